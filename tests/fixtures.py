@@ -157,11 +157,11 @@ def scenario(request, tmp_path_factory):
         with Anvil() as node, kept_answers(node.url, folder / "answers"):
             yield _played(node)
     else:
-        kept = folder / "scenario"
-        with alone(kept):
-            if not kept.exists():
-                kept.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
-        played = pickle.loads(kept.read_bytes())
+        path = folder / "scenario"
+        with alone(path):
+            if not path.exists():
+                path.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
+        played = pickle.loads(path.read_bytes())
         with kept_answers(played.anvil.url, folder / "answers"):
             yield played
 
@@ -197,8 +197,8 @@ def vyper(solc_dir):
 @pytest.fixture(scope="module")
 def explorer(postgres, template, solc_dir):
     """The whole service over a chain to which the tests of the file may add contracts."""
-    with explorer_over(postgres, template, solc_dir) as found:
-        yield found
+    with explorer_over(postgres, template, solc_dir) as service:
+        yield service
 
 
 @pytest.fixture
@@ -211,8 +211,8 @@ def running_jobs(explorer):
 @pytest.fixture(scope="module")
 def own_explorer(postgres, template, solc_dir):
     """A second chain, or one that is served by servers alone."""
-    with explorer_over(postgres, template, solc_dir) as found:
-        yield found
+    with explorer_over(postgres, template, solc_dir) as service:
+        yield service
 
 
 @pytest.fixture(scope="module")
@@ -297,9 +297,9 @@ def receiver(authority):
 @pytest.fixture
 def webhooks(database_url, authority):
     """The API on an empty chain, which may send webhooks to loopback."""
-    found = Webhooks(database_url, authority.bundle)
-    yield found
-    found.close()
+    webhooks = Webhooks(database_url, authority.bundle)
+    yield webhooks
+    webhooks.close()
 
 
 @pytest.fixture(scope="session", autouse=True)

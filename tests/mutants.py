@@ -75,7 +75,7 @@ interrupted = threading.Event()
 Run = namedtuple("Run", "alone_s tier_s hangs_s workers")
 
 
-class Mutant(namedtuple("Mutant", "place line change start token replacement")):
+class Mutant(namedtuple("Mutant", "path line change start token replacement")):
     """One token of a file that is replaced, the file named by its path below the root."""
 
     @property
@@ -83,12 +83,12 @@ class Mutant(namedtuple("Mutant", "place line change start token replacement")):
         return TUNING.match(self.change) is not None
 
     def __str__(self):
-        return f"{self.place}:{self.line}: {self.change}"
+        return f"{self.path}:{self.line}: {self.change}"
 
 
-def changes(place, text):
+def changes(path, text):
     """Offsets of the tokens of a file that can be replaced, the tokens and what replaces them."""
-    is_python = place.endswith(".py")
+    is_python = path.endswith(".py")
     in_sql = ((match.start(), match[0]) for match in SQL_TOKEN.finditer(text))
     for start, token in _python_tokens(text) if is_python else in_sql:
         replacement = (PYTHON if is_python else SQL).get(token)
@@ -98,12 +98,12 @@ def changes(place, text):
             yield start, token, replacement
 
 
-def mutated(place, text, start, token, replacement):
+def mutated(path, text, start, token, replacement):
     """The mutant of a change; None for Python that does not compile."""
     line = text.count("\n", 0, start)
     change = f"{token} -> {replacement or '(nothing)'}   in: {text.splitlines()[line].strip()}"
-    mutant = Mutant(place, line + 1, change, start, token, replacement)
-    if place.endswith(".py"):
+    mutant = Mutant(path, line + 1, change, start, token, replacement)
+    if path.endswith(".py"):
         try:
             compile(with_all(text, [mutant]), "mutant", "exec")
         except SyntaxError:
@@ -132,21 +132,21 @@ def sample(only, count, seed):
     """At most that many mutants of the files whose path matches `only`, at random."""
     paths = [*(ROOT / "scan").rglob("*.py"), *(ROOT / "sql").rglob("*.sql*")]
     paths += (ROOT / "scan").rglob("*.sql*")
-    places = sorted(p.relative_to(ROOT).as_posix() for p in paths if "tests" not in p.parts)
-    texts = {p: (ROOT / p).read_text(encoding="utf-8") for p in places if re.search(only, p)}
-    possible = [(place, *change) for place in texts for change in changes(place, texts[place])]
+    names = sorted(p.relative_to(ROOT).as_posix() for p in paths if "tests" not in p.parts)
+    texts = {p: (ROOT / p).read_text(encoding="utf-8") for p in names if re.search(only, p)}
+    possible = [(path, *change) for path in texts for change in changes(path, texts[path])]
     random.Random(seed).shuffle(possible)
-    drawn = (mutated(place, texts[place], *change) for place, *change in possible)
+    drawn = (mutated(path, texts[path], *change) for path, *change in possible)
     return [*islice((mutant for mutant in drawn if mutant), count)]
 
 
-def tests_of(place):
+def tests_of(path):
     """The files with the tests of a file: those that name it, then those of its extension, or those
     which CONTRIBUTING.md names for its layer; of these, files of like names, then quick ones."""
     cost = tiers.seconds_by_file(tiers.TIERS)
     texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in tiers.test_files(ROOT)}
-    names, layers = _names(place), _layers(place)
-    own = words(place)
+    names, layers = _names(path), _layers(path)
+    own = words(path)
 
     def order(file):
         return not names(texts[file]), -len(own & words(file)), cost[file]
@@ -159,9 +159,9 @@ def words(path):
     return {*re.findall(r"[a-z]+", path)}
 
 
-def _names(place):
+def _names(path):
     """What searches a text for the name of an extension, of a statement or of a module."""
-    *folders, name = re.escape(place.partition(".")[0]).split("/")
+    *folders, name = re.escape(path.partition(".")[0]).split("/")
     match folders:
         case ["scan", "extensions", extension, *_]:
             return re.compile(rf"\bextensions[./]{extension}\b").search
@@ -171,9 +171,9 @@ def _names(place):
     return re.compile(rf"\b{package}\.{name}\b|\bfrom {package} import .*\b{name}\b").search
 
 
-def _layers(place):
+def _layers(path):
     """Beginnings of the paths of its tests."""
-    match place.split("/"):
+    match path.split("/"):
         case ["scan", "extensions", extension, *_]:
             return (f"scan/extensions/{extension}/tests/",)
         case [_, room, *_]:
@@ -181,8 +181,8 @@ def _layers(place):
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = [row.split(" | ") for row in text.splitlines() if row.startswith("| `")]
     tests = [row[-1] for row in rows if any(f"`{layer}`" in row[0] for layer in layers)]
-    found = re.findall(r"[\w/]+/[\w/.]+", " ".join(tests))
-    return tuple(found) or ("tests/api/", "tests/commands/")
+    paths = re.findall(r"[\w/]+/[\w/.]+", " ".join(tests))
+    return tuple(paths) or ("tests/api/", "tests/commands/")
 
 
 def failures(folder, options, tests, bound_s, hangs_s):
@@ -217,11 +217,11 @@ def failures(folder, options, tests, bound_s, hangs_s):
     if status in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         return [], "all tests pass", True
     text = output.read_text(errors="replace")
-    said = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    names = [*json.loads(last_failed.read_text())] if said and last_failed.exists() else []
+    summary = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    names = [*json.loads(last_failed.read_text())] if summary and last_failed.exists() else []
     if status is None and not names:
         return [], "not all tests have run", False
-    why = (said or text.splitlines() or ["pytest ended"])[-1][:200]
+    why = (summary or text.splitlines() or ["pytest ended"])[-1][:200]
     is_cut_off = "crashed" in text or "stopping after" in text
     return names or None, why, status is not None and not is_cut_off
 
@@ -246,17 +246,17 @@ def _write(path, text):
 @contextmanager
 def applied(mutants, folder):
     """Mutants in a copy of the tree."""
-    by_place = defaultdict(list)
+    by_path = defaultdict(list)
     for mutant in mutants:
-        by_place[mutant.place].append(mutant)
-    originals = {place: (folder / place).read_text(encoding="utf-8") for place in by_place}
-    for place, of_place in by_place.items():
-        _write(folder / place, with_all(originals[place], of_place))
+        by_path[mutant.path].append(mutant)
+    originals = {path: (folder / path).read_text(encoding="utf-8") for path in by_path}
+    for path, of_path in by_path.items():
+        _write(folder / path, with_all(originals[path], of_path))
     try:
         yield
     finally:
-        for place, original in originals.items():
-            _write(folder / place, original)
+        for path, original in originals.items():
+            _write(folder / path, original)
 
 
 def tried_alone(mutant, folder, tests, run):
@@ -287,9 +287,9 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
         with applied(of_mutants, folder):
             return failures(folder, options, names, run.tier_s, run.hangs_s)
 
-    left, why, is_whole, is_reported = mutants, "no tests", False, True
-    while left and not is_whole and is_reported:
-        names, why, is_whole = failing(left, tests)
+    remaining, why, is_whole, is_reported = mutants, "no tests", False, True
+    while remaining and not is_whole and is_reported:
+        names, why, is_whole = failing(remaining, tests)
         if names is None:
             raise SystemExit(f"no test can run with all of these mutants: {why}")
         without = (failing([], names)[0] or []) if names else []
@@ -297,9 +297,9 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
             print(f"{name} fails without them", flush=True)
         names = [name for name in names if name not in without]
         is_reported = False  # else the next run would end as this one did
-        while names and left:
+        while names and remaining:
             # Of the many tests that fail of one mutant the middle one is the likeliest.
-            suspects, name = left, names[len(names) // 2]
+            suspects, name = remaining, names[len(names) // 2]
             while len(suspects) > 1:
                 half = suspects[: len(suspects) // 2]
                 suspects = suspects[len(half) :] if failing(half, [name])[0] == [] else half
@@ -310,10 +310,10 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
                 continue
             report(suspects[0], reason)
             is_reported = True
-            left = [mutant for mutant in left if mutant is not suspects[0]]
-            still, _, _ = failing(left, names) if left else ([], "", True)
+            remaining = [mutant for mutant in remaining if mutant is not suspects[0]]
+            still, _, _ = failing(remaining, names) if remaining else ([], "", True)
             names = names if still is None else still  # none: no test can run with those left
-    return left, "all tests pass" if is_whole else why
+    return remaining, "all tests pass" if is_whole else why
 
 
 def main(arguments=None):
@@ -329,45 +329,45 @@ def main(arguments=None):
     parser.add_argument("--bound", type=float, default=3600, help="seconds for the tests of a tier")
     parser.add_argument("--hangs", type=float, default=120, help="seconds after which a test fails")
     parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
-    given = parser.parse_args(arguments)
-    chosen = sample(given.only, given.count, given.seed)[given.skip :]
-    print(f"seed {given.seed}, {len(chosen)} mutants", flush=True)
-    outcomes = _read(given.results)
-    run, tests = Run(given.alone, given.bound, given.hangs, given.workers), given.tests.split()
+    args = parser.parse_args(arguments)
+    chosen = sample(args.only, args.count, args.seed)[args.skip :]
+    print(f"seed {args.seed}, {len(chosen)} mutants", flush=True)
+    outcomes = _read(args.results)
+    run, tests = Run(args.alone, args.bound, args.hangs, args.workers), args.tests.split()
     free = SimpleQueue[Path]()
 
     def report(outcome, mutant, why):
         outcomes[str(mutant)] = outcome
         print(f"{outcome}: {mutant}\n    {why}", flush=True)
-        if given.results:
-            with given.results.open("a") as file:
+        if args.results:
+            with args.results.open("a") as file:
                 file.write(json.dumps([str(mutant), outcome, why]) + "\n")
 
     def try_alone(mutant):
         folder = free.get()
         try:
-            outcome, why = tried_alone(mutant, folder, tests or tests_of(mutant.place), run)
+            outcome, why = tried_alone(mutant, folder, tests or tests_of(mutant.path), run)
         finally:
             free.put(folder)
         report(outcome, mutant, why)
 
     with (
         tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary,
-        ThreadPoolExecutor(given.processes) as pool,
+        ThreadPoolExecutor(args.processes) as pool,
     ):
-        for number in range(given.processes):
+        for number in range(args.processes):
             folder = Path(temporary) / f"copy{number}"
             shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
             (folder / MODULES).symlink_to(ROOT / MODULES)
             free.put(folder)
         try:
             [*pool.map(try_alone, (m for m in chosen if str(m) not in outcomes))]
-            left, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
+            remaining, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
             for tier, markexpr in TIERS.items():
                 killed = partial(report, f"killed by make {tier}")
-                left, why = tried_together(left, folder, tests, markexpr, run, killed)
+                remaining, why = tried_together(remaining, folder, tests, markexpr, run, killed)
                 reasons.append(why)
-            for mutant in left:
+            for mutant in remaining:
                 why = ", then ".join(dict.fromkeys(reasons))
                 report("tuning" if mutant.is_tuning else "survived", mutant, why)
         except KeyboardInterrupt:

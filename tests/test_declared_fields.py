@@ -69,12 +69,12 @@ def key_of(name):
 def part(path, begins, ends):
     """Of a file, from one pattern to the next."""
     text = (ROOT / path).read_text(encoding="utf-8")
-    found = re.search(f"{begins}.*?(?={ends})", text, re.S | re.M)
-    assert found is not None, f"{path} has nothing that begins with {begins}"
-    return found.group()
+    match = re.search(f"{begins}.*?(?={ends})", text, re.S | re.M)
+    assert match is not None, f"{path} has nothing that begins with {begins}"
+    return match.group()
 
 
-def places_without(table, name):
+def missing_entries(table, name):
     """Where a declared column is missing, with what is to be done there."""
     key, stored = key_of(name), STORED_AS.get(name, name)
     templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
@@ -94,20 +94,20 @@ def places_without(table, name):
             ("sql/schema/records.sql", r"^CREATE OR REPLACE FUNCTION transaction_record\(", r";$"),
             ("tests/support/truth/blocks.py", r"^def transaction_record\(", r"^def |\Z"),
         ):
-            written = part(path, begins, ends)
-            missing[f"{path}: the key {key} of transaction_record()"] = f'"{key}"' not in written
+            source = part(path, begins, ends)
+            missing[f"{path}: the key {key} of transaction_record()"] = f'"{key}"' not in source
     if name not in NOT_ON_PAGES and key not in documented.get("_facts", ()):
         missing[f"_facts of sql/records.toml, {templates[0]}, or NOT_ON_PAGES here: {key}"] = (
             re.search(rf"\.{key}\b", page) is None
         )
-    return [place for place, is_missing in missing.items() if is_missing]
+    return [entry for entry, is_missing in missing.items() if is_missing]
 
 
 @pytest.mark.parametrize("table", COLUMNS)
 def test_every_declared_column_stands_in_every_place(table):
-    missing = {name: places_without(table, name) for name in COLUMNS[table]}
+    missing = {name: missing_entries(table, name) for name in COLUMNS[table]}
     lines = [
-        f"{table}.{name} lacks {place}" for name, places in missing.items() for place in places
+        f"{table}.{name} lacks {entry}" for name, entries in missing.items() for entry in entries
     ]
     assert not lines, "\n".join(lines)
 
@@ -137,13 +137,13 @@ def test_every_declared_column_has_a_type_and_a_source(table):
 
 
 @pytest.mark.parametrize(
-    ("values", "place"),
+    ("values", "source"),
     [(PARSERS, "PARSERS of scan/queries/filter_values.py"), (declared("filters"), document.TABLE)],
 )
-def test_a_kind_of_filters_without_an_entry_is_named(values, place):
-    message = re.escape(f"the kind colour have no entry in {place}: add one")
+def test_a_kind_of_filters_without_an_entry_is_named(values, source):
+    message = re.escape(f"the kind colour have no entry in {source}: add one")
     with pytest.raises(LookupError, match=message):
-        lists.of_kind("colour", values, place)
+        lists.of_kind("colour", values, source)
 
 
 DERIVED = [

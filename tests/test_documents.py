@@ -103,9 +103,9 @@ GENERATED = [extensions_document, hooks_document, settings_document, values_docu
 @pytest.mark.check
 @pytest.mark.parametrize("document", GENERATED, ids=lambda d: d.__name__)
 def test_what_is_generated_is_as_it_is_declared(document):
-    listed, made = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
-    lacking = [line for line in made.splitlines() if line not in listed]
-    assert listed == made or extensions_document.taken_away(), (
+    listed, text = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
+    lacking = [line for line in text.splitlines() if line not in listed]
+    assert listed == text or extensions_document.taken_away(), (
         f"run python -m {document.__name__}: it lacks {lacking}"
     )
 

@@ -201,14 +201,14 @@ def needed_by(names):
 
 def test_without_any_extension_the_core_is_left(tree):
     folder = tree / "scan" / "extensions"
-    kept = folder.rename(tree / "kept")
+    moved = folder.rename(tree / "kept")
     folder.mkdir()
     (folder / "__init__.py").touch()
     try:
         without = put_together(tree)
     finally:
         shutil.rmtree(folder)
-        kept.rename(folder)
+        moved.rename(folder)
     assert without.returncode == 0, without.stderr
     assert without.stdout == put_together(tree, SCAN_EXTENSIONS="none").stdout
 

@@ -126,11 +126,11 @@ def test_each_of_those_who_write_a_file_at_once_writes_a_whole_one(tmp_path):
         assert path.stat().st_mode & 0o777 == 0o600
         first.write(b"rst")
     assert path.read_bytes() == b"first"
-    left, pipe = (tmp_path / f".{path.name}.{number}{UNFINISHED}" for number in range(2))
-    left.touch()  # as by a process that was killed
+    unfinished, pipe = (tmp_path / f".{path.name}.{number}{UNFINISHED}" for number in range(2))
+    unfinished.touch()  # as by a process that was killed
     os.mkfifo(pipe)  # by another user, where all may write
     with pytest.raises(ZeroDivisionError), whole_file(path):
-        assert not left.exists()
+        assert not unfinished.exists()
         raise ZeroDivisionError
     assert path.read_bytes() == b"first"
     assert list(tmp_path.iterdir()) == [path]

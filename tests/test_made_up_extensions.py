@@ -63,14 +63,14 @@ def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, po
             one + "&format=csv",
             "/api/v1/openapi.json",
         )
-        every, own, block, history, sent, file, document = ask(tree, url, node, *paths)
+        every, own, block, history, transactions, file, document = ask(tree, url, node, *paths)
         assert [row["blockNumber"] for row in every["pings"]] == [3, 3, 3, 2, 1, 1]
         assert (every["total"], own["total"], block["pingCount"]) == (6, 5, 2)
         assert len(file.splitlines()) == 1 + 5
         assert any("/pings" in path for path in document["paths"])
         assert block["chainFields"] == {"pings": 2}
-        assert {t["chainFields"]["typeName"] for t in sent["transactions"]} == {"ping"}
-        fees = sum(int(t["fee"]) for t in sent["transactions"])
+        assert {t["chainFields"]["typeName"] for t in transactions["transactions"]} == {"ping"}
+        fees = sum(int(t["fee"]) for t in transactions["transactions"])
         assert sum(int(row["amount"]) for row in history["history"]) == fees > 0
         node.reorganise(2)
         node.mine(2)

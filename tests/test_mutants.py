@@ -20,15 +20,15 @@ MUTANTS = [
 ]
 
 
-def mutants_of(place, text):
-    made = (mutants.mutated(place, text, *change) for change in mutants.changes(place, text))
-    return [mutant for mutant in made if mutant]
+def mutants_of(path, text):
+    results = (mutants.mutated(path, text, *change) for change in mutants.changes(path, text))
+    return [mutant for mutant in results if mutant]
 
 
-@pytest.mark.parametrize(("place", "text", "changed"), MUTANTS)
-def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
-    made = mutants_of(place, text)
-    texts = [mutants.with_all(text, [mutant]) for mutant in made]
+@pytest.mark.parametrize(("path", "text", "changed"), MUTANTS)
+def test_one_operator_word_or_number_is_changed_at_a_time(path, text, changed):
+    results = mutants_of(path, text)
+    texts = [mutants.with_all(text, [mutant]) for mutant in results]
     assert all(part in other for part, other in zip(changed, texts, strict=True))
 
 
@@ -84,8 +84,8 @@ def test_mutants_are_killed_by_the_tests_of_their_layer(tree, capsys):
     status = mutants.main(arguments)
     first, *lines = capsys.readouterr().out.splitlines()
     assert (status, first) == (1, "seed 606, 5 mutants")
-    said = zip(lines[:14:2], lines[1:14:2], strict=True)
-    outcomes = [(line.partition("   in")[0], why.strip().partition(" - ")[0]) for line, why in said]
+    rows = zip(lines[:14:2], lines[1:14:2], strict=True)
+    outcomes = [(line.partition("   in")[0], why.strip().partition(" - ")[0]) for line, why in rows]
     failed = "FAILED tests/api/test_a.py::test_"
     assert sorted(outcomes[:5]) == [
         ("killed by make test: scan/api/a.py:2: 5 -> 6", f"{failed}limit"),
@@ -188,7 +188,7 @@ NAMED = [
 ]
 
 
-@pytest.mark.parametrize(("place", "text", "is_named"), NAMED)
-def test_tests_that_name_a_file_are_of_its_tests(tree, place, text, is_named):
+@pytest.mark.parametrize(("path", "text", "is_named"), NAMED)
+def test_tests_that_name_a_file_are_of_its_tests(tree, path, text, is_named):
     (tree / "tests" / "support" / "test_other.py").write_text(text)
-    assert ("tests/support/test_other.py" in mutants.tests_of(place)) == is_named
+    assert ("tests/support/test_other.py" in mutants.tests_of(path)) == is_named

@@ -116,8 +116,8 @@ def test_what_is_within_bounds_is_parsed(value):
 def test_what_stands_in_strings_is_no_value(source, is_ascii):
     """A megabyte of source, as it stands and in a standard JSON input that is itself text."""
     sources = {f"{number}.sol": {"content": source * 10_000} for number in range(10)}
-    for given in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
-        assert json_bodies.json_object(json.dumps(given, ensure_ascii=is_ascii).encode()) == given
+    for body in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
+        assert json_bodies.json_object(json.dumps(body, ensure_ascii=is_ascii).encode()) == body
 
 
 def test_a_repeated_key_is_told():

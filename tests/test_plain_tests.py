@@ -22,7 +22,7 @@ def test_tests_are_plain():
     for file in tiers.test_files():
         for kind, line in faults_of((ROOT / file).read_text(encoding="utf-8")):
             faults[kind].append(f"{file}:{line}")
-    more = {kind: places for kind, places in faults.items() if len(places) > AT_MOST[kind]}
+    more = {kind: lines for kind, lines in faults.items() if len(lines) > AT_MOST[kind]}
     assert not more, more
 
 

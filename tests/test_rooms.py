@@ -102,8 +102,8 @@ def _room(module):
     return names[1] if names[0] == "scan" and len(names) > 1 else None
 
 
-def _is_in(module, places):
-    return any(module == place or module.startswith(f"{place}.") for place in places)
+def _is_in(module, packages):
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
 def test_every_module_has_a_room_and_every_room_a_module():
@@ -236,8 +236,8 @@ def test_libraries_have_their_place(library):
         if any(f"{imported}.".startswith(f"{library}.") for imported in _imports(module))
     }
     assert {module for module in users if not _is_in(module, PLACES[library])} == set()
-    places = filter(is_there, set(PLACES[library]) - {"scan.extensions"})
-    assert not {place for place in places if not any(_is_in(user, (place,)) for user in users)}
+    names = filter(is_there, set(PLACES[library]) - {"scan.extensions"})
+    assert not {name for name in names if not any(_is_in(user, (name,)) for user in users)}
 
 
 def test_the_environment_is_read_in_settings_alone():

@@ -246,15 +246,15 @@ def test_no_base_path_is_a_path_of_the_applications_own():
 
 @pytest.mark.check
 def test_a_header_names_people_where_a_proxy_sets_it_alone():
-    given = {"SCAN_PROXY_USER_HEADER": "X-Forwarded-User"}
+    environ = {"SCAN_PROXY_USER_HEADER": "X-Forwarded-User"}
     for more, words in (
         ({"SCAN_ACCESS": "keys"}, "set SCAN_TRUSTED_PROXIES"),
         ({"SCAN_TRUSTED_PROXIES": "1"}, "without SCAN_ACCESS=keys"),
     ):
         with pytest.raises(SettingError, match=words):
-            Settings.from_environment(given | more)
+            Settings.from_environment(environ | more)
     settings = Settings.from_environment(
-        given | {"SCAN_ACCESS": "keys", "SCAN_TRUSTED_PROXIES": "1"}
+        environ | {"SCAN_ACCESS": "keys", "SCAN_TRUSTED_PROXIES": "1"}
     )
     header = settings.proxy_user_header
     assert (header.name, [*map(str, header.networks)]) == (

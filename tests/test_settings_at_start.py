@@ -86,8 +86,8 @@ def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
 @pytest.mark.thorough
 def test_a_port_that_another_program_has_is_named(tmp_path):
     environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = str(listener.getsockname()[1])
         commands = {"PORT": "serve", "--metrics-port": f"index --metrics-port {port}"}
         with ThreadPoolExecutor() as pool:  # each waits five seconds for it
             started_at_once = {
@@ -100,8 +100,8 @@ def test_a_port_that_another_program_has_is_named(tmp_path):
 
 
 def scan(command, data_dir, **environ):
-    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
+    variables = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    environment = variables | {"SCAN_DATA_DIR": str(data_dir)} | environ
     arguments = [sys.executable, "-m", "scan", *command.split()]
     return forked_python.run(arguments, env=environment, cwd=ROOT)
 

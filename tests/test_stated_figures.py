@@ -14,14 +14,14 @@ pytestmark = pytest.mark.check
 STATED = tomllib.loads((ROOT / "tests/support/stated_figures.toml").read_text(encoding="utf-8"))
 
 
-def holds(place, stated):
+def holds(source, stated):
     """Whether `module: expression` has the value, or a file has all of the texts, or neither is
     there since its extension is deleted."""
-    module, _, expression = place.partition(": ")
-    if not extension_tests.is_there(f"scan.{module}" if expression else place.replace("/", ".")):
+    module, _, expression = source.partition(": ")
+    if not extension_tests.is_there(f"scan.{module}" if expression else source.replace("/", ".")):
         return True
     if not expression:
-        content = (ROOT / place).read_text(encoding="utf-8")
+        content = (ROOT / source).read_text(encoding="utf-8")
         return all(text in content for text in stated)
     try:
         value = eval(expression, dict(vars(import_module(f"scan.{module}"))))
@@ -33,10 +33,10 @@ def holds(place, stated):
 # Evaluated when this is imported: while tests run, some bounds are wider.
 WRONG = {
     guide: [
-        f"{phrase}: {place}"
-        for phrase, places in stated.items()
-        for place in places
-        if not holds(place, places[place])
+        f"{phrase}: {source}"
+        for phrase, sources in stated.items()
+        for source in sources
+        if not holds(source, sources[source])
     ]
     for guide, stated in STATED.items()
 }

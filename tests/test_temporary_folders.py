@@ -33,22 +33,22 @@ def folder_of_all(tmp_path, monkeypatch):
 def test_a_killed_process_leaves_no_folder_and_one_that_lives_keeps_its_own(tmp_path):
     command = [sys.executable, "-c", HOLDING, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        left = Path(process.stdout.readline().strip())
+        path = Path(process.stdout.readline().strip())
         with temporary_folder("scan-made-") as folder:
-            assert Path(folder).parent == left.parent == tmp_path
-            assert (left / "part").exists()
+            assert Path(folder).parent == path.parent == tmp_path
+            assert (path / "part").exists()
             process.kill()
             process.wait()
-        assert [*tmp_path.iterdir()] == [left]
+        assert [*tmp_path.iterdir()] == [path]
         with temporary_folder("scan-made-") as folder:
             assert [*tmp_path.iterdir()] == [Path(folder)]
     assert [*tmp_path.iterdir()] == []
 
 
 def test_links_and_files_of_the_name_are_left_alone(tmp_path):
-    kept = tmp_path / "kept"
-    (kept / "inside").mkdir(parents=True)
-    (tmp_path / "scan-made-link").symlink_to(kept)
+    target = tmp_path / "kept"
+    (target / "inside").mkdir(parents=True)
+    (tmp_path / "scan-made-link").symlink_to(target)
     (tmp_path / "scan-made-file").write_text("x")
     with temporary_folder("scan-made-"):
         pass
@@ -57,7 +57,7 @@ def test_links_and_files_of_the_name_are_left_alone(tmp_path):
         "scan-made-link",
         "scan-made-file",
     }
-    assert (kept / "inside").exists()
+    assert (target / "inside").exists()
 
 
 def test_many_at_once_have_their_own():

@@ -51,7 +51,7 @@ def test_no_other_module_marks_tests():
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("", {"test"}),
         ("pytestmark = pytest.MARK.check\n", {"test"}),
@@ -61,13 +61,13 @@ def test_no_other_module_marks_tests():
         ("@pytest.MARK.thorough\nA = pytest.param(1, marks=pytest.MARK.long)\n", {*tiers.TIERS}),
     ],
 )
-def test_the_tiers_of_a_file_are_those_of_its_marks(tmp_path, text, found):
+def test_the_tiers_of_a_file_are_those_of_its_marks(tmp_path, text, expected):
     (path := tmp_path / "test_a.py").write_text(text.replace("MARK", "mark"))
-    assert tiers.tiers_of_file(path) == found
+    assert tiers.tiers_of_file(path) == expected
 
 
 @pytest.mark.parametrize(
-    ("markexpr", "found"),
+    ("markexpr", "expected"),
     [
         ("", [*tiers.TIERS]),
         ("not long", ["test", "thorough"]),
@@ -77,8 +77,8 @@ def test_the_tiers_of_a_file_are_those_of_its_marks(tmp_path, text, found):
         ("check", []),
     ],
 )
-def test_the_tiers_of_a_run_are_those_of_its_expression(markexpr, found):
-    assert tiers.tiers_of_run(markexpr) == {*found}
+def test_the_tiers_of_a_run_are_those_of_its_expression(markexpr, expected):
+    assert tiers.tiers_of_run(markexpr) == {*expected}
 
 
 def test_what_a_run_records_replaces_what_the_table_said(tmp_path):
@@ -108,5 +108,5 @@ def test_a_test_is_recorded_in_its_file_and_tier(tmp_path, monkeypatch):
         next(hook)
         with pytest.raises(StopIteration):
             hook.send(None)
-    [(place, cost)] = tiers.recorded(tmp_path).items()
-    assert place == ("tests/test_tiers.py", "thorough") and cost.tests == 2
+    [(key, cost)] = tiers.recorded(tmp_path).items()
+    assert key == ("tests/test_tiers.py", "thorough") and cost.tests == 2

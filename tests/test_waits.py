@@ -136,8 +136,8 @@ def test_requests_reach_the_node_through_the_gateway_alone():
         "node_of_index": {"scan.http.process_services", of_command},
     }
     for maker, in_modules in makers.items():
-        found = {module for module, call in _calls() if _called(call) == maker}
-        assert found == {module for module in in_modules if is_there(module)}
+        callers = {module for module, call in _calls() if _called(call) == maker}
+        assert callers == {module for module in in_modules if is_there(module)}
 
 
 def test_sessions_with_the_node_know_their_client():
@@ -245,8 +245,8 @@ def test_no_wait_of_a_test_has_a_figure_of_its_own():
     folders = [ROOT / "tests", *(ROOT / "scan" / "extensions").glob("*/tests")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     texts = {p: p.read_text(encoding="utf-8") for p in files if "node_modules" not in p.parts}
-    found = {p: OWN_FIGURE.search(text) for p, text in texts.items()}
-    assert {path: match[0] for path, match in found.items() if match} == {}
+    matches = {p: OWN_FIGURE.search(text) for p, text in texts.items()}
+    assert {path: match[0] for path, match in matches.items() if match} == {}
     for wait in ("thread.join({})", "get(url, timeout={})", "wait_until(is_there, timeout_s={}.5)"):
         assert OWN_FIGURE.search(wait.format(60)) and not OWN_FIGURE.search(wait.format("WAIT_S"))
 

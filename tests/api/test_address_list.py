@@ -13,11 +13,11 @@ UNSEEN = "0x" + "9d" * 20
 
 def test_addresses_in_the_order_asked(client, scenario):
     token = scenario.stage.contracts["harbor"].address.lower()
-    asked = [scenario.stage.people[3], UNSEEN, token, scenario.stage.people[1]]
-    response = client.get(f"/api/v1/addresses?addresses={','.join(asked)}")
+    addresses = [scenario.stage.people[3], UNSEEN, token, scenario.stage.people[1]]
+    response = client.get(f"/api/v1/addresses?addresses={','.join(addresses)}")
     assert response.status_code == 200
     head = scenario.anvil.head()
-    for address, row in zip(asked, response.json["addresses"], strict=True):
+    for address, row in zip(addresses, response.json["addresses"], strict=True):
         record = scenario.truth.addresses.get(address, {"txCount": 0})
         assert row == {
             "address": address,
@@ -51,9 +51,9 @@ def test_at_most_a_hundred(client):
 REFUSED_LISTS = [",".join([UNSEEN] * 101), "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"]
 
 
-@pytest.mark.parametrize("asked", REFUSED_LISTS, ids=shown)
-def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
-    response = client.get("/api/v1/addresses", query_string={"addresses": asked})
+@pytest.mark.parametrize("addresses", REFUSED_LISTS, ids=shown)
+def test_what_is_no_list_of_a_hundred_is_refused(client, addresses):
+    response = client.get("/api/v1/addresses", query_string={"addresses": addresses})
     assert (response.status_code, response.json["field"]) == (400, "addresses")
 
 
@@ -103,9 +103,9 @@ def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])
     for entity in set(QUERIED) - {"logs"}:  # which are not stored: the node would have to be asked
         for window in ({}, {"offset": 10}, {"orderBy": "asc"}):
-            found = client.post("/api/v1/query", json={"entity": entity, **window}).json
-            assert (found["entity"], found["count"], found["data"]) == (entity, 0, [])
-            assert (found["total"], found["next"]) == (0, None)
+            result = client.post("/api/v1/query", json={"entity": entity, **window}).json
+            assert (result["entity"], result["count"], result["data"]) == (entity, 0, [])
+            assert (result["total"], result["next"]) == (0, None)
     for path in ("blocks/0", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}"):
         assert client.get(f"/api/v1/{path}").status_code == 404
     stats = client.get("/api/v1/stats").json

@@ -49,10 +49,10 @@ def test_holdings_are_those_after_the_block(scenario, client):
     for address in parties(scenario):
         for number in range(0, head + 1, 23):
             rows = get(client, f"/addresses/{address}/tokens?limit=100&block={number}")["tokens"]
-            held = {row["tokenAddress"]: int(row["balance"]) for row in rows}
+            holdings = {row["tokenAddress"]: int(row["balance"]) for row in rows}
             balances = {c.address: balance_of(scenario.anvil, c, address, number) for c in honest}
             expected = {coin: balance for coin, balance in balances.items() if balance}
-            assert {coin: held[coin] for coin in held.keys() & balances.keys()} == expected
+            assert {coin: holdings[coin] for coin in holdings.keys() & balances.keys()} == expected
             counts.add(len(expected))
     assert min(counts) == 0 < max(counts)
     assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
@@ -147,11 +147,11 @@ def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):
         paths += [f"/addresses/{holder}/tokens", f"/addresses?addresses={STRANGERS[2]}"]
         of_fork = [client.get(f"/api/v1{path}") for path in paths]
         node.fault = None
-        stranger, token, holders, held, _ = [get(client, path) for path in paths]
+        stranger, token, holders, holdings, _ = [get(client, path) for path in paths]
     assert (stranger["balance"], stranger["balanceBlock"]) == ("0", head)
     assert token["totalSupply"] == "777000"
     balances = {row["address"]: row["balance"] for row in holders["holders"]}
-    assert balances[holder] == held["tokens"][0]["balance"] == str(180 * 777)
+    assert balances[holder] == holdings["tokens"][0]["balance"] == str(180 * 777)
     for response in of_fork:
         assert response.status_code in (200, 502)
         for wrong in (7_000_000, 1000 * 1554, 270 * 1554):

@@ -226,18 +226,18 @@ def test_the_nearest_known_name_is_told(client, path, advice):
 
 @pytest.mark.parametrize("standard", ["ERC-20", "ERC20", "erc20", "bep-20"])
 def test_a_type_of_token_is_understood_by_its_standard(client, standard):
-    found, same = (
+    answer, same = (
         client.get(f"/api/v1/token-transfers?tokenType={text}").json for text in (standard, "BEP20")
     )
-    assert found["transfers"] == same["transfers"] != []
+    assert answer["transfers"] == same["transfers"] != []
     query = {"entity": "token_transfers", "filter": {"tokenType": standard}}
     assert client.post("/api/v1/query", json=query).json["data"] == same["transfers"]
     require_parameter(client.get(f"/api/v1/token-transfers?tokenType={standard}0"), "tokenType")
 
 
 def test_errors_have_the_form_of_rfc_9457_where_it_is_accepted(client):
-    path, asked = "/api/v1/blocks?limit=0", "application/problem+json, application/json;q=0.5"
-    plain, problem = client.get(path), client.get(path, headers={"Accept": asked})
+    path, accept = "/api/v1/blocks?limit=0", "application/problem+json, application/json;q=0.5"
+    plain, problem = client.get(path), client.get(path, headers={"Accept": accept})
     assert problem.headers["Content-Type"] == "application/problem+json"
     about = {"type": "about:blank", "title": "Bad Request", "status": 400}
     assert problem.json == {**about, "detail": plain.json["error"], **plain.json}
@@ -248,7 +248,7 @@ def test_errors_have_the_form_of_rfc_9457_where_it_is_accepted(client):
     ):
         unasked = client.get(path, headers={"Accept": other})
         assert unasked.headers["Content-Type"] == "application/json"
-    good = client.get("/api/v1/blocks", headers={"Accept": asked})
+    good = client.get("/api/v1/blocks", headers={"Accept": accept})
     assert good.headers["Content-Type"] == "application/json"
 
 
@@ -281,11 +281,11 @@ def test_json_has_no_spaces(client, scenario):
 
 @pytest.mark.parametrize("change", [str.upper, str.lower, str.title])
 def test_any_letter_case_names_the_same(client, scenario, change):
-    for found in list(scenario.truth.addresses)[:5]:
-        asked = change(found)
-        assert client.get(f"/api/v1/addresses/{asked}").json["address"] == found
-        told = client.get("/api/v1/transactions", query_string={"address": asked}).json
-        assert told == client.get(f"/api/v1/transactions?address={found}").json
+    for address in list(scenario.truth.addresses)[:5]:
+        spelling = change(address)
+        assert client.get(f"/api/v1/addresses/{spelling}").json["address"] == address
+        answer = client.get("/api/v1/transactions", query_string={"address": spelling}).json
+        assert answer == client.get(f"/api/v1/transactions?address={address}").json
     block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
     assert client.get(f"/api/v1/blocks/{change(block['hash'])}").json["hash"] == block["hash"]
     assert client.get(f"/api/v1/transactions/{change(transaction['hash'])}").status_code == 200
@@ -309,10 +309,10 @@ def test_other_methods_are_told_which_there_are(client, path):
 
 @pytest.mark.parametrize("path", [*READ_ALONE, "/no"])
 def test_head_says_what_get_would(client, path):
-    told, shown = client.head(path), client.get(path)
-    assert told.data == b"" and told.status_code == shown.status_code
+    head, shown = client.head(path), client.get(path)
+    assert head.data == b"" and head.status_code == shown.status_code
     for header in ("Content-Type", "Content-Length", "Access-Control-Allow-Origin"):
-        assert told.headers[header] == shown.headers[header]
+        assert head.headers[header] == shown.headers[header]
 
 
 @pytest.mark.parametrize("value", ["%FF", "%ED%A0%80", "a%C3", "%F0%28%8C%28", "%C0%AE"])

@@ -187,9 +187,9 @@ def test_lists_of_nothing_are_empty(client, scenario):
         answer = ask(client, **body).json
         assert answer.pop("total") in {"logs": (0, None)}.get(body["entity"], (0,)), body
         assert answer == {"entity": body["entity"], **NOTHING, **MORE.get(body["entity"], {})}
-    known = scenario.truth.dex_trades[0]["maker"]
-    of_known = product(OF_ADDRESSES, ({"address": known}, {"address": known, "blockFrom": 1}))
-    lists = [*product(ENTITIES, [{}]), *of_known]
+    maker = scenario.truth.dex_trades[0]["maker"]
+    of_maker = product(OF_ADDRESSES, ({"address": maker}, {"address": maker, "blockFrom": 1}))
+    lists = [*product(ENTITIES, [{}]), *of_maker]
     for (entity, filters), offset, order in product(lists, (10_000, 2**31, 2**63 - 1), ORDERS):
         page = {"filter": filters, "offset": offset, "orderBy": order, "limit": 100}
         answer = ask(client, entity=entity, **page).json
@@ -199,8 +199,8 @@ def test_lists_of_nothing_are_empty(client, scenario):
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_block_0_is_a_block(client, order):
-    for given in ({"blockTo": 0}, {"blockFrom": 0, "blockTo": 0}):
-        found = ask(client, entity="blocks", filter=given, orderBy=order).json
-        assert [block["number"] for block in found["data"]] == [0]
+    for filters in ({"blockTo": 0}, {"blockFrom": 0, "blockTo": 0}):
+        answer = ask(client, entity="blocks", filter=filters, orderBy=order).json
+        assert [block["number"] for block in answer["data"]] == [0]
     whole = ask(client, entity="blocks", orderBy=order).json
     assert ask(client, entity="blocks", filter={"blockFrom": 0}, orderBy=order).json == whole

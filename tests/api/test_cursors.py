@@ -57,9 +57,9 @@ def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
     beginning = Traversal.of("items", "desc", {})
     cursor = beginning.next([position])
-    altered = {cursor[:place] + cursor[place + 1 :] for place in range(len(cursor))}
-    for place in range(len(cursor)):
-        altered |= {cursor[:place] + letter + cursor[place + 1 :] for letter in "AQgw7_-"}
+    altered = {cursor[:index] + cursor[index + 1 :] for index in range(len(cursor))}
+    for index in range(len(cursor)):
+        altered |= {cursor[:index] + letter + cursor[index + 1 :] for letter in "AQgw7_-"}
     for text in altered - {cursor}:
         with pytest.raises(InvalidParameter):
             beginning.at(text, [kind], has_blocks=False)
@@ -72,9 +72,9 @@ def values_of(cursor):
 
 def changed(cursor, values):
     """A cursor of the same list that says something else, with its check."""
-    made = base64.urlsafe_b64decode(cursor + "==")[:8] + "|".join(values).encode()
-    made += hashlib.blake2b(made, digest_size=2).digest()
-    return base64.urlsafe_b64encode(made).decode().rstrip("=")
+    content = base64.urlsafe_b64decode(cursor + "==")[:8] + "|".join(values).encode()
+    content += hashlib.blake2b(content, digest_size=2).digest()
+    return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
 BAD_VALUES = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100, "x", "x00", "²"]
@@ -85,9 +85,9 @@ def test_no_cursor_breaks_anything(client, path):
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
     values = values_of(cursor)
     bad = ["", "a", "=", "%00", "ÿ", cursor + "AAAA", "A" * 601, "A" * 599]
-    for place in range(len(values)):
-        bad += [changed(cursor, [*values[:place], v, *values[place + 1 :]]) for v in BAD_VALUES]
-        bad.append(changed(cursor, values[:place]))
+    for index in range(len(values)):
+        bad += [changed(cursor, [*values[:index], v, *values[index + 1 :]]) for v in BAD_VALUES]
+        bad.append(changed(cursor, values[:index]))
     for text in (*bad, changed(cursor, [*values, "1"])):
         answer = client.get(f"/api/v1{path}", query_string={"cursor": text})
         assert (answer.status_code, answer.json["field"]) == (400, "cursor"), text

@@ -66,15 +66,15 @@ class Weather:
 
     def append_busy(self):
         """A block with rows of all entities, of two busy people who seldom meet."""
-        moves, logs, sent = [], [], []
+        moves, logs, transfers = [], [], []
         for n in range(30):
-            place, is_rare = self.random.choice((0, 1)), self.random.random() < 0.05
-            pair = PEOPLE[place], PEOPLE[1 - place] if is_rare else self.random.choice(PEOPLE[2:])
-            own = place ^ is_rare
+            index, is_rare = self.random.choice((0, 1)), self.random.random() < 0.05
+            pair = PEOPLE[index], PEOPLE[1 - index] if is_rare else self.random.choice(PEOPLE[2:])
+            own = index ^ is_rare
             moves.append(Move(*pair, tokens=5, pool=POOLS[own], status=not is_rare))
-            logs.append(EventLog(n, n, PEOPLE[place], (TOPICS[own],), b""))
-            sent.append(InternalTransfer(n, 0, TransferType.CALL, *pair, 7))
-        self.chain.append(moves, logs, internal_transfers=sent, is_traced=True)
+            logs.append(EventLog(n, n, PEOPLE[index], (TOPICS[own],), b""))
+            transfers.append(InternalTransfer(n, 0, TransferType.CALL, *pair, 7))
+        self.chain.append(moves, logs, internal_transfers=transfers, is_traced=True)
 
     def change(self):
         """Most often nothing, or blocks; sometimes others in the place of those there were."""
@@ -112,9 +112,9 @@ class Weather:
 
 @pytest.fixture
 def weather(database_url):
-    made = Weather(database_url, seed=25)
-    yield made
-    made.database.close()
+    weather = Weather(database_url, seed=25)
+    yield weather
+    weather.database.close()
 
 
 def ask(client, body, **more):

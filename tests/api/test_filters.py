@@ -54,9 +54,9 @@ def require_combinations(client, chain, entity, most, every):
         later = {**body, "orderBy": "asc", "limit": 3, "offset": 1}
         brute_force.require_same(client, chain, whole[::-1], later)
         require_next_page(client, body, whole)
-        for place, filters_in_range in enumerate(brute_force.in_ranges(entity, chosen, whole)):
+        for index, filters_in_range in enumerate(brute_force.in_ranges(entity, chosen, whole)):
             in_range = {**body, "filter": filters_in_range}
-            with brute_force.without_bounds() if place < 2 else nullcontext():
+            with brute_force.without_bounds() if index < 2 else nullcontext():
                 brute_force.require_same(client, chain, chain.find(in_range), in_range)
 
 
@@ -69,5 +69,5 @@ def require_next_page(client, body, whole):
             assert first["next"] is not None, f"rows follow, and there is no cursor: {page}"
         if first["next"] is not None:
             second = client.post("/api/v1/query", json={**page, "cursor": first["next"]}).json
-            found = [comparable(row) for row in second["data"]]
-            assert found == rows[2:4], f"behind the cursor of {page}"
+            records = [comparable(row) for row in second["data"]]
+            assert records == rows[2:4], f"behind the cursor of {page}"

@@ -62,13 +62,13 @@ def test_the_linter_has_nothing_to_say(document):
 @pytest.fixture(scope="module")
 def folder(document, tmp_path_factory):
     """Of the package that is generated."""
-    made = tmp_path_factory.mktemp("generated")
+    folder = tmp_path_factory.mktemp("generated")
     options = ("--meta", "none", "--fail-on-warning", "--path", document)
     # It formats what it generates with ruff, which it looks for in PATH.
     path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
     generate = (sys.executable, "-m", "openapi_python_client", "generate", *options)
-    run(*generate, "--output-path", made / PACKAGE, PATH=path)
-    return made
+    run(*generate, "--output-path", folder / PACKAGE, PATH=path)
+    return folder
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +110,8 @@ def test_a_generated_client_reads_asks_and_understands_refusals(generated, over_
     assert address.recent_txs[0].hash_ == newest.hash_
     body = {"entity": "blocks", "filter": {"blockTo": 2}, "orderBy": "asc", "limit": 2}
     model = import_module(f"{PACKAGE}.models").BlocksQuery
-    found = call("queries.query", client, body=model.from_dict(body))
-    assert (found.entity, found.count) == ("blocks", 2)
+    result = call("queries.query", client, body=model.from_dict(body))
+    assert (result.entity, result.count) == ("blocks", 2)
     assert call("blocks.get_block", client, "999999999").to_dict()["code"] == "not_found"
     wrong = call("blocks.list_blocks", client, limit=101)
     assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")

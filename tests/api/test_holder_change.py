@@ -49,9 +49,9 @@ def test_holders_that_came_and_went_are_counted(postgres, template, anvil):
         assert change["days"] == 30
         assert "2 joined, 1 left" in client.get(f"/token/{coin.address}").text
         chart = client.get(f"/token/{coin.address}?tab=chart").text.partition("Holders by day")[2]
-        held = re.findall(r"<td>([0-9]+)</td></tr>", chart.partition("</figure>")[0])
+        counts = re.findall(r"<td>([0-9]+)</td></tr>", chart.partition("</figure>")[0])
         before_last = sum(amount > 0 for amount in at_last_midnight.values())
-        assert [int(count) for count in held] == [before_last, sum(map(bool, now.values()))]
+        assert [int(count) for count in counts] == [before_last, sum(map(bool, now.values()))]
         assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
 
 

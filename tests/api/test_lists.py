@@ -47,9 +47,9 @@ def truth(scenario):
 def with_cursor():
     """The names of the parameters of each list that has a cursor, by its path."""
     names = {
-        path: {p["$ref"].rpartition("/")[2] if "$ref" in p else p["name"] for p in given}
+        path: {p["$ref"].rpartition("/")[2] if "$ref" in p else p["name"] for p in parameters}
         for _, path, operation in OPERATIONS
-        if (given := operation.get("parameters", ()))
+        if (parameters := operation.get("parameters", ()))
     }
     return {path: of_path for path, of_path in names.items() if "cursor" in of_path}
 
@@ -67,12 +67,12 @@ def test_every_list_with_a_cursor_is_tested(lists):
 @pytest.fixture(scope="module")
 def read(client, lists):
     """Every list with its rows, which are the node's."""
-    found = [(listed, by_links(client, listed, 100)) for listed in lists]
-    for listed, rows in found:
+    pairs = [(listed, by_links(client, listed, 100)) for listed in lists]
+    for listed, rows in pairs:
         assert rows or listed.rows == [], listed.path
         if listed.rows is not None:
             same(rows, listed.rows)
-    return found
+    return pairs
 
 
 @pytest.mark.thorough
@@ -140,17 +140,17 @@ def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(clien
     types = {transfer["type"] for transfer in truth.internal_transfers}
     assert types == {"call", "create", "create2", "selfdestruct"}
     for transaction, expected in moved.items():
-        found = pages(client, f"/transactions/{transaction}/internal", "internalTransfers", 30)
-        same(found, expected)
+        transfers = pages(client, f"/transactions/{transaction}/internal", "internalTransfers", 30)
+        same(transfers, expected)
 
 
 def test_every_token_and_its_holders(client, truth):
     for token in truth.tokens:
         path = f"/tokens/{token['address']}"
         same([get(client, path)], [truth.token_detail(token)])
-        held = truth.holders[token["address"]]
+        balances = truth.holders[token["address"]]
         holders = pages(client, f"{path}/holders", "holders", 7)
-        assert {h["address"]: int(h["balance"]) for h in holders} == held
+        assert {h["address"]: int(h["balance"]) for h in holders} == balances
 
 
 def test_blocks_and_transactions_alone_are_those_of_the_lists(client, truth):
@@ -212,9 +212,9 @@ def test_times_bound_lists_as_blocks_do(client, truth):
     totals = {}
     for entity in (*counted, "logs"):
         expected = [r for r in getattr(truth, entity) if first <= r["timestamp"] <= last]
-        given = {"timeFrom": first, "timeTo": last.replace("Z", ".999Z")}
-        asked = {"entity": entity, "filter": given, "limit": 100}
-        answer = client.post("/api/v1/query", json=asked).json
+        filters = {"timeFrom": first, "timeTo": last.replace("Z", ".999Z")}
+        query = {"entity": entity, "filter": filters, "limit": 100}
+        answer = client.post("/api/v1/query", json=query).json
         same(answer["data"], expected[:100])
         totals[entity] = answer["total"], len(expected)
     assert totals.pop("logs")[0] is None
@@ -271,24 +271,24 @@ def test_a_list_below_a_path_takes_further_filters(client, truth):
 
 
 def test_pools_with_their_trades(client, truth):
-    found = by_links(client, Listed("/pools", "pools"), 50)
+    pools = by_links(client, Listed("/pools", "pools"), 50)
     trades = {}
     for trade in truth.dex_trades:
         trades.setdefault(trade["pairAddress"], []).append(trade)
     counts = {pool: len(of_pool) for pool, of_pool in trades.items()}
-    assert {p["address"]: p["tradeCount"] for p in found if p["tradeCount"]} == counts
-    order = [(p["tradeCount"], p["address"]) for p in found]
+    assert {p["address"]: p["tradeCount"] for p in pools if p["tradeCount"]} == counts
+    order = [(p["tradeCount"], p["address"]) for p in pools]
     assert order == sorted(order, reverse=True)
-    for pool in found[: len(counts)]:
+    for pool in pools[: len(counts)]:
         newest = trades[pool["address"]][0]
         last = pool["lastTradeHash"], pool["lastTradeAt"]
         assert last == (newest["transactionHash"], newest["timestamp"])
         for of_pool, of_trade in (("", ""), ("Symbol", "Symbol")):
             expected = {newest[f"tokenIn{of_trade}"], newest[f"tokenOut{of_trade}"]}
             assert {pool[f"token0{of_pool}"], pool[f"token1{of_pool}"]} == expected
-    dex, token = found[0]["dex"], found[0]["token0"]
-    assert get(client, "/pools", dex=dex)["pools"] == [p for p in found if p["dex"] == dex]
-    with_token = [p for p in found if token in (p["token0"], p["token1"])]
+    dex, token = pools[0]["dex"], pools[0]["token0"]
+    assert get(client, "/pools", dex=dex)["pools"] == [p for p in pools if p["dex"] == dex]
+    with_token = [p for p in pools if token in (p["token0"], p["token1"])]
     assert get(client, "/pools", tokenAddress=token)["pools"] == with_token
 
 

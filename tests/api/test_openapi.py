@@ -99,10 +99,10 @@ def test_every_field_and_parameter_has_an_example():
     assert len(plain) > 100
     assert [at for at, node in plain if not node.get("examples")] == []
     parameters = DOCUMENT["components"]["parameters"]
-    of_paths = {name: given for name, given in parameters.items() if given["in"] == "path"}
+    of_paths = {name: param for name, param in parameters.items() if param["in"] == "path"}
     assert len(of_paths) > 5
-    for name, given in of_paths.items():
-        check(given["schema"], given["example"], name)
+    for name, param in of_paths.items():
+        check(param["schema"], param["example"], name)
 
 
 @pytest.mark.check

@@ -65,8 +65,8 @@ def seeded(seeded_service):
 
 
 def query(client, entity, filters, limit, offset=0):
-    asked = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
-    return post(client, "/query", **asked)
+    body = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
+    return post(client, "/query", **body)
 
 
 def plan_of(seeded, path, body=None):
@@ -144,17 +144,17 @@ WITH_RARE = [
 
 
 # The longer of two lists takes three times as many buffers as 600.
-COMBINED = [*((*each, math.inf) for each in OF_HOT), *((*each, 600) for each in WITH_RARE)]
+COMBINED = [*((*case, math.inf) for case in OF_HOT), *((*case, 600) for case in WITH_RARE)]
 
 
 @pytest.mark.parametrize(("entity", "filters", "most"), COMBINED, ids=str)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_combined_filters_use_an_index(seeded, entity, filters, most, direction):
-    given = {
+    values = {
         key: value if isinstance(value, int) else seeded.value(entity, key, value)
         for key, value in filters.items()
     }
-    plan, _ = plan_of(seeded, "/query", {"entity": entity, "orderBy": direction, "filter": given})
+    plan, _ = plan_of(seeded, "/query", {"entity": entity, "orderBy": direction, "filter": values})
     plan.require_indexes()
     assert plan.buffers < most
 
@@ -260,8 +260,8 @@ def test_adjacent_transactions_are_read_from_an_index(seeded, heat):
     filters = {"from": seeded.value("transactions", "from", heat)}
     total = query(seeded.service.client, "transactions", filters, 1)["total"]
     for offset in {0, total // 2, total - 1}:
-        [sent] = query(seeded.service.client, "transactions", filters, 1, offset)["data"]
-        plan, adjacent = plan_of(seeded, f"/transactions/{sent['hash']}/adjacent")
+        [transaction] = query(seeded.service.client, "transactions", filters, 1, offset)["data"]
+        plan, adjacent = plan_of(seeded, f"/transactions/{transaction['hash']}/adjacent")
         plan.require_indexes(1)
         assert plan.buffers < 50
         expected = (offset == 0, offset == total - 1)

@@ -44,16 +44,16 @@ def plan_of(service, **arguments):
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("order", tokens.ORDERS)
 def test_pages_of_many_tokens_are_read_by_indexes_at_any_depth(many, order, direction):
-    given = {"sort": order, "orderBy": direction, "limit": 100}
-    first, answer = plan_of(many, **given)
+    parameters = {"sort": order, "orderBy": direction, "limit": 100}
+    first, answer = plan_of(many, **parameters)
     assert answer["total"] == TOKENS
-    last, _ = plan_of(many, **given, page=TOKENS // 100)
-    middle, of_middle = plan_of(many, **given, page=TOKENS // 200)
+    last, _ = plan_of(many, **parameters, page=TOKENS // 100)
+    middle, of_middle = plan_of(many, **parameters, page=TOKENS // 200)
     of_tokens = [n for n in middle.nodes if n.get("Table") in ("tokens", "token_ranks")]
     passed = max(of_tokens, key=lambda node: node["Actual Rows"])
     assert passed["Node Type"] == "Index Only Scan"  # rows before the page
-    following = [plan_of(many, **given, cursor=a["next"])[0] for a in (answer, of_middle)]
-    of_type, _ = plan_of(many, **given, tokenType="ERC-1155")
+    following = [plan_of(many, **parameters, cursor=a["next"])[0] for a in (answer, of_middle)]
+    of_type, _ = plan_of(many, **parameters, tokenType="ERC-1155")
     for plan in (first, last, middle, of_type, *following):
         plan.require_indexes(100)
     # A page of tokens without a symbol or name looks for fewer namesakes.

@@ -60,9 +60,9 @@ def test_tokens_are_listed_in_each_order_at_any_depth(client, every, order, dire
 
 @pytest.mark.parametrize("order", tokens.ORDERS)
 def test_tokens_of_one_standard_are_listed_in_each_order(client, every, order):
-    for given, token_type in (("ERC-721", "BEP721"), ("erc20", "BEP20"), ("BEP6909", "BEP6909")):
+    for standard, token_type in (("ERC-721", "BEP721"), ("erc20", "BEP20"), ("BEP6909", "BEP6909")):
         listed = Listed("/tokens", "tokens", is_counted=False)
-        rows = by_links(client, listed, 3, sort=order, orderBy="asc", tokenType=given)
+        rows = by_links(client, listed, 3, sort=order, orderBy="asc", tokenType=standard)
         own = [token for token in every if token["type"] == token_type]
         assert rows == in_order(own, order, "asc")
 
@@ -73,7 +73,7 @@ def test_the_total_of_one_standard_is_not_known_as_documented(client):
     check_answer("get", "/api/v1/tokens", answer)
 
 
-def found_by(client, text, **more):
+def search(client, text, **more):
     return by_links(client, Listed("/tokens", "tokens"), 2, q=text, **more)
 
 
@@ -89,18 +89,18 @@ def test_a_text_finds_names_symbols_and_addresses_in_each_order(client, every):
     texts.append(address.upper().replace("X", "x"))
     for text in texts:
         expected = [token for token in every if matches(token, text.strip())]
-        assert found_by(client, text) == in_order(expected, "holders", "desc"), text
-    assert {t["symbol"] for t in found_by(client, "mus")} >= {"MUSD"}
+        assert search(client, text) == in_order(expected, "holders", "desc"), text
+    assert {t["symbol"] for t in search(client, "mus")} >= {"MUSD"}
     some = [token for token in every if matches(token, "a")]
     assert len(some) > 5
     for order in tokens.ORDERS:
         for direction in ("asc", "desc"):
-            rows = found_by(client, "a", sort=order, orderBy=direction)
+            rows = search(client, "a", sort=order, orderBy=direction)
             assert rows == in_order(some, order, direction)
-    of_type = found_by(client, "a", tokenType="BEP721", sort="name")
+    of_type = search(client, "a", tokenType="BEP721", sort="name")
     assert of_type == in_order([t for t in some if t["type"] == "BEP721"], "name", "asc")
-    assert found_by(client, "no token is called like this") == []
-    assert found_by(client, "  ") == every
+    assert search(client, "no token is called like this") == []
+    assert search(client, "  ") == every
 
 
 REFUSED = [

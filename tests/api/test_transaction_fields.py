@@ -52,7 +52,7 @@ CASES = {
     ),
     "blobs": (
         {**LEGACY, "type": 3, "max_fee_per_blob_gas": 1, "blob_versioned_hashes": BLOBS},
-        (0, "21000", 3, None, None, "1", [to_hex(each) for each in BLOBS], "21000", None),
+        (0, "21000", 3, None, None, "1", [to_hex(blob) for blob in BLOBS], "21000", None),
     ),
     "no blobs": (
         {**LEGACY, "type": 3, "blob_versioned_hashes": ()},

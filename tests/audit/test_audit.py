@@ -122,7 +122,7 @@ def test_rows_that_are_not_the_nodes_are_found(copied, capsys):
         spoil(copied, statement)
     assert run(copied, node=True, first=0) == audit.DIFFERS  # which shows all
     printed = capsys.readouterr().out
-    texts = [text for said in ALTERED.values() for text in said.split("|")]
+    texts = [text for messages in ALTERED.values() for text in messages.split("|")]
     assert [text for text in texts if text not in printed] == []
 
 

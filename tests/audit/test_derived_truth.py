@@ -64,10 +64,10 @@ def _plain(value):
     return value.isoformat() if isinstance(value, date) else value
 
 
-def require_same(found, expected, *, null_is_zero=False):
-    assert found.keys() == expected.keys()
+def require_same(actual, expected, *, null_is_zero=False):
+    assert actual.keys() == expected.keys()
     for key, row in expected.items():
-        values = {n: v or 0 if null_is_zero else v for n, v in found[key].items()}
+        values = {n: v or 0 if null_is_zero else v for n, v in actual[key].items()}
         assert values == {name: row.get(name, 0) for name in values}, key
 
 
@@ -206,7 +206,7 @@ def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order
         copied.database_url, "UPDATE dex_trades SET amount_in = 0 WHERE ordinal IN (%s, %s)", *ends
     )
     unpriced = [
-        {**trade, "amountIn": "0"} if place in ends else trade for place, trade in enumerate(trades)
+        {**trade, "amountIn": "0"} if index in ends else trade for index, trade in enumerate(trades)
     ]
     truth = replace(scenario.truth, dex_trades=unpriced)
     require_candles(copied, truth, "_expected()")
@@ -224,16 +224,16 @@ def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order
 
 def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, scenario):
     transfers = scenario.truth.token_transfers
-    given = next(
-        place
-        for place, transfer in enumerate(reversed(transfers))
+    mint = next(
+        index
+        for index, transfer in enumerate(reversed(transfers))
         if transfer["tokenType"] == "BEP1155" and transfer["fromAddress"] == ZERO
     )
     newest = len(transfers) - 1
-    execute(copied.database_url, "UPDATE token_transfers SET value = 0 WHERE ordinal = %s", given)
+    execute(copied.database_url, "UPDATE token_transfers SET value = 0 WHERE ordinal = %s", mint)
     spent = [
-        {**transfer, "value": "0"} if newest - place == given else transfer
-        for place, transfer in enumerate(transfers)
+        {**transfer, "value": "0"} if newest - index == mint else transfer
+        for index, transfer in enumerate(transfers)
     ]
     truth = replace(scenario.truth, token_transfers=spent)
     assert any(row["balance"] < 0 for row in derived_truth.item_balances(truth).values())

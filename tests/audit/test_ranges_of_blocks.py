@@ -114,8 +114,8 @@ def test_a_token_is_changed_by_what_is_held_alone(copied, database):
     with database.transaction() as tx:
         tx.rows("indexer/tokens_add_holders", tokens=[bytes.fromhex(token[2:])], **change)
     after = stored(copied, "tokens", ("address",), columns)
-    held = before[token]["held_supply"] + 1
-    assert after == before | {token: {**before[token], "held_supply": held}}
+    supply = before[token]["held_supply"] + 1
+    assert after == before | {token: {**before[token], "held_supply": supply}}
 
 
 def test_pools_are_listed_whose_second_token_is_unknown(copied, database):

@@ -138,10 +138,10 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     url = own_postgres.url("kept").replace("postgres:@", "keeper@")
     [commands] = re.findall(r"^pg_restore .*\nvacuumdb .*$", backups.DOCUMENT.read_text(), re.M)
     with folders.temporary_folder("scan-given-") as folder:
-        given = shutil.copy(backup, folder)
+        copy = shutil.copy(backup, folder)
         own_postgres.give(folder)
         for line in commands.replace('"$DATABASE_URL"', url).splitlines():
-            own_postgres.run_program(*line.replace("scan.dump", str(given)).split())
+            own_postgres.run_program(*line.replace("scan.dump", str(copy)).split())
     owned = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
     assert database.execute(url, owned) == [("keeper",)]
     assert migrations.run(Settings(database_url=url)) == []

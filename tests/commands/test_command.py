@@ -101,10 +101,10 @@ def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tm
 
 
 def require_wrong_call(arguments, environment, named, tmp_path):
-    called = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
-    assert called.returncode == 2
-    assert named in called.stderr
-    assert "Traceback" not in called.stderr
+    result = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
+    assert result.returncode == 2
+    assert named in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 LONG_OUTPUTS = [

@@ -52,8 +52,8 @@ def blocks_of(receiver):
 @pytest.fixture
 def emitter(anvil):
     """A contract that emits a log in each transaction to it."""
-    sent = anvil.send(anvil.accounts[0], None, data=EMITTER, gas=1_000_000)
-    return anvil.receipt_of(sent)["contractAddress"]
+    hash_ = anvil.send(anvil.accounts[0], None, data=EMITTER, gas=1_000_000)
+    return anvil.receipt_of(hash_)["contractAddress"]
 
 
 def register(index, receiver, emitter):

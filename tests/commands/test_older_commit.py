@@ -125,8 +125,8 @@ def solidity(version, sources, path, name, library=None, **settings):
 
 def deploy(anvil, creation, arguments=""):
     data = f"0x{creation.removeprefix('0x')}{arguments}"
-    sent = anvil.send(anvil.accounts[0], None, data=data, gas=15_000_000)
-    return anvil.receipt_of(sent)["contractAddress"]
+    hash_ = anvil.send(anvil.accounts[0], None, data=data, gas=15_000_000)
+    return anvil.receipt_of(hash_)["contractAddress"]
 
 
 def deployed_sources(anvil, vyper):
@@ -175,11 +175,11 @@ class Machine:
     def command(self, text, *, old=False, code=0):
         """What a command prints, as docs or a log have it; its files are in this folder."""
         words = shlex.split(text, comments=True)
-        given = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
-        [program, *arguments] = words[len(given) :]
+        variables = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
+        [program, *arguments] = words[len(variables) :]
         assert program == "scan"
-        environment = {**self.settings, "PATH": os.environ["PATH"], **given}
-        environment["SCAN_DATA_DIR"] = str(self.path / given.get("SCAN_DATA_DIR", "var"))
+        environment = {**self.settings, "PATH": os.environ["PATH"], **variables}
+        environment["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         if old:
             environment["PYTHONPATH"] = str(self.old)
         done = completed([*SCAN, *arguments], cwd=self.path, env=environment)
@@ -196,7 +196,7 @@ def folder():
         yield path
 
 
-def said(url):
+def stored_rows(url):
     stored = {}
     for table, without in SAID.items():
         statement = f"SELECT (to_jsonb(t) - %s::text[])::text FROM {table} t ORDER BY 1"  # noqa: S608
@@ -272,17 +272,17 @@ def test_the_commands_of_docs_keep_what_people_gave_to_an_older_commit(
         wait_until(lambda: execute(url, due) == [(0,)], timeout_s=COMPILE_S)
         after = {address: contract(newer.url, address) for address in sources}
         for address, record in before.items():
-            kept = {name: after[address].get(name) for name in ("match", "sources", "contractName")}
-            assert kept == {name: record[name] for name in kept}, address
+            data = {name: after[address].get(name) for name in ("match", "sources", "contractName")}
+            assert data == {name: record[name] for name in data}, address
         assert execute(url, "SELECT label FROM labels") == [("Deployer",)]
         assert execute(url, "SELECT list FROM listed_tokens") == [("A list",)]
         assert ("transferEverything(address)",) in execute(url, "SELECT signature FROM signatures")
-        restored = said(url)
+        restored = stored_rows(url)
         for table in SAID:
             execute(url, f"TRUNCATE {table} CASCADE")
         for address, source in sources.items():
             source.verify(newer.url, address)
-        assert said(url) == restored
+        assert stored_rows(url) == restored
 
 
 def test_the_demo_chain_of_an_older_commit_says_how_its_keys_come_along(folder):

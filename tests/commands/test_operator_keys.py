@@ -21,7 +21,7 @@ def server(shared_database_url):
         yield address
 
 
-def made(url, *options):
+def create_key(url, *options):
     done = scan("key", "create", "--label", "Ann", *options, DATABASE_URL=url)
     assert done.returncode == 0, done.stderr
     key, _, message = done.stdout.splitlines()
@@ -35,7 +35,7 @@ def ask(server, key, path=PATH, method="GET", **body):
 
 def test_a_key_of_an_operator_works_with_a_limit_of_its_own(server, shared_database_url):
     url = shared_database_url
-    key, (key_id, limit) = made(url, "--limit", "7/minute", "--expires", "90d")
+    key, (key_id, limit) = create_key(url, "--limit", "7/minute", "--expires", "90d")
     assert limit == "7"
     answers = [ask(server, key) for _ in range(8)]
     assert [answer.status_code for answer in answers] == [200] * 7 + [429]
@@ -52,7 +52,7 @@ def test_a_key_of_an_operator_works_with_a_limit_of_its_own(server, shared_datab
 
 def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
     url = shared_database_url
-    key, (key_id, _) = made(url)
+    key, (key_id, _) = create_key(url)
     for _ in range(5):
         assert ask(server, key).status_code == 200
     before = datetime.now(UTC).date() - timedelta(3)
@@ -73,8 +73,8 @@ def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
 
 def test_a_key_ends(server, shared_database_url):
     url = shared_database_url
-    ended, (ended_id, _) = made(url, "--expires", "1d", "--limit", MUCH)
-    revoked, (revoked_id, _) = made(url, "--limit", MUCH)
+    ended, (ended_id, _) = create_key(url, "--expires", "1d", "--limit", MUCH)
+    revoked, (revoked_id, _) = create_key(url, "--limit", MUCH)
     assert ask(server, ended).status_code == ask(server, revoked).status_code == 200
     database.execute(url, "UPDATE api_keys SET expires_at = now() WHERE id = %s", ended_id)
     assert scan("key", "revoke", revoked_id, DATABASE_URL=url).stdout == f"revoked {revoked_id}\n"
@@ -89,12 +89,12 @@ def test_a_key_ends(server, shared_database_url):
 
 def test_a_key_without_a_wallet_owns_nothing(server, shared_database_url):
     """It acts for no address: not for one that is claimed, and it does not claim the zero one."""
-    key, (key_id, _) = made(shared_database_url)
+    key, (key_id, _) = create_key(shared_database_url)
     owner, path = f"0x{'00' * 20}", f"/api/v1/keys/{key_id}"
     assert ask(server, key, path, "DELETE").status_code == 404
     claimed = database.execute(shared_database_url, "SELECT has_had_key(%s, 'infinity')", bytes(20))
-    wanted = {"ownerAddress": owner, "url": "https://example.org/", "watchAddress": owner}
-    answer = ask(server, key, "/api/v1/webhooks", "POST", json=wanted)
+    body = {"ownerAddress": owner, "url": "https://example.org/", "watchAddress": owner}
+    answer = ask(server, key, "/api/v1/webhooks", "POST", json=body)
     assert (answer.status_code == 403) == claimed[0][0]
 
 

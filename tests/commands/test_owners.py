@@ -50,11 +50,11 @@ class Folder:
     def run(self, command):
         """A line of a document, or of a refusal."""
         words = shlex.split(command, comments=True)
-        given = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
-        [program, *arguments] = words[len(given) :]
+        variables = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
+        [program, *arguments] = words[len(variables) :]
         assert program == "scan"
-        env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **given}
-        env["SCAN_DATA_DIR"] = str(self.path / given.get("SCAN_DATA_DIR", "var"))
+        env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **variables}
+        env["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         arguments = [str(self.path / a) if a.endswith(".jsonl") else a for a in arguments]
         return forked_python.run([*SCAN, *arguments], env=env, timeout=WAIT_S)
 
@@ -87,8 +87,8 @@ def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
     with scan_run(SCAN, older.path, **environment) as running:
         running.wait_for_block(3)
         headers = {"X-API-Key": older.key.text}
-        asked = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
-        assert asked.headers["X-RateLimit-Limit"] == "77"
+        response = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
+        assert response.headers["X-RateLimit-Limit"] == "77"
         # Its nodes are those of commands that have no RPC_URL.
         older.rpc_url = ""
         assert older.done("SCAN_DATA_DIR=var-new scan contracts source-maps").startswith("0 source")
@@ -101,8 +101,8 @@ def test_which_of_several_databases_is_asked(older):
     with running_in(older.path / "var") as server:
         migrations.run(Settings(database_url=server.database_url("scan_5_00000000")))
     older.rpc_url = ""
-    asked = older.run("scan backup --owners owners.jsonl")
-    assert asked.returncode == 2 and f"There are: {older.name}, scan_5_00000000" in asked.stderr
+    result = older.run("scan backup --owners owners.jsonl")
+    assert result.returncode == 2 and f"There are: {older.name}, scan_5_00000000" in result.stderr
     older.done("scan backup --owners owners.jsonl --database scan_5_00000000")
     older.rpc_url = "http://five:8545"
     with running_in(older.path / "var") as server:

@@ -44,8 +44,8 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder)
 def deploy(anvil):
     """Return the address of a contract; where it lands depends on what its sender did before."""
     code = compiled(VERSION, standard_input({"Box.sol": BOX}), "Box.sol", "Box").creation
-    sent = anvil.send(anvil.accounts[0], None, data=f"0x{code.removeprefix('0x')}", gas=1_000_000)
-    return str(anvil.receipt_of(sent)["contractAddress"])
+    hash_ = anvil.send(anvil.accounts[0], None, data=f"0x{code.removeprefix('0x')}", gas=1_000_000)
+    return str(anvil.receipt_of(hash_)["contractAddress"])
 
 
 def is_verified(scan, address):
@@ -71,13 +71,13 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
             answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=WAIT_S)
             assert answer.status_code == 200, answer.text
             serving.wait_until(lambda: [*(open_folder / "var" / "sources").glob("*.json")] != [])
-            place = open_folder / "var" / "database_url"
-            before = place.read_text()
+            path = open_folder / "var" / "database_url"
+            before = path.read_text()
             first.stop()
             with Anvil("--chain-id", "4242", port=port) as second:
                 second.mine(1)
                 scan.wait_for_block(1)
-                assert place.read_text() != before
+                assert path.read_text() != before
                 second.receipt_of(second.send(second.accounts[0], second.accounts[1]))
                 again = deploy(second)
                 assert again != box

@@ -64,17 +64,17 @@ def test_values_that_people_send_are_taken(type_, value, expected):
 
 
 UNFIT = [
-    *(("uint256", each) for each in (-1, 2**256, "-1", "", " 1", "1 ", "1e3", "1.0", 1.0)),
-    *(("uint256", each) for each in (True, None, [], {}, "0x", "abc", "٣", "1" * 80, "+1")),
+    *(("uint256", value) for value in (-1, 2**256, "-1", "", " 1", "1 ", "1e3", "1.0", 1.0)),
+    *(("uint256", value) for value in (True, None, [], {}, "0x", "abc", "٣", "1" * 80, "+1")),
     ("uint8", 256),
     ("uint8", "0x100"),
     ("int8", 128),
     ("int8", -129),
-    *(("bool", each) for each in (0, 1, "True", "yes", None, "")),
-    *(("bytes", each) for each in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
+    *(("bool", value) for value in (0, 1, "True", "yes", None, "")),
+    *(("bytes", value) for value in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
     ("bytes2", "0x00"),
     ("bytes2", "0x000000"),
-    *(("fixed168x10", each) for each in ("1.", ".5", "1e3", "0x1", 1.5, "0.00000000001", True)),
+    *(("fixed168x10", value) for value in ("1.", ".5", "1e3", "0x1", 1.5, "0.00000000001", True)),
     ("fixed8x1", "12.8"),
     ("ufixed8x1", "-0.1"),
     ({"type": "Set.Pair", "internalType": ""}, "1"),
@@ -148,8 +148,8 @@ SIMPLE = st.sampled_from(["uint256", "int16", "bool", "address", "bytes7", "byte
 TYPES = st.recursive(
     SIMPLE,
     lambda inner: st.one_of(
-        inner.map(lambda each: each + "[]"),
-        inner.map(lambda each: each + "[2]"),
+        inner.map(lambda text: text + "[]"),
+        inner.map(lambda text: text + "[2]"),
         st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"({','.join(parts)})"),
     ),
     max_leaves=6,
@@ -168,7 +168,7 @@ def _parameter(text):
             parts.append("")
         else:
             parts[-1] += character
-    return {"type": "tuple" + text[end + 1 :], "components": [_parameter(each) for each in parts]}
+    return {"type": "tuple" + text[end + 1 :], "components": [_parameter(part) for part in parts]}
 
 
 @given(st.binary(max_size=400), TYPES)
@@ -190,7 +190,7 @@ def function(name, *types, mutability="view"):
     return {
         "type": "function",
         "name": name,
-        "inputs": [{"type": each, "name": ""} for each in types],
+        "inputs": [{"type": type_, "name": ""} for type_ in types],
         "outputs": [{"type": "uint256", "name": ""}],
         "stateMutability": mutability,
     }
@@ -229,16 +229,16 @@ OVERLOADS = [
 ]
 
 
-@pytest.mark.parametrize(("wanted", "arguments", "signature"), OVERLOADS)
-def test_a_name_finds_its_overload(wanted, arguments, signature):
-    assert prepare(ABI, wanted, arguments).function.signature == signature
+@pytest.mark.parametrize(("name", "arguments", "signature"), OVERLOADS)
+def test_a_name_finds_its_overload(name, arguments, signature):
+    assert prepare(ABI, name, arguments).function.signature == signature
 
 
 def test_types_of_libraries_in_small_letters():
     """As solc names enums and contracts of files; what has no type is listed nevertheless."""
-    taken = {"name": "c", "type": "color[2]", "internalType": "enum color[2]"}
+    colors = {"name": "c", "type": "color[2]", "internalType": "enum color[2]"}
     paid = {"name": "t", "type": "token[]", "internalType": "contract token[]"}
-    mix = {"name": "mix", "stateMutability": "view", "inputs": [taken, paid], "outputs": []}
+    mix = {"name": "mix", "stateMutability": "view", "inputs": [colors, paid], "outputs": []}
     odd = {"name": "odd", "inputs": [{"name": "x", "type": "color"}], "outputs": []}
     numbers, addresses = parse_types(mix["inputs"])
     assert (numbers.items[0].kind, addresses.items[0].kind) == ("uint", "address")
@@ -325,6 +325,6 @@ ERROR_DATA = [
 ]
 
 
-@pytest.mark.parametrize(("error_data", "found"), ERROR_DATA)
-def test_revert_data_is_found_where_nodes_put_it(error_data, found):
-    assert revert_data(error_data) == (None if found is None else bytes.fromhex(found))
+@pytest.mark.parametrize(("error_data", "expected"), ERROR_DATA)
+def test_revert_data_is_found_where_nodes_put_it(error_data, expected):
+    assert revert_data(error_data) == (None if expected is None else bytes.fromhex(expected))

@@ -22,14 +22,14 @@ def vectors(name):
 
 
 def entry(abi, name):
-    [found] = [each for each in json.loads(abi) if each.get("name") == name]
-    return dict(found)
+    [match] = [item for item in json.loads(abi) if item.get("name") == name]
+    return dict(match)
 
 
 def plain(value):
     """A vector's typed value as what a client would send: numbers stay decimal strings."""
     if isinstance(value, list):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     return plain(value["value"]) if isinstance(value["value"], list) else value["value"]
 
 
@@ -37,13 +37,13 @@ def unlabelled(value):
     """Our rendering without the members' names, which the vectors do not have."""
     if isinstance(value, dict):
         value = list(value.values())
-    return [unlabelled(each) for each in value] if isinstance(value, list) else value
+    return [unlabelled(item) for item in value] if isinstance(value, list) else value
 
 
 def lower(value):
     """The vectors have checksums in their addresses; we answer lower case."""
     if isinstance(value, list):
-        return [lower(each) for each in value]
+        return [lower(item) for item in value]
     return value.lower() if isinstance(value, str) and value.startswith("0x") else value
 
 

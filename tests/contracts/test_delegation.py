@@ -124,8 +124,8 @@ def proxy_contract(name):
 
 
 def deployed(explorer, contract, *addresses):
-    made = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
-    return explorer.deploy(made.creation, "".join(word(address)[2:] for address in addresses))
+    code = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
+    return explorer.deploy(code.creation, "".join(word(address)[2:] for address in addresses))
 
 
 @pytest.mark.thorough

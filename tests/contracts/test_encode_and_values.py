@@ -40,8 +40,8 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
     }
     before = explorer.call(vault, "total").json["result"]
     sender = explorer.anvil.accounts[0]
-    sent = explorer.anvil.send(sender, vault, data=call["data"], value=int(call["value"]))
-    assert explorer.anvil.receipt_of(sent)["status"] == "0x1"
+    hash_ = explorer.anvil.send(sender, vault, data=call["data"], value=int(call["value"]))
+    assert explorer.anvil.receipt_of(hash_)["status"] == "0x1"
     explorer.wait_for_block(explorer.anvil.head())
     assert int(explorer.call(vault, "total").json["result"]) - int(before) == int(call["value"])
     assert explorer.call(vault, "parts", 0).json["result"] == [str(2**255), OWNER]
@@ -88,10 +88,10 @@ def test_functions_without_arguments_are_called_at_once(explorer, vault):
     assert values["owner()"]["result"] == OWNER
     names = [(output["name"], output["type"]) for output in values["reserves()"]["outputs"]]
     assert names == [("coins", "uint256"), ("count", "uint32")]
-    held = str(int(explorer.anvil.call("eth_getBalance", vault, "latest"), 16))
+    balance = str(int(explorer.anvil.call("eth_getBalance", vault, "latest"), 16))
     counts = itertools.count()
     count = next(n for n in counts if explorer.call(vault, "parts", n).status_code != 200)
-    assert values["reserves()"]["result"] == [held, str(count)]
+    assert values["reserves()"]["result"] == [balance, str(count)]
     for function in ("burn()", "megabytes()", "refuse()"):
         assert values[function]["result"] is None and values[function]["error"]
     assert "more than is read at once" in values["megabytes()"]["error"]

@@ -268,10 +268,10 @@ def deployed(explorer, many, design, optimizer):
     standard = standard_input({"P.sol": source}, optimizer=optimizer)
     at = many
     for name in names.split():
-        made = compiled(version, standard, "P.sol", name)
+        code = compiled(version, standard, "P.sol", name)
         before, at = at, None
         first = before if name == "KernelProxy" else many
-        at = explorer.deploy(made.creation, word(first)[2:] + word(before)[2:])
+        at = explorer.deploy(code.creation, word(first)[2:] + word(before)[2:])
     return at
 
 

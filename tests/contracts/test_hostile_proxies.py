@@ -203,8 +203,8 @@ def targets(code):
     delegation = delegation_of(code, Steps(BUDGET))
     stored = stored_delegation(delegation.text)
     assert stored.own == delegation.own
-    known = Storage(STATE | {Read(PROXY, CODE): code})
-    return State(known, Steps(BUDGET)).targets(stored.ways, PROXY)
+    storage = Storage(STATE | {Read(PROXY, CODE): code})
+    return State(storage, Steps(BUDGET)).targets(stored.ways, PROXY)
 
 
 def test_a_chain_id_that_decides_is_known():
@@ -255,8 +255,8 @@ DEPENDS_ON = {
 
 @pytest.mark.parametrize("name", sorted(BRANCHES.keys() - {"chain id"}))
 def test_what_decides_is_named_and_no_implementation(name):
-    found = targets(assembled(either(BRANCHES[name])))
-    assert (found.target, ", ".join(found.depends_on)) == (b"", DEPENDS_ON[name])
+    result = targets(assembled(either(BRANCHES[name])))
+    assert (result.target, ", ".join(result.depends_on)) == (b"", DEPENDS_ON[name])
 
 
 @pytest.mark.parametrize("name", OTHERS)
@@ -278,8 +278,8 @@ def test_a_clone_that_keeps_something_is_none_of_its_implementation(name):
     clone = assembled(f"0x{VAULT.hex()} {FORWARD}")
     assert delegation_of(clone, Steps(BUDGET)).kind == "eip1167"
     keeping = assembled(f"{KEEPING[name]} 0x{VAULT.hex()} {FORWARD}")
-    found = delegation_of(keeping, Steps(BUDGET))
-    assert (found.kind, found.proxy.implementation) == ("immutable", VAULT)
+    delegation = delegation_of(keeping, Steps(BUDGET))
+    assert (delegation.kind, delegation.proxy.implementation) == ("immutable", VAULT)
 
 
 def burning(number):
@@ -291,7 +291,7 @@ class Burning:
     """A node on which each contract asks another one, whose code takes all steps."""
 
     failed = False
-    asked = 0
+    call_count = 0
 
     def __init__(self):
         self.of_request = cache(lambda make: make())
@@ -300,7 +300,7 @@ class Burning:
         self.failed = True
 
     def results(self, calls, most_bytes=0):
-        self.asked += len(calls)
+        self.call_count += len(calls)
         return [
             "0x" + burning(int(call.params[0], 16)).hex()
             if call.method == "eth_getCode"
@@ -316,7 +316,7 @@ def test_a_request_follows_no_more_code_than_its_steps_suffice_for():
     proxies = [(number.to_bytes(20), delegation, None) for number in range(1 << 20, (1 << 20) + 50)]
     for _ in range(3):  # one after the other, of the same request
         assert not any(proxy and proxy.implementation for proxy in at_blocks(node, proxies))
-    assert node.failed and node.asked * STEPS_OF_READ < REQUEST_STEPS
+    assert node.failed and node.call_count * STEPS_OF_READ < REQUEST_STEPS
     assert node.of_request(request_steps).left < BUDGET
 
 
@@ -324,7 +324,7 @@ def test_a_block_follows_no_more_codes_than_its_steps_suffice_for():
     """The others are not known yet: neither proxies nor none."""
     codes = [burning(number) for number in range(3 * BLOCK_STEPS // BUDGET)]
     delegations = delegations_of(codes)
-    known = BLOCK_STEPS // BUDGET
-    assert delegations[: known - 1] == [""] * (known - 1)
-    assert delegations[known + 1 :] == [None] * (len(codes) - known - 1)
+    count = BLOCK_STEPS // BUDGET
+    assert delegations[: count - 1] == [""] * (count - 1)
+    assert delegations[count + 1 :] == [None] * (len(codes) - count - 1)
     assert not stored_delegation(None).is_known

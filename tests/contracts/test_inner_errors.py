@@ -33,8 +33,8 @@ def depth_of(errors):
 @pytest.mark.parametrize("count", [1, MAX_INNER, MAX_INNER + 1, 10 * MAX_INNER])
 def test_so_many_errors_are_decoded(count):
     errors = inner_errors("bytes[]", [to_hex(outer(b""))] * count)
-    places = [f"[{n}]" for n in range(min(count, MAX_INNER))]
-    assert [place for place, _ in errors] == places
+    paths = [f"[{n}]" for n in range(min(count, MAX_INNER))]
+    assert [path for path, _ in errors] == paths
 
 
 def test_errors_of_all_arguments_and_levels_are_counted_together():

@@ -149,11 +149,11 @@ def expect(explorer, proxy, kind, implementation):
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
     assert implementation in explorer.client.get(check).json["result"]
-    sent = explorer.send(proxy, calldata("nothing()"))
-    call = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    hash_ = explorer.send(proxy, calldata("nothing()"))
+    call = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
     assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
     shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
-    assert [each["address_hash"].lower() for each in shown["implementations"]] == [implementation]
+    assert [row["address_hash"].lower() for row in shown["implementations"]] == [implementation]
 
 
 @pytest.mark.check
@@ -194,7 +194,7 @@ def test_a_factory_of_proxies_is_none(via_ir):
     standard = standard_input({"Made.sol": source})
     standard["settings"] |= {"viaIR": via_ir, "optimizer": {"enabled": via_ir, "runs": 200}}
     codes = [compiled(VERSION, standard, "Made.sol", name) for name in ("Proxy", "Factory")]
-    assert [is_proxy_code(bytes.fromhex(made.runtime)) for made in codes] == [True, False]
+    assert [is_proxy_code(bytes.fromhex(code.runtime)) for code in codes] == [True, False]
 
 
 # Passes a call on to the contract in the slot that the hash of its selector names.
@@ -318,7 +318,7 @@ def test_an_account_that_delegates(explorer, many):
 
 def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     facets = [*(verified(explorer, DIAMOND, name) for name in ("Loupe", "Other")), many]
-    diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(each)[2:] for each in facets))
+    diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(facet)[2:] for facet in facets))
     assert explorer.call(diamond, "grown", 4).json == {
         "result": "5",
         "implementation": facets[1],
@@ -327,11 +327,11 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
     assert explorer.call(diamond, "absent").status_code == 400
     page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text
-    assert is_a_proxy("eip2535") in page and all(f"/address/{each}" in page for each in facets)
+    assert is_a_proxy("eip2535") in page and all(f"/address/{facet}" in page for facet in facets)
     assert "grown(" in page and "facetAddresses" in page
-    sent = explorer.send(diamond, calldata("grow(uint256)", 3))
-    found = explorer.client.get(f"/api/v1/transactions/{sent}").json
-    assert found["logs"][0]["event"]["name"] == "Grown"
+    hash_ = explorer.send(diamond, calldata("grow(uint256)", 3))
+    record = explorer.client.get(f"/api/v1/transactions/{hash_}").json
+    assert record["logs"][0]["event"]["name"] == "Grown"
     answer = explorer.verify(diamond, DIAMOND, VERSION, contractName="Diamond", optimizationUsed=0)
     assert answer.status_code == 200, answer.json
     assert explorer.contract(diamond).json["proxy"] == {

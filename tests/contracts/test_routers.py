@@ -77,7 +77,7 @@ ROUTERS = [
 ]
 
 
-PLACED = [(*router, place) for router in ROUTERS for place in (made, made_behind_a_proxy)]
+PLACED = [(*router, make) for router in ROUTERS for make in (made, made_behind_a_proxy)]
 PLACED = [
     pytest.param(*case, marks=[pytest.mark.thorough] if case[1] is OPTIMIZED else [])
     for case in PLACED
@@ -85,23 +85,23 @@ PLACED = [
 ]
 
 
-@pytest.mark.parametrize(("name", "standard", "place"), PLACED)
-def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, standard, place):
-    router = place(explorer, modules, name, standard)
+@pytest.mark.parametrize(("name", "standard", "make"), PLACED)
+def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, standard, make):
+    router = make(explorer, modules, name, standard)
     for function, argument, expected in (
         ("create(uint256)", "poolId", [("Created", "poolId"), ("Done", "coreValue")]),
         ("buy(uint256)", "marketId", [("Bought", "marketId"), ("Done", "marketValue")]),
     ):
-        sent = explorer.send(router, calldata(function, 7), gas=500_000)
-        record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+        hash_ = explorer.send(router, calldata(function, 7), gas=500_000)
+        record = explorer.client.get(f"/api/v1/transactions/{hash_}").json
         method = record["method"]
         assert (method["signature"], method["source"]) == (function, "verified")
         assert method["arguments"][0]["name"] == argument
         events = [log["event"] for log in record["logs"]]
         assert [(e["name"], e["arguments"][0]["name"]) for e in events] == expected
         assert {event["source"] for event in events} == {"verified"}
-    sent = explorer.send(router, calldata("create(uint256)", 0), gas=500_000)
-    error = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+    hash_ = explorer.send(router, calldata("create(uint256)", 0), gas=500_000)
+    error = explorer.client.get(f"/api/v1/transactions/{hash_}").json["error"]
     assert error["reason"] == "The call reverted: Unknown(poolId=0)"
 
 

@@ -65,8 +65,8 @@ def claimed(standard):
     kinds = (("function", index.functions), ("event", index.events), ("error", index.errors))
     return [
         (kind, entry)
-        for kind, found in kinds
-        for entries in found.values()
+        for kind, by_key in kinds
+        for entries in by_key.values()
         for entry in entries
         if entry.standard == standard
     ]
@@ -116,7 +116,7 @@ def test_what_is_indexed_of_an_event_is_what_the_packages_define(standard):
 
 @pytest.mark.parametrize("standard", sorted(PUBLISHED))
 def test_what_the_packages_define_is_claimed(standard):
-    everywhere = {(kind, entry.signature) for each in STANDARDS for kind, entry in claimed(each)}
+    everywhere = {(kind, entry.signature) for other in STANDARDS for kind, entry in claimed(other)}
     defined = {
         (entry["type"], signature)
         for signature, entry in published(standard)
@@ -127,8 +127,8 @@ def test_what_the_packages_define_is_claimed(standard):
 
 @pytest.mark.parametrize("standard", sorted(SELECTORS))
 def test_selectors_are_those_in_use(standard):
-    found = {keccak(text=entry.signature)[:4].hex() for _, entry in claimed(standard)}
-    assert set(SELECTORS[standard].split()) <= found
+    selectors = {keccak(text=entry.signature)[:4].hex() for _, entry in claimed(standard)}
+    assert set(SELECTORS[standard].split()) <= selectors
 
 
 @pytest.mark.parametrize("name", sorted(TOPICS))

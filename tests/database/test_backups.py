@@ -67,5 +67,5 @@ def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, ope
         assert_serves(new, 5)
         with serving.gunicorn(new, RPC_URL=serving.NOWHERE) as address:
             headers = {"X-API-Key": key.text}
-            asked = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=WAIT_S)
-            assert asked.headers["X-RateLimit-Limit"] == "77"
+            response = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=WAIT_S)
+            assert response.headers["X-RateLimit-Limit"] == "77"

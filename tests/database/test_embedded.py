@@ -149,13 +149,13 @@ PID_FILES = ["{another}", "not a number", "", "{zombie}", "{server}", "{none}", 
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("left", PID_FILES)
+@pytest.mark.parametrize("pattern", PID_FILES)
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
-    started, folder, zombie, server_of_another_folder, left
+    started, folder, zombie, server_of_another_folder, pattern
 ):
     started.stop()
     numbers = {"another": os.getpid(), "server": server_of_another_folder}
-    text = left.format(**numbers, zombie=zombie, none=2**22 + 1)  # more than there may be
+    text = pattern.format(**numbers, zombie=zombie, none=2**22 + 1)  # more than there may be
     (folder / "postgres" / "postmaster.pid").write_text(f"{text}\n")
     server = EmbeddedPostgres(folder)
     start(server)
@@ -181,19 +181,19 @@ def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(started, fo
     sockets = socket_folder(started)
     owner = (folder / "postgres").stat().st_uid
     for path, mode in ((sockets, 0o700), (sockets / ".s.PGSQL.5432", 0o700)):
-        found = path.lstat()
-        assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (owner, mode)
+        status = path.lstat()
+        assert (status.st_uid, stat.S_IMODE(status.st_mode)) == (owner, mode)
 
 
 @pytest.mark.thorough
 def test_a_socket_folder_that_is_somebody_elses_is_not_used(started, folder, tmp_path):
     (tmp_path / "open").mkdir(mode=0o755)
     (tmp_path / "link").symlink_to(tmp_path / "open")
-    for left in (tmp_path / "open", tmp_path / "link"):
+    for path in (tmp_path / "open", tmp_path / "link"):
         started.stop()
-        (folder / "socket_folder").write_text(str(left))
+        (folder / "socket_folder").write_text(str(path))
         start(started)
-        assert socket_folder(started) != left
+        assert socket_folder(started) != path
 
 
 def as_another_user(server):

@@ -54,7 +54,7 @@ def status(address):
     return requests.get(address, timeout=PATIENCE_S).status_code
 
 
-def answered(address):
+def timed_status(address):
     """Return the status of an answer, and when it came."""
     return requests.get(address, timeout=WAIT_S).status_code, time.monotonic()
 
@@ -91,9 +91,9 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, dead):
     paths = (f"{READS}?page=", "/blocks?page=", "/api/v1/transactions?page=", f"{WRITES}&_=")
     with ExitStack() as stack:
         networks = {name: stack.enter_context(DeadNetwork(url)) for name in dead}
-        given = {name: network.url for name, network in networks.items()}
+        urls = {name: network.url for name, network in networks.items()}
         limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "RPC_URL": NOWHERE}
-        server = stack.enter_context(gunicorn(url, **given, **limits))
+        server = stack.enter_context(gunicorn(url, **urls, **limits))
         pool = stack.enter_context(ThreadPoolExecutor(16))
         known, others = (
             [f"{server}{path}{page}" for path in paths for page in pages]
@@ -103,7 +103,7 @@ def test_of_sixteen_requests_at_once_none_waits_after_another(url, dead):
         for network in networks.values():
             stack.enter_context(cleared(network.is_alive))
         time.sleep(0.2)  # until what the replica has told is no longer cached
-        answers = [*pool.map(answered, others)]
+        answers = [*pool.map(timed_status, others)]
     assert {code for code, _ in answers} == {503}
     ended = sorted(at for _, at in answers)
     assert ended[-1] - ended[0] < DEFAULT_TIMEOUT_S
@@ -126,16 +126,16 @@ def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
             for _ in range(50):
                 assert status(server + other) == 200
             over.set()
-            assert {found for one in asking for found in one.result()} == {503}
+            assert {code for one in asking for code in one.result()} == {503}
         wait_until(lambda: status(server + frozen) == 200)
 
 
 def ask_until(over, address):
     """Each failure is a line of the server's log, and its pipe takes only so many."""
-    found = {status(address)}
+    codes = {status(address)}
     while not over.wait(0.5):
-        found.add(status(address))
-    return found
+        codes.add(status(address))
+    return codes
 
 
 def test_a_statement_that_gets_no_response_is_not_asked_again(network, database):

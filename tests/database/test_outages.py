@@ -41,7 +41,7 @@ def served(own_postgres, url):
     own_postgres.resume()
 
 
-def asked(client):
+def endpoint_requests(client):
     """One request to every endpoint that needs the database: method, path, body."""
     block = client.get("/api/v1/blocks/3").json["hash"]
     transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
@@ -81,7 +81,7 @@ def require_unavailable(answer):
 
 
 def test_while_the_database_is_down_data_are_unavailable(own_postgres, served):
-    requests = asked(served)
+    requests = endpoint_requests(served)
     before = [ask(served, request).data for request in requests]
     own_postgres.halt()
     for request in requests:
@@ -98,7 +98,7 @@ def test_while_the_database_is_down_data_are_unavailable(own_postgres, served):
 
 def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgres, served):
     """Each thread has a connection, and each has died."""
-    requests = asked(served)
+    requests = endpoint_requests(served)
     app = served.application
     with ThreadPoolExecutor(THREADS) as pool:
 
@@ -107,7 +107,7 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
                 lambda _: [ask(app.test_client(), r).status_code for r in requests],
                 range(2 * THREADS),
             )
-            return {status for found in lists for status in found}
+            return {status for codes in lists for status in codes}
 
         assert statuses() == {200}
         own_postgres.halt()
@@ -217,10 +217,10 @@ def eventually(client, path, expected):
     """PostgreSQL passes an announcement on soon after the commit, not within it."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
-        found = client.get(path).json
-        if expected.items() <= found.items():
+        answer = client.get(path).json
+        if expected.items() <= answer.items():
             return
-        assert time.monotonic() < deadline, (found, expected)
+        assert time.monotonic() < deadline, (answer, expected)
         time.sleep(0.02)
 
 
@@ -242,12 +242,12 @@ def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
     """Of an account, a token, a block and a transaction that are indexed, and of an address that
     was never seen."""
     client = create_app(replace(settings_for(url, NOBODY), rpc_urls=())).test_client()
-    sent = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
-    named = {"block": sent["blockNumber"], "number": sent["blockNumber"]}
-    named |= {"transaction_hash": sent["hash"]}
+    named = {"block": transaction["blockNumber"], "number": transaction["blockNumber"]}
+    named |= {"transaction_hash": transaction["hash"]}
     statuses, texts = {}, {}
-    for address in (sent["fromAddress"], token, f"0x{'12' * 20}"):
+    for address in (transaction["fromAddress"], token, f"0x{'12' * 20}"):
         values = {**named, "address": address, "address_hash": address}
         for rule in client.application.url_map.iter_rules():
             arguments = {name: values.get(name, "1") for name in rule.arguments}
@@ -261,5 +261,5 @@ def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
     unavailable = {route: texts[route] for route, s in statuses.items() if s in (502, 503)}
     assert [r for r, text in unavailable.items() if not (NO_NODE in text or UNREAD in text)] == []
     assert sum(status == 503 for status in statuses.values()) >= 5
-    for path in (f"/tx/{sent['hash']}", f"/address/{sent['fromAddress']}"):
+    for path in (f"/tx/{transaction['hash']}", f"/address/{transaction['fromAddress']}"):
         assert statuses.get(("GET", path), 200) == 200  # where there are pages

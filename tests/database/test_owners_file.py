@@ -80,11 +80,11 @@ def test_all_rows_are_restored_once(database_url, other_url, tmp_path):
     fill_owners(database_url)
     expected = rows(database_url)
     assert all(expected.values())
-    written, unknown = write(database_url, tmp_path / "file")
-    assert (written, unknown) == (sum(map(len, expected.values())), [])
+    count, unknown = write(database_url, tmp_path / "file")
+    assert (count, unknown) == (sum(map(len, expected.values())), [])
     restored = restore(other_url, tmp_path / "file")
     assert all(table.inserted == table.rows for table in restored)
-    assert sum(table.rows for table in restored) == written
+    assert sum(table.rows for table in restored) == count
     once = rows(other_url, with_left_out=True)
     assert without_blocks(rows(other_url)) == without_blocks(expected)
     again = restore(other_url, tmp_path / "file")
@@ -178,8 +178,8 @@ def test_events_of_older_blocks_are_not_sent_to_a_restored_webhook(database_url,
         anvil.mine(1)
     indexing = Indexing(database_url, anvil.url)
     indexing.run_until(4)
-    sent = "SELECT webhook_id, block_number FROM deliveries ORDER BY 1, 2"
-    assert execute(database_url, sent) == [(1, 3), (1, 4)]
+    statement = "SELECT webhook_id, block_number FROM deliveries ORDER BY 1, 2"
+    assert execute(database_url, statement) == [(1, 3), (1, 4)]
 
 
 def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, tmp_path):

@@ -12,7 +12,7 @@ from scan.database import errors, notifications, sessions
 from scan.database.connection import Database
 from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
-from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
+from tests.http.test_response_freshness import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support import WAIT_S, http_client, indexing, serving
 from tests.support.database import execute
 from tests.support.indexer_process import IndexerProcess
@@ -39,9 +39,9 @@ def settings_of(database):
     session = database.new_connection()
     with session.cursor() as cursor:
         cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
-        found = dict(cursor.fetchall())
+        values = dict(cursor.fetchall())
     session.close()
-    return found
+    return values
 
 
 @pytest.fixture
@@ -52,16 +52,16 @@ def pooled(database_url):
 
 def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
-    given = ((1000, SESSION), (0, {"work_mem": "64MB", "statement_timeout": "0"}), (1000, SESSION))
+    cases = ((1000, SESSION), (0, {"work_mem": "64MB", "statement_timeout": "0"}), (1000, SESSION))
     with pgbouncer(database_url, "session", default_pool_size="1") as url:
-        for timeout_ms, session in given:
+        for timeout_ms, session in cases:
             pooled = Database(url, statement_timeout_ms=timeout_ms, session=session)
             direct = Database(database_url, statement_timeout_ms=timeout_ms, session=session)
-            found, expected = settings_of(pooled), settings_of(direct)
+            state, expected = settings_of(pooled), settings_of(direct)
             expected.pop("client_encoding", None)
-            assert found == expected | {key: found[key] for key in found.keys() - expected.keys()}
-            assert found.keys() - expected.keys() <= {"application_name", "client_encoding"}
-            assert found["statement_timeout"] == str(timeout_ms)
+            assert state == expected | {key: state[key] for key in state.keys() - expected.keys()}
+            assert state.keys() - expected.keys() <= {"application_name", "client_encoding"}
+            assert state["statement_timeout"] == str(timeout_ms)
 
 
 def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, pooled):
@@ -71,7 +71,7 @@ def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, poo
             anvil.mine()
             serving.wait_until(lambda number=number: head(database_url) == number)
             assert_soon(client, NEWEST, f'"number":{number},')
-            asked_again(client)
+            cached_newest(client)
 
 
 def head(url):
@@ -94,14 +94,14 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
 
 
 def indexer_locks(url):
-    [(found,)] = execute(
+    [(count,)] = execute(
         url,
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
         " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
         " AND (classid::bigint << 32) + objid::bigint"
         " = (hashtextextended('scan.indexer', 0)::bit(64) & x'ffffffffffffffff')::bigint",
     )
-    return found
+    return count
 
 
 def test_a_listener_receives_what_is_notified(database_url, pooled):
@@ -119,16 +119,16 @@ def test_a_listener_receives_what_is_notified(database_url, pooled):
 
 def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
     dispatcher = Dispatcher(indexing.settings_for(pooled, serving.NOWHERE))
-    held = (
+    statement = (
         "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
         " WHERE l.classid = hashtext('scan.deliverer')::oid AND d.datname = current_database()"
     )
     dispatcher.start()
     try:
-        serving.wait_until(lambda: execute(database_url, held) == [(1,)])
+        serving.wait_until(lambda: execute(database_url, statement) == [(1,)])
     finally:
         dispatcher.stop()
-    serving.wait_until(lambda: execute(database_url, held) == [(0,)])
+    serving.wait_until(lambda: execute(database_url, statement) == [(0,)])
 
 
 @pytest.mark.parametrize(("mode", "settings"), SHARING)

@@ -92,8 +92,8 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
         client = http_client.Client(server)
 
         def ask(text):
-            found = client.ask(NEWEST, more=f"X-API-Key: {text}\r\n")
-            return found.status, found["X-RateLimit-Limit"]
+            response = client.ask(NEWEST, more=f"X-API-Key: {text}\r\n")
+            return response.status, response["X-RateLimit-Limit"]
 
         assert ask(keys[0].text) == (200, "100")
         primary.halt()
@@ -168,11 +168,11 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
 
 def shown(server, block=None):
     headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
-    found = requests.get(server + NEWEST, headers=headers, timeout=WAIT_S)
-    records = found.json()["blocks"] if found.status_code == 200 else ()
+    response = requests.get(server + NEWEST, headers=headers, timeout=WAIT_S)
+    records = response.json()["blocks"] if response.status_code == 200 else ()
     number = records[0]["number"] if records else None
-    assert number is None or found.headers["X-Scan-Block"] == str(number)
-    return found.status_code, number
+    assert number is None or response.headers["X-Scan-Block"] == str(number)
+    return response.status_code, number
 
 
 def metric(server, name):
@@ -208,16 +208,16 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
 
 def held(source, received):
     """What a client has once it has come to the block with two transactions."""
-    kept = []
+    names = []
     events = [*received]
     while True:
         for event in events:
             name = f"{event.type} {event.data['hash']}"
             if event.data.get("removed"):
-                assert kept.pop() == name
+                assert names.pop() == name
             else:
-                kept.append(name)
+                names.append(name)
         last = events[-1]
         if last.type == "transactions" and last.data["transactionIndex"] == 1:
-            return kept
+            return names
         events = source.take(1)

@@ -24,9 +24,9 @@ def primary():
 
 @pytest.fixture
 def database(primary):
-    found = connection.Database(primary.url("template_scan"), statement_timeout_ms=300)
-    yield found
-    found.close()
+    database = connection.Database(primary.url("template_scan"), statement_timeout_ms=300)
+    yield database
+    database.close()
 
 
 def test_a_commit_that_no_standby_has_confirmed_is_no_success(database):

@@ -92,8 +92,8 @@ ADDED = [
 @pytest.mark.check
 def test_what_a_migration_adds_may_be_null_in_older_rows():
     for migration, table, column in ADDED:
-        known = annotated_columns(RECORDS[table]).get(column, Column(TEXT, COMPUTED))
-        assert (known.added_by == migration) != (f"{table}.{column}" in FILLED), (
+        definition = annotated_columns(RECORDS[table]).get(column, Column(TEXT, COMPUTED))
+        assert (definition.added_by == migration) != (f"{table}.{column}" in FILLED), (
             f"migrations/{migration} adds {table}.{column}: its field in scan/ethereum/blocks.py"
             f' needs Column(added_by="{migration}"), since older rows have null; or FILLED names it'
         )

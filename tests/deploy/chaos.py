@@ -30,9 +30,9 @@ def main():
         with small_disks(disks) as can_fill, standing(Path(folder), seed) as stand:
             print(f"up after {time.monotonic() - begun:.0f} s, in {folder}", flush=True)
             kinds = all_faults(random, with_small_disks=can_fill)
-            seen = run(stand, drawn(random, kinds, count), random)
+            outcomes = run(stand, drawn(random, kinds, count), random)
             figures = stand.check_all(postgres, postgres.make_template())
-    print(f"\n{table(seen)}\n\n{figures}\n{time.monotonic() - begun:.0f} s in all")
+    print(f"\n{table(outcomes)}\n\n{figures}\n{time.monotonic() - begun:.0f} s in all")
     return 0
 
 
@@ -47,14 +47,14 @@ def drawn(random, kinds, count):
 
 
 def run(stand, faults, random):
-    seen = []
+    outcomes = []
     with stand.load:
         stand.wait_until_whole()
         for number, fault in enumerate(faults, 1):
-            seen.append(suffer(stand, fault, random))
-            print(f"{number}. {line(seen[-1])}", flush=True)
+            outcomes.append(suffer(stand, fault, random))
+            print(f"{number}. {line(outcomes[-1])}", flush=True)
     assert not stand.load.problems, stand.load.problems[:3]
-    return seen
+    return outcomes
 
 
 if __name__ == "__main__":

@@ -34,13 +34,13 @@ REFUSED = {*report.GOOD, "503"}
 def stand():
     for name in ("etcd", "haproxy", "nginx"):
         program(name)
-    with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as found:
-        yield found
+    with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as stand:
+        yield stand
 
 
 def fault(part, kind):
-    [found] = [f for f in faults.all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
-    return found
+    [match] = [f for f in faults.all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
+    return match
 
 
 @pytest.mark.long
@@ -49,11 +49,11 @@ def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
     with stand.load:
         stand.wait_until_whole()
         for part, kind in FAULTS:
-            seen = report.suffer(stand, fault(part, kind), random)
-            print(report.line(seen))
-            statuses = set(seen.reader_statuses) | set(seen.writer_statuses)
+            outcome = report.suffer(stand, fault(part, kind), random)
+            print(report.line(outcome))
+            statuses = set(outcome.reader_statuses) | set(outcome.writer_statuses)
             assert statuses <= REFUSED, f"{part} {kind}"
-            assert seen.reader_statuses["200"]
+            assert outcome.reader_statuses["200"]
     assert not stand.load.problems
     figures = stand.check_all(postgres, template)
     print(figures)
@@ -99,8 +99,8 @@ def test_the_compose_file_is_one_of_the_same_parts():
     assert {"etcd", "db", "haproxy", "api", "index", "deliver", "nginx"} <= parts
     volumes = [volume for service in services.values() for volume in service.get("volumes", ())]
     of_files = [source for source in (v.split(":")[0] for v in volumes) if source.startswith(".")]
-    kept = [source for source in of_files if not source.startswith("./certificates/")]  # are made
-    assert kept and [source for source in kept if not (HERE / source).exists()] == []
+    files = [source for source in of_files if not source.startswith("./certificates/")]  # are made
+    assert files and [source for source in files if not (HERE / source).exists()] == []
 
 
 def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd():

@@ -81,10 +81,10 @@ def test_a_key_has_one_limit_through_tools(site):
     headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
 
     def is_refused(number):
-        sent = sessions[number % 6].post(
+        response = sessions[number % 6].post(
             f"{site}/mcp", json=message, headers=headers, timeout=WAIT_S
         )
-        [content] = sent.json()["result"]["content"]
+        [content] = response.json()["result"]["content"]
         return "rate_limited" in content["text"]
 
     assert sum(not refused for refused in at_once(2 * PER_KEY, is_refused)) == PER_KEY

@@ -39,8 +39,8 @@ def run(*command):
 
 @pytest.fixture(scope="module")
 def folder():
-    with temporary_folder("scan-wheel-") as found:
-        yield found
+    with temporary_folder("scan-wheel-") as path:
+        yield path
 
 
 @pytest.fixture(scope="module")
@@ -184,12 +184,12 @@ LOCKS = [
 ]
 
 
-def wanted_by(extra):
+def requirements_of(extra):
     """The requirements of an extra, or those that are always installed, without their extras."""
     requirements = [line.lower().partition(";")[::2] for line in metadata.requires("scan") or []]
     return [
-        re.sub(r"\[.*?\]", "", wanted.strip())
-        for wanted, marker in requirements
+        re.sub(r"\[.*?\]", "", requirement.strip())
+        for requirement, marker in requirements
         if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
     ]
 
@@ -199,5 +199,5 @@ def test_locks_are_of_the_declared_versions(extra, lock):
     """`make lock` was run after setup.py was changed."""
     locked = (ROOT / "requirements" / f"{lock}.txt").read_text().lower()
     pinned = set(re.findall(r"^([^ \\;\n]+)[ \\;]", re.sub(r"\[.*?\]", "", locked), re.M))
-    wanted = wanted_by(extra)
-    assert wanted and {*wanted} <= pinned
+    requirements = requirements_of(extra)
+    assert requirements and {*requirements} <= pinned

@@ -141,7 +141,7 @@ def test_plain_transfers_run_no_code(transaction, receipt, ran):
 
 WRONG_BLOCKS = (
     *({"number": number} for number in ("0x8", "7", 7)),
-    *({"transactions": sent} for sent in (None, [HASHES[0]], {})),
+    *({"transactions": transactions} for transactions in (None, [HASHES[0]], {})),
     *({"size": size} for size in (f"0x{2**63:x}", "0x", "0xg", "12", 12, [], True)),
     *({"hash": None}, {"parentHash": ...}, {"miner": "0x" + 38 * "9"}, {"gasUsed": "0x"}),
     *({"timestamp": "0x" + 16 * "f"}, {"gasLimit": "0x" + 65 * "1"}, {"baseFeePerGas": "7"}),
@@ -178,10 +178,10 @@ CONTRADICTIONS = [
 
 @pytest.mark.parametrize(("block", "transaction", "receipts"), CONTRADICTIONS, ids=str)
 def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
-    told = a_block([a_transaction(**transaction)]) | block
-    asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
+    raw_block = a_block([a_transaction(**transaction)]) | block
+    raw_receipts = receipts and [r if r is None else a_receipt(**r) for r in receipts]
     with pytest.raises(blocks.MalformedBlock, match=r"^block 7: "):
-        decode_block(without_missing(told), asked, 7)
+        decode_block(without_missing(raw_block), raw_receipts, 7)
 
 
 @pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
@@ -279,13 +279,13 @@ def test_whatever_is_refused_is_malformed(path, junk):
 def replaced(json_, path, junk):
     """A value with another one at a place inside, or without what is there."""
     *way, key = path
-    place = json_
+    container = json_
     for inside in way:
-        place = place[inside]
+        container = container[inside]
     if junk is ...:
-        del place[key]
+        del container[key]
     else:
-        place[key] = junk
+        container[key] = junk
     return json_
 
 

@@ -125,14 +125,14 @@ EXTRA_DATA = {
 
 @pytest.mark.parametrize("name", EXTRA_DATA)
 def test_a_hash_leaves_out_the_seals_of_validators(name):
-    sent, hashed = EXTRA_DATA[name]
-    fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": sent}
+    data, hashed = EXTRA_DATA[name]
+    fields = MADE | {"mixHash": BFT_MIX_HASH, "extraData": data}
     hash_ = keccak256(rlp.encode(list((fields | {"extraData": hashed}).values())))
     assert has_its_hash(struct_of(fields, hash_))
-    resealed = sent.replace(SIGNATURE, b"\x60" * 65) if name != "ibft of quorum" else sent
+    resealed = data.replace(SIGNATURE, b"\x60" * 65) if name != "ibft of quorum" else data
     assert has_its_hash(struct_of(fields | {"extraData": resealed}, hash_))
     assert not has_its_hash(struct_of(fields | {"gasUsed": 1}, hash_))
-    other_validator = sent.replace(b"\xce" * 20, b"\xcf" * 20)
+    other_validator = data.replace(b"\xce" * 20, b"\xcf" * 20)
     assert not has_its_hash(struct_of(fields | {"extraData": other_validator}, hash_))
     assert not has_its_hash(struct_of(fields | {"mixHash": WORD}, hash_))
 

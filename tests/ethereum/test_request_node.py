@@ -71,7 +71,7 @@ def test_a_session_answers_and_has_not_failed(gateway):
 def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, gateway):
     node.fault = faulty_node.node_error(-32000, "no such thing")
     session = gateway.session("a")
-    assert all(isinstance(each, RpcError) for each in session.results([Call("a", ())] * 2))
+    assert all(isinstance(result, RpcError) for result in session.results([Call("a", ())] * 2))
     for ask in (lambda: session.call("a"), lambda: session.batch([Call("a", ())] * 2)):
         with pytest.raises(RpcError):
             ask()
@@ -98,14 +98,14 @@ def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
 
 def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
     with ThreadPoolExecutor(4) as pool, cleared(node.held):
-        held = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
-        for _ in held:
+        futures = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
+        for _ in futures:
             node.waiting.acquire()
         with RequestPlaces():
             assert isinstance(failure(gateway.session("a")), ClientBusy)
         with RequestPlaces():
             assert failure(gateway.session("b")) is None
-        held.append(pool.submit(gateway.session("b").call, "eth_getCode"))
+        futures.append(pool.submit(gateway.session("b").call, "eth_getCode"))
         node.waiting.acquire()
         places = RequestPlaces()
         with places:
@@ -115,7 +115,7 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
             gateway.session("c", is_optional=False).call("eth_chainId")
         assert not places.queue(postponed.value).done()
         node.held.set()
-        assert [each.result() for each in held] == ["eth_getCode"] * 4
+        assert [future.result() for future in futures] == ["eth_getCode"] * 4
         places.require_turn()
         with places:
             assert failure(gateway.session("c")) is None
@@ -306,11 +306,11 @@ def test_several_nodes_share_the_time(node):
 
 def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway):
     lock = threading.Lock()
-    with ExitStack() as held:
-        held.enter_context(lock)
+    with ExitStack() as stack:
+        stack.enter_context(lock)
         for _ in range(3):
-            held.enter_context(gateway.place("a"))
-        held.enter_context(RequestPlaces())
+            stack.enter_context(gateway.place("a"))
+        stack.enter_context(RequestPlaces())
         session = gateway.session("a")
         with pytest.raises(Unavailable):
             session.acquire(lock)
@@ -331,5 +331,5 @@ COSTS = [
 
 @pytest.mark.parametrize(("method", "gas", "costly"), COSTS)
 def test_costly_calls_are_known_by_method_and_gas(method, gas, costly):
-    sent = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
-    assert request_node.is_costly(Call(method, (sent, "latest"))) is costly
+    call = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
+    assert request_node.is_costly(Call(method, (call, "latest"))) is costly

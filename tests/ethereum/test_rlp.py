@@ -34,15 +34,15 @@ def test_items_are_counted_as_they_are_read(strings, hostile):
     whole = b"".join(map(rlp.encode, strings))
     assert count_items(whole, 0, len(whole)) == len(strings)
     for encoded in (whole + hostile, hostile):
-        place = (encoded, 0, len(encoded))
-        items = or_refused(items_of, *place)
-        assert or_refused(count_items, *place) == (items if items is None else len(items))
+        span = (encoded, 0, len(encoded))
+        items = or_refused(items_of, *span)
+        assert or_refused(count_items, *span) == (items if items is None else len(items))
 
 
-def or_refused(read, *place):
+def or_refused(read, *arguments):
     """What is read, or None where it is no RLP."""
     try:
-        return read(*place)
+        return read(*arguments)
     except ValueError:
         return None
 
@@ -59,8 +59,8 @@ def test_a_log_is_encoded_as_any_list_is(topics, data):
 
 def test_numbers_of_a_transaction_have_up_to_256_bits():
     fields = [b"\1", b"\2", b"\3", b"\4" * 20, b"\xff" * 32, b"", b"\x1b", b"\5", b"\6"]
-    type_, sent = read_transaction(rlp.encode(fields))
-    assert (type_, sent["value"]) == (0, b"\xff" * 32)
+    type_, transaction = read_transaction(rlp.encode(fields))
+    assert (type_, transaction["value"]) == (0, b"\xff" * 32)
     fields[4] = b"\1" + bytes(32)
     with pytest.raises(ValueError, match="beyond 256 bits"):
         read_transaction(rlp.encode(fields))

@@ -99,10 +99,10 @@ def test_a_genesis_block_tells_chains_of_one_id_apart(right):
 
 
 def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
-    sent = []
+    methods = []
 
     def record(calls, forward):
-        sent.extend(call["method"] for call in calls)
+        methods.extend(call["method"] for call in calls)
         return faulty_node.Reply(body=forward(calls))
 
     node = node_of(right, proxy.url)
@@ -110,7 +110,7 @@ def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
     proxy.fault, proxy.upstream = record, wrong.url
     with pytest.raises(client.WrongChain):
         node.call("eth_sendRawTransaction", "0x02")
-    assert set(sent) == {"eth_chainId", "eth_getBlockByNumber"}
+    assert set(methods) == {"eth_chainId", "eth_getBlockByNumber"}
 
 
 def test_another_node_serves_while_one_is_refused(right, wrong):

@@ -109,18 +109,18 @@ def test_values_and_absent_keys_are_proven(values):
 
 
 def test_a_map_of_nothing_has_the_root_of_an_empty_trie_and_proves_it():
-    made, key = rlp_and_tries.MapTrie({}), b"x" * 20
-    assert made.root == Trie({}).root == EMPTY_ROOT
-    assert state_proofs.proven_value(EMPTY_ROOT, keccak(key), made.proof(key)) == b""
+    map_trie, key = rlp_and_tries.MapTrie({}), b"x" * 20
+    assert map_trie.root == Trie({}).root == EMPTY_ROOT
+    assert state_proofs.proven_value(EMPTY_ROOT, keccak(key), map_trie.proof(key)) == b""
 
 
 @pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])
 def test_a_map_has_the_root_and_the_proofs_of_its_trie(values):
     trie = Trie({keccak(key): value for key, value in values.items()})
-    made, chance = rlp_and_tries.MapTrie(values), random.Random(8)
-    assert made.root == trie.root
+    map_trie, chance = rlp_and_tries.MapTrie(values), random.Random(8)
+    assert map_trie.root == trie.root
     for key in (*values, chance.randbytes(20), chance.randbytes(32)):
-        proof = made.proof(key)
+        proof = map_trie.proof(key)
         assert state_proofs.proven_value(trie.root, keccak(key), proof) == values.get(key, b"")
         assert proof == trie.proof(keccak(key))
 
@@ -143,8 +143,8 @@ def test_altered_proofs_prove_nothing(values):
             [],
         ]
         for index, node in enumerate(proof):
-            place = chance.randrange(len(node))
-            flipped = node[:place] + bytes([node[place] ^ 4]) + node[place + 1 :]
+            offset = chance.randrange(len(node))
+            flipped = node[:offset] + bytes([node[offset] ^ 4]) + node[offset + 1 :]
             altered += [[*proof[:index], n, *proof[index + 1 :]] for n in (flipped, node[1:], b"")]
         altered += {tuple(trie.proof(other))} - {tuple(proof)}
         for nodes in altered:

@@ -161,8 +161,8 @@ INTERFACES = [
 
 @pytest.mark.parametrize(("erc165", "invalid", "erc721", "erc1155", "interface"), INTERFACES)
 def test_interfaces_are_believed_that_say_one_thing(erc165, invalid, erc721, erc1155, interface):
-    said = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
-    assert token_metadata.decode_token_metadata(said).interface == interface
+    responses = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
+    assert token_metadata.decode_token_metadata(responses).interface == interface
 
 
 @pytest.mark.parametrize("missing", ["decimals", "supply", "balance"])

@@ -189,8 +189,8 @@ def ask_as_owner(examples, url):
     receiver = ThreadingHTTPServer(("127.0.0.1", 0), _Receiver)
     threading.Thread(target=receiver.serve_forever, daemon=True).start()
     hook_url = f"http://127.0.0.1:{receiver.server_port}/"
-    asked = key_request(Account.from_key(WALLET), label="my dashboard")
-    key = examples.ask(url, "createKey", "/api/v1/keys", asked).json()
+    body = key_request(Account.from_key(WALLET), label="my dashboard")
+    key = examples.ask(url, "createKey", "/api/v1/keys", body).json()
     headers = {"X-API-Key": key["key"]}
     webhook = {"ownerAddress": ACCOUNT, "url": hook_url, "watchAddresses": [ACCOUNT, TOKEN],
                "eventTypes": ["tx", "token_transfer"]}  # fmt: skip
@@ -219,7 +219,7 @@ def ask_as_owner(examples, url):
     examples.invented |= {
         key["key"]: INVENTED_KEY, key["keyPrefix"]: INVENTED_KEY[:13], str(key["id"]): "1001",
         made["secret"]: "fedcba9876543210" * 4, str(made["id"]): "2001", hook_url: INVENTED_URL,
-        str(sent["deliveryId"]): "3001", asked["signature"]: f"0x{'1b' * 65}",
+        str(sent["deliveryId"]): "3001", body["signature"]: f"0x{'1b' * 65}",
     }  # fmt: skip
 
 

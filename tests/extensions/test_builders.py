@@ -32,8 +32,8 @@ def made():
     chain = made_chain.MadeChain(SEPOLIA, others.GENESIS, **fields)
     chain.header_fields = (*encoding.HEADER_FIELDS, "blockAccessListHash", "slotNumber")
     withdrawals = [
-        {"index": place, "validatorIndex": index, "address": PAYEE, "amount": 9 + place}
-        for place, index in enumerate(INDEXES)
+        {"index": number, "validatorIndex": index, "address": PAYEE, "amount": 9 + number}
+        for number, index in enumerate(INDEXES)
     ]
     for withdrawal in withdrawals:
         chain.move(None, PAYEE, int(withdrawal["amount"]) * made_chain.GWEI)

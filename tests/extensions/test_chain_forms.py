@@ -56,10 +56,10 @@ RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "u
 def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
     chain = forms.FORMS[name]()
     with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):
-        said = [record.getMessage() for record in caplog.records]
+        messages = [record.getMessage() for record in caplog.records]
         unchecked = UNCHECKED.get(name, set())
-        assert len(said) == len(unchecked), said
-        assert all(any(part in message for message in said) for part in unchecked), said
+        assert len(messages) == len(unchecked), messages
+        assert all(any(part in message for message in messages) for part in unchecked), messages
         client = create_app(settings).test_client()
         blocks = client.get("/api/v1/blocks", query_string={"limit": 100}).json["blocks"]
         assert [block["number"] for block in blocks] == [*range(chain.head, -1, -1)]
@@ -87,9 +87,9 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
             '{"feeInFeeCurrency": "1500000"}',
         )
         text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
-    told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
+    fee = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
     token = f"/token/0x{accounts.address('token for fees').hex()}"
-    assert 'value="1500000">1<' in told and "DLR" in told and token in told
+    assert 'value="1500000">1<' in fee and "DLR" in fee and token in fee
 
 
 @pytest.mark.check

@@ -51,7 +51,7 @@ def names(candidates):
     return [f"{one['kind']} {one['source']} {one['signature']}" for one in candidates]
 
 
-def calls(found):
+def calls(answer):
     """Path, address, first candidate and value of the calls inside."""
     return [
         (
@@ -60,7 +60,7 @@ def calls(found):
             nested["candidates"][0]["name"] if nested["candidates"] else None,
             nested["value"],
         )
-        for nested in found["calls"]
+        for nested in answer["calls"]
     ]
 
 
@@ -93,15 +93,15 @@ def test_logs_errors_and_constructor_arguments(client, explorer, work):
     sent = work.send(work.worker, WORK)
     worked, quiet = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
     for log, name in ((worked, "Worked"), (quiet, "Quiet")):
-        found = decoded(
+        answer = decoded(
             client, bytes.fromhex(log["data"][2:]), topics=log["topics"], address=work.worker
         )
-        assert [c["name"] for c in found["candidates"]] == [name]
-        assert found["candidates"][0]["source"] == "verified"
+        assert [c["name"] for c in answer["candidates"]] == [name]
+        assert answer["candidates"][0]["source"] == "verified"
     topic = hexed(keccak(text="Transfer(address,address,uint256)"))
     words = [hexed(address.rjust(32, b"\0")) for address in (TO, OTHER)]
-    found = decoded(client, encode(["uint256"], [5]), topics=[topic, *words])
-    assert names(found["candidates"]) == ["event standard Transfer(address,address,uint256)"]
+    answer = decoded(client, encode(["uint256"], [5]), topics=[topic, *words])
+    assert names(answer["candidates"]) == ["event standard Transfer(address,address,uint256)"]
     many = verified(explorer, MANY, "Many")
     poor = decoded(client, call("Poor(uint256,uint256)", 5, 3), address=many)
     assert names(poor["candidates"]) == ["error verified Poor(uint256,uint256)"]
@@ -141,16 +141,16 @@ def test_calls_inside_of_calls_are_unfolded(client, work):
     batch = multi_send((0, OTHER, 4, APPROVE), (1, TO, 0, three))
     types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
     values = (SAFE, 9, batch, 1, 0, 0, 0, bytes(20), bytes(20), b"")
-    found = decoded(client, call(f"execTransaction({types})", *values))
-    assert calls(found) == [
+    answer = decoded(client, call(f"execTransaction({types})", *values))
+    assert calls(answer) == [
         ([0], safe, "multiSend", "9"),
         ([0, 0], other, "approve", "4"),
         ([0, 1], to, "aggregate3Value", "0"),
         ([0, 1, 0], to, "transfer", "3"),
         ([0, 1, 1], work.worker, "work", "0"),
     ]
-    assert [nested["delegated"] for nested in found["calls"]] == [True, False, True, False, False]
-    assert found["calls"][-1]["candidates"][0]["source"] == "verified"
+    assert [nested["delegated"] for nested in answer["calls"]] == [True, False, True, False, False]
+    assert answer["calls"][-1]["candidates"][0]["source"] == "verified"
     execution = call("execute(address,uint256,bytes)", TO, 2, TRANSFER)
     operation = (SAFE, 0, b"", execution, *PACKED_FIELDS[4:])
     bundle = call(f"handleOps({PACKED}[],address)", [operation], OTHER)

@@ -68,7 +68,7 @@ class Mortal(namedtuple("Mortal", "explorer cradle address")):
         body = {"functionName": "price", "args": [amount]}
         return self.explorer.client.post(path, json=body).json
 
-    def said(self, paid, refused):
+    def descriptions(self, paid, refused):
         """What detail, list of logs and Etherscan's form say of a call, and why another failed."""
         _, event = details = [
             (one["signature"], [(a["name"], a["value"]) for a in one["arguments"]])
@@ -164,7 +164,7 @@ def mortal(postgres, template, solc_dir):
 def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
     mortal.bear("First", SOURCE)
     paid, refused = mortal.pay(8), mortal.pay(0)
-    first, stood = mortal.said(paid, refused), mortal.head
+    first, stood = mortal.descriptions(paid, refused), mortal.head
     values = [("amount", "7"), ("fee", "8")]
     assert first == [
         ("pay(uint256,uint256)", values),
@@ -173,15 +173,15 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
         "amount",
     ]
     mortal.end()
-    assert mortal.said(paid, refused) == first
+    assert mortal.descriptions(paid, refused) == first
     assert mortal.price(1, "latest")["code"] == "not_found"
 
     source = SOURCE
     for before, after in SWAPPED.items():
         source = source.replace(before, after)
     mortal.bear("Second", source)
-    other = mortal.said(mortal.pay(8), mortal.pay(0))
-    assert mortal.said(paid, refused) == first
+    other = mortal.descriptions(mortal.pay(8), mortal.pay(0))
+    assert mortal.descriptions(paid, refused) == first
     assert [name for name, _ in other[1][1]] == ["fee", "amount"]
     assert other[2:] == ["pay(uint256 fee, uint256 amount)", "fee"]
     assert mortal.price(1, stood)["result"] == "-5"

@@ -248,11 +248,11 @@ def test_arguments_are_those_that_ethers_decodes(followed):
         }
         for block, index, *topics, data in logs
     }
-    asked = {
+    request = {
         "abi": followed.contract.abi,
         "logs": [
             {"event": log["name"], **stored[log["blockNumber"], log["logIndex"]]} for log in listed
         ],
     }
-    decoded = node_script("decode_events.cjs", stdin=asked)
+    decoded = node_script("decode_events.cjs", stdin=request)
     assert [log["args"] for log in listed] == decoded

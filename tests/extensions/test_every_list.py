@@ -58,9 +58,9 @@ RECORDS["contract_creations"] = column_types.annotated_columns(sparse_tables.Con
 # By entity of few rows: the column that each of its filters compares.
 COLUMNS = {
     entity: {
-        filter_.key: found[1]
+        filter_.key: match[1]
         for filter_ in FILTERS[entity]
-        if (found := re.fullmatch(r"\w+\.(\w+) = %\(\w+\)s", filter_.condition))
+        if (match := re.fullmatch(r"\w+\.(\w+) = %\(\w+\)s", filter_.condition))
         and filter_.key not in DERIVED
     }
     for entity in RECORDS
@@ -107,7 +107,7 @@ def chosen(seed, number, values):
     """One of the values of each name, of which the first are rare."""
     chance = random.Random(f"{seed} {number}")
     return {
-        name: chance.choices(choice, [3**place for place in range(len(choice))])[0]
+        name: chance.choices(choice, [3**exponent for exponent in range(len(choice))])[0]
         for name, choice in values.items()
     }
 

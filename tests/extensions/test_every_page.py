@@ -85,7 +85,7 @@ TABS_OF_CONTRACT = ("contract", "events", "bytecode", "same-code")
 def paths_with_trades(scenario):
     """Kinds of pages that need trades and items; the address with the most of each list."""
     truth, trade = scenario.truth, scenario.truth.dex_trades[-1]
-    item = next(each for each in truth.token_transfers if each["tokenId"] is not None)
+    item = next(transfer for transfer in truth.token_transfers if transfer["tokenId"] is not None)
     busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
     held = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
     token, sent = f"/token/{item['tokenAddress']}", f"/tx/{trade['transactionHash']}"

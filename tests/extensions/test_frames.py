@@ -121,12 +121,12 @@ NOT_IN_BYTES = [
 ]
 
 
-@pytest.mark.parametrize(("method", "lie", "said"), NOT_IN_BYTES)
-def test_what_the_bytes_do_not_have_is_said(method, lie, said):
+@pytest.mark.parametrize(("method", "lie", "expected"), NOT_IN_BYTES)
+def test_what_the_bytes_do_not_have_is_said(method, lie, expected):
     with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)
         [fetched] = BlockSource(Node([node.url]), traces="off").blocks(1, 1)
-        assert said in (fetched.block.unproven or "").split("; ")
+        assert expected in (fetched.block.unproven or "").split("; ")
 
 
 def test_a_payer_of_a_type_that_has_none_is_not_taken():
@@ -135,9 +135,9 @@ def test_a_payer_of_a_type_that_has_none_is_not_taken():
     with served(made(), has_bytes=True) as node:
         [honest] = BlockSource(Node([node.url])).blocks(1, 1)
         node.fault = changed("eth_getBlockReceipts", payer, 0)
-        [said] = BlockSource(Node([node.url])).blocks(1, 1)
-        assert said == honest
-        assert json.loads(said.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
+        [actual] = BlockSource(Node([node.url])).blocks(1, 1)
+        assert actual == honest
+        assert json.loads(actual.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
 
 
 def changed(method, lie, index=1):

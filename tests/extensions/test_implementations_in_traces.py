@@ -76,9 +76,9 @@ def decoded(client, sent):
     """The names of the argument and of the event's, and how many are possible of each."""
     record = client.get(f"/api/v1/transactions/{sent}").json
     both = record["method"], record["logs"][0]["event"]
-    assert {each["source"] for each in both} == {"verified"}
-    names = [each["arguments"][0]["name"] for each in both]
-    return *names, *(len(each.get("alternatives") or ()) for each in both)
+    assert {item["source"] for item in both} == {"verified"}
+    names = [item["arguments"][0]["name"] for item in both]
+    return *names, *(len(item.get("alternatives") or ()) for item in both)
 
 
 def test_a_call_before_an_upgrade_in_its_block_is_of_the_version_that_ran(explorer, versions):
@@ -322,7 +322,7 @@ def test_many_codes_that_take_all_steps_are_followed_beside_the_blocks(explorer,
     ]
     anvil.mine()
     explorer.wait_for_block(anvil.head())
-    made = [anvil.receipt_of(each)["contractAddress"] for each in sent]
+    made = [anvil.receipt_of(hash_)["contractAddress"] for hash_ in sent]
     unknown = "SELECT count(*) FROM codes WHERE delegation IS NULL"
     wait_until(lambda: explorer.execute(unknown) == [(0,)])
     clone = explorer.contract(made[-1]).json

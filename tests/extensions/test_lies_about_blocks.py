@@ -86,9 +86,9 @@ class LyingNode:
             or call["params"][0] != hex(self._number)
         ):
             return
-        told = records(lie.kind, method, answer["result"])
-        if lie.index < len(told):
-            put(told[lie.index], lie.field, lie.value)
+        items = records(lie.kind, method, answer["result"])
+        if lie.index < len(items):
+            put(items[lie.index], lie.field, lie.value)
         if lie.in_both and method == RECEIPTS:
             put(answer["result"][lie.index], IN_RECEIPTS.get(lie.field, lie.field), lie.value)
 
@@ -167,16 +167,16 @@ def test_no_lie_about_a_block_is_believed(is_whole):
         lies = chosen([*lies_about(node.answers())], is_whole)
         believed = [lie for lie in lies if node.believed(lie)]
     assert believed == []
-    told = {(lie.kind, lie.field) for lie in lies}
+    fields = {(lie.kind, lie.field) for lie in lies}
     for kind, columns in (
         ("block", blocks.BLOCK_COLUMNS),
         ("transaction", blocks.TRANSACTION_COLUMNS),
     ):
         for name, column in columns.items():
             of = "receipt" if column.of_receipt else kind
-            assert not column.json_name or (of, column.json_name) in told, name
+            assert not column.json_name or (of, column.json_name) in fields, name
     expected = {"index", "validatorIndex", "address", "amount"}
-    assert {f for k, f in told if k == "withdrawal"} == expected
+    assert {f for k, f in fields if k == "withdrawal"} == expected
 
 
 @pytest.mark.thorough

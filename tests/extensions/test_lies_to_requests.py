@@ -55,7 +55,7 @@ def in_logs(change):
     return of_result
 
 
-def each(**fields):
+def logs_with(**fields):
     return lambda logs: [{**log, **fields} for log in logs]
 
 
@@ -88,9 +88,9 @@ def traced(change):
 
 RECEIPTS = ("eth_getBlockReceipts", "eth_getTransactionReceipt")
 LOGS = {
-    "another amount": each(data=FALSE_WORD),
+    "another amount": logs_with(data=FALSE_WORD),
     "no logs": lambda _: [],
-    "another emitter": each(address="0x" + "99" * 20),
+    "another emitter": logs_with(address="0x" + "99" * 20),
     "another event": lambda logs: [
         {**log, "topics": [FALSE_WORD, *log["topics"][1:]]} for log in logs
     ],
@@ -206,7 +206,7 @@ LIES = {
 }
 
 
-class Told(namedtuple("Told", "explorer contract sender moved head")):
+class Chain(namedtuple("Chain", "explorer contract sender moved head")):
     """A chain whose blocks are not stored, with a contract and one of its transactions."""
 
     def paths(self):
@@ -251,7 +251,7 @@ class Told(namedtuple("Told", "explorer contract sender moved head")):
 
 
 @pytest.fixture(scope="module")
-def told(explorer):
+def chain(explorer):
     contract = many_functions.verified(explorer, SOURCE, "Truth").lower()
     explorer.send(contract, MINT)
     moved = explorer.send(contract, MOVE + (1000).to_bytes(32).hex())
@@ -261,7 +261,7 @@ def told(explorer):
     explorer.execute("DELETE FROM bodies_from")
     waiting = {"from": sender, "to": contract, "value": "0x1", "nonce": "0xffff"}
     explorer.anvil.call("eth_sendTransaction", {**waiting, "gas": "0x5208"})
-    return Told(explorer, contract, sender, moved, head)
+    return Chain(explorer, contract, sender, moved, head)
 
 
 def answer_of(client, path):
@@ -269,9 +269,9 @@ def answer_of(client, path):
 
 
 @pytest.fixture(scope="module")
-def truth(told):
-    with behind(told.explorer.settings) as (client, _):
-        answers = {door: answer_of(client, path) for door, path in told.paths().items()}
+def truth(chain):
+    with behind(chain.explorer.settings) as (client, _):
+        answers = {door: answer_of(client, path) for door, path in chain.paths().items()}
     assert {door: answer.status_code for door, answer in answers.items()} == dict.fromkeys(
         answers, 200
     )
@@ -297,11 +297,11 @@ def false_fields(true, shown, names=frozenset(), at=""):
         yield at, names == {"*"}
 
 
-def test_no_lie_is_shown_without_a_mark(told, truth):
+def test_no_lie_is_shown_without_a_mark(chain, truth):
     """Each lie is refused, is not shown since there is a proof, or is named."""
-    paths, answers = told.paths(), {}
+    paths, answers = chain.paths(), {}
     for name, lie in LIES.items():
-        with behind(told.explorer.settings) as (client, node):
+        with behind(chain.explorer.settings) as (client, node):
             node.fault = altering(
                 lambda *of_call, lie=lie: [alter(*of_call) for alter in lie.alters]
             )
@@ -326,10 +326,10 @@ def test_nothing_that_is_proven_is_called_unproven(truth):
 
 
 @pytest.mark.thorough
-def test_pages_name_what_the_node_says_once(told):
-    for door, (path, name) in told.pages().items():
+def test_pages_name_what_the_node_says_once(chain):
+    for door, (path, name) in chain.pages().items():
         lies = [lie for lie in LIES.values() if lie.door == door]
-        with behind(told.explorer.settings) as (client, node):
+        with behind(chain.explorer.settings) as (client, node):
             alters = [alter for lie in lies[:1] for alter in lie.alters]
             node.fault = altering(lambda *of_call, alters=alters: [a(*of_call) for a in alters])
             page = client.get(path)
@@ -339,15 +339,15 @@ def test_pages_name_what_the_node_says_once(told):
         assert page.text.count("eported by the node") == 1, path
 
 
-def test_a_false_balance_does_not_replace_a_proven_one(told, truth):
+def test_a_false_balance_does_not_replace_a_proven_one(chain, truth):
     """As an indexer beside a node that lied has stored it."""
-    own = bytes.fromhex(told.sender[2:])
+    own = bytes.fromhex(chain.sender[2:])
     sql = "UPDATE addresses SET balance = balance + %s, balance_stale = false WHERE address = %s"
-    told.explorer.execute(sql, 10**18, own)
+    chain.explorer.execute(sql, 10**18, own)
     try:
-        with behind(told.explorer.settings) as (client, _):
-            balances = client.get(told.paths()["balances"]).json
+        with behind(chain.explorer.settings) as (client, _):
+            balances = client.get(chain.paths()["balances"]).json
     finally:
-        told.explorer.execute(sql, -(10**18), own)
+        chain.explorer.execute(sql, -(10**18), own)
     assert balances["balances"][-1] == truth["balances"]["balances"][-1]
     assert {"balances", "complete"} <= {*balances["unproven"]}

@@ -258,8 +258,8 @@ def test_what_ignition_deploys_has_its_name_and_source(hardhat):
 
             session.shown(f"the source of {future}", is_verified)
         second = addresses["Vaults#Second"].lower()
-        found = session.json("search?q=vault")["results"]
-        assert second in [result["value"] for result in found]
+        results = session.json("search?q=vault")["results"]
+        assert second in [result["value"] for result in results]
         failed = session.node.send(
             session.node.accounts[1], second, data=f"0x{encoded_call('take(uint256)', 8).hex()}"
         )

@@ -114,7 +114,7 @@ def test_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url):
         first = (await use("query", **failed, limit=1))["data"][0]["hash"]
         sender = (await use("get_transaction", transaction_hash=first))["fromAddress"]
         fees = await use("get_address_history", address=sender, types="fee", limit=100)
-        is_held = token in [each["tokenAddress"] for each in held]
+        is_held = token in [holding["tokenAddress"] for holding in held]
         return [newest, time, token, count, richest, is_held, is_contract, sender, fees["total"]]
 
     answers = with_client(f"{demo_url}/mcp", questions)

@@ -45,7 +45,7 @@ class Tokens:
     def order(self):
         return [record["address"] for record in self.chain.get("/api/v1/tokens")["tokens"]]
 
-    def found(self, text="ACME"):
+    def search(self, text="ACME"):
         return [r["value"] for r in self.chain.get(f"/api/v1/search?q={text}")["results"]]
 
 
@@ -67,7 +67,7 @@ def test_phantom_transfers_make_no_original(tokens):
     assert (tokens.namesake(real), tokens.namesake(false)) == (None, real.address)
     assert (tokens.suspicion(real), tokens.suspicion(false)) == (None, "imitation")
     assert tokens.order() == [real.address, false.address]
-    assert tokens.found() == [real.address, false.address]
+    assert tokens.search() == [real.address, false.address]
     records = chain.get("/api/v1/tokens")["tokens"]
     assert [(r["holderCount"], r["address"]) for r in records] == sorted(
         ((r["holderCount"], r["address"]) for r in records), reverse=True
@@ -98,7 +98,7 @@ def test_answers_that_agree_with_phantoms_make_no_original(tokens, is_to_all, fi
     chain.do(false, "fake", 300, gas=2_000_000, sender=4)
     chain.read()
     assert (tokens.namesake(real), tokens.namesake(false)) == (None, real.address)
-    assert tokens.found() == [real.address, false.address]
+    assert tokens.search() == [real.address, false.address]
     assert chain.get(f"/api/v1/tokens/{false.address}")["eventsConsistent"] is not is_to_all
     assert tokens.order()[0] == (real, false)[first].address
 
@@ -111,7 +111,7 @@ def test_real_units_of_many_holders_make_no_original(tokens):
     tokens.poison(real)
     chain.read()
     assert (tokens.namesake(real), tokens.namesake(false)) == (None, real.address)
-    assert (tokens.suspicion(real), tokens.found()[0]) == (None, real.address)
+    assert (tokens.suspicion(real), tokens.search()[0]) == (None, real.address)
 
 
 @pytest.mark.thorough

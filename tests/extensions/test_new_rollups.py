@@ -179,6 +179,6 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
         source = BlockSource(Node([node.url]))
         [honest] = source.blocks(3, 3)
         node.fault = altered(alter, "eth_getBlockByNumber")
-        [said] = source.blocks(3, 3)
-        assert (said.block.transactions[-1].fee, said.block.unproven) == (0, None)
-        assert said.block.credits == honest.block.credits
+        [actual] = source.blocks(3, 3)
+        assert (actual.block.transactions[-1].fee, actual.block.unproven) == (0, None)
+        assert actual.block.credits == honest.block.credits

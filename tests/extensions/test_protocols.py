@@ -296,8 +296,8 @@ def test_swaps_of_pools_by_id(anvil, index):
     assert {t["backedByTransfers"] for t in trades} == {None}
     keys = ("tokenIn", "tokenOut", "amountIn", "amountOut")
     assert [(t["poolId"], *(t[key] for key in keys)) for t in trades] == [
-        ("0x" + id_.hex(), token_in, token_out, str(paid), str(got))
-        for id_, token_in, token_out, paid, got in expected
+        ("0x" + id_.hex(), token_in, token_out, str(amount_in), str(amount_out))
+        for id_, token_in, token_out, amount_in, amount_out in expected
     ]
     key = f"{manager}{ids[500].hex()}"
     assert len(get(f"/api/v1/dex-trades?pool={key}")["trades"]) == 2

@@ -65,11 +65,11 @@ def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
 
 def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
     for second in (0, 4, 11):
-        found = [
+        blocks = [
             etherscan(client, "getblocknobytime", timestamp=DENIM_S + second, closest=closest)
             for closest in ("before", "after")
         ]
-        assert found == [str(10 * second + 9), str(10 * second)]
+        assert blocks == [str(10 * second + 9), str(10 * second)]
 
 
 def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
@@ -115,8 +115,8 @@ def test_counts_by_time_are_the_chains(client, indexed):
 
 def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client):
     [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', client.get("/gas").text)
-    places = [float(point.split(",")[0]) for point in points.split()][2:-2]
-    steps = [after - before for before, after in pairwise(places)]
+    positions = [float(point.split(",")[0]) for point in points.split()][2:-2]
+    steps = [after - before for before, after in pairwise(positions)]
     assert len(steps) == 19
     assert min(steps) == pytest.approx(max(steps), abs=0.2)
 

@@ -144,9 +144,9 @@ def test_without_traces_a_rebase_inside_of_another_call_is_read_on_the_next_day(
             f'after block <a href="/block/{of_block}"' in client.get(f"/token/{coin.address}").text
         )
         assert auditing.run(indexing.settings, node=True) == auditing.DIFFERS
-        said = f"has 2700 at block {anvil.head()}"
+        message = f"has 2700 at block {anvil.head()}"
         assert "total_supply is 1000, the node has 3000" in (out := capsys.readouterr().out)
-        assert said in out
+        assert message in out
         next_day(anvil)
         indexing.wait_for(anvil.head())
         record = client.get(f"/api/v1/tokens/{coin.address}").get_json()

@@ -61,24 +61,24 @@ class Visitor:
         page.open(url)
 
     def click(self, text, selector=CLICKED):
-        found = FIND % (json.dumps(selector), json.dumps(text))
-        self.page.wait(found)
+        element = FIND % (json.dumps(selector), json.dumps(text))
+        self.page.wait(element)
         leads_on = self.page.evaluate(
-            f"(() => {{ const e = {found}; const a = e.closest('a[href]');"
+            f"(() => {{ const e = {element}; const a = e.closest('a[href]');"
             " const leads = a && !/^#/.test(a.getAttribute('href')) && !a.hasAttribute('download');"
             " return Boolean(leads)"
             " || Boolean(e.form && e.type === 'submit'); })()"
         )
-        self.page.evaluate(f"(window.isOld = true, {found}.click())")
+        self.page.evaluate(f"(window.isOld = true, {element}.click())")
         if leads_on:
             self.page.wait("!window.isOld && document.readyState === 'complete'")
         self.clicks += 1
 
     def press(self, text, selector=CLICKED):
         """Click what a script of the page answers."""
-        found = FIND % (json.dumps(selector), json.dumps(text))
-        self.page.wait(found)
-        self.page.evaluate(f"{found}.click()")
+        element = FIND % (json.dumps(selector), json.dumps(text))
+        self.page.wait(element)
+        self.page.evaluate(f"{element}.click()")
         self.clicks += 1
 
     def fill(self, selector, text):

@@ -64,11 +64,11 @@ def designs():
     return {
         name: Artifact(
             name,
-            found["abi"],
-            bytes.fromhex(found["evm"]["bytecode"]["object"]),
-            bytes.fromhex(found["evm"]["deployedBytecode"]["object"]),
+            contract["abi"],
+            bytes.fromhex(contract["evm"]["bytecode"]["object"]),
+            bytes.fromhex(contract["evm"]["deployedBytecode"]["object"]),
         )
-        for name, found in contracts.items()
+        for name, contract in contracts.items()
     }
 
 
@@ -78,19 +78,19 @@ class Designs:
         self.people = dict(zip((ONE, TWO, THREE), chain.anvil.accounts, strict=False))
 
     def deploy(self, name, *args):
-        found, anvil = designs()[name], self.chain.anvil
-        sent = anvil.send(self.people[ONE], None, data=creation_code(found, *args), gas=12_000_000)
+        design, anvil = designs()[name], self.chain.anvil
+        sent = anvil.send(self.people[ONE], None, data=creation_code(design, *args), gas=12_000_000)
         receipt = anvil.receipt_of(sent)
         assert receipt["status"] == "0x1", name
-        self.contracts[name] = Contract(receipt["contractAddress"], found)
+        self.contracts[name] = Contract(receipt["contractAddress"], design)
         return self.contracts[name]
 
     def do(self, name, act, **fields):
         contract, (function, *args) = self.contracts[name], act
         if args and isinstance(args[-1], dict):
             fields = args.pop()
-        places = {**self.people, SELF: contract.address}
-        args = [places.get(arg, arg) if isinstance(arg, str) else arg for arg in args]
+        addresses = {**self.people, SELF: contract.address}
+        args = [addresses.get(arg, arg) if isinstance(arg, str) else arg for arg in args]
         return self.chain.do(contract, function, *args, gas=3_000_000, **fields)
 
     def mark(self, name):

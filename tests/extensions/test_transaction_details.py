@@ -82,35 +82,35 @@ def by_ethers(items):
 @pytest.mark.long
 def test_methods_and_events_are_those_of_ethers(chain):
     answers = [
-        chain.client.get(f"/api/v1/transactions/{each}").json
-        for each in transactions_of(chain.client)
+        chain.client.get(f"/api/v1/transactions/{hash_}").json
+        for hash_ in transactions_of(chain.client)
     ]
-    assert {each["unavailable"] for each in answers} == {None}
+    assert {row["unavailable"] for row in answers} == {None}
     tokens = chain.client.get("/api/v1/tokens?limit=100").json["tokens"]
     types = {token["address"]: token["type"] for token in tokens}
 
-    def asked(address):
+    def abi_of(address):
         abi = chain.abis.get(address or "")
         standard = OF_TOKEN_TYPE.get(types.get(address or "", ""))
         return {"abis": [abi] if abi else [], "standard": standard}
 
     items = []
-    for each in answers:
-        is_call = each["toAddress"] is not None and len(each["input"]) >= 10
+    for row in answers:
+        is_call = row["toAddress"] is not None and len(row["input"]) >= 10
         items.append(
-            {**asked(each["toAddress"]), "input": each["input"] if is_call else None, "logs": []}
+            {**abi_of(row["toAddress"]), "input": row["input"] if is_call else None, "logs": []}
         )
         items += [
-            {**asked(log["address"]), "input": None, "logs": [dict(log, **asked(log["address"]))]}
-            for log in each["logs"]
+            {**abi_of(log["address"]), "input": None, "logs": [dict(log, **abi_of(log["address"]))]}
+            for log in row["logs"]
         ]
     expected = iter(by_ethers(items))
     decoded = 0
-    for each in answers:
-        assert each["method"] == next(expected)["method"], each["hash"]
-        for log in each["logs"]:
+    for row in answers:
+        assert row["method"] == next(expected)["method"], row["hash"]
+        for log in row["logs"]:
             [event] = next(expected)["events"]
-            assert log["event"] == event, (each["hash"], log)
+            assert log["event"] == event, (row["hash"], log)
             decoded += event is not None
     assert decoded > 100
 
@@ -122,7 +122,7 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
     failed = chain.client.post(
         "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
     ).json["data"]
-    hashes = [*dict.fromkeys([*random_ones, *(each["hash"] for each in failed)])]
+    hashes = [*dict.fromkeys([*random_ones, *(transaction["hash"] for transaction in failed)])]
     assert len(hashes) >= min(others, 200) and len(failed) > 5
     traced = [
         (hash_, chain.node.call("debug_traceTransaction", hash_, CALL_TRACER)) for hash_ in hashes

@@ -147,7 +147,7 @@ def test_each_stored_column_has_a_kind(database_url):
 
 def test_the_document_of_the_interface_says_what_is_said():
     own = schemas()
-    said = {
+    fields = {
         name: [
             p
             for p, s in own[name]["properties"].items()
@@ -155,17 +155,17 @@ def test_the_document_of_the_interface_says_what_is_said():
         ]
         for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token", "Finality")
     }
-    assert said["Block"] == ["size", "blobBaseFee"]
+    assert fields["Block"] == ["size", "blobBaseFee"]
     expected = ["fromAddress", "gasPrice", "status", "nonce", "fee", "chainFields"]
-    assert said["Transaction"] == expected
-    assert {*said["Finality"]} == {"safeBlock", "finalizedBlock"}
+    assert fields["Transaction"] == expected
+    assert {*fields["Finality"]} == {"safeBlock", "finalizedBlock"}
     assert (
-        said["DexTrade"]
+        fields["DexTrade"]
         == """
             dex tokenIn tokenOut tokenInSymbol tokenInDecimals tokenOutSymbol tokenOutDecimals
         """.split()
     )
-    assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*said["Token"]}
+    assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*fields["Token"]}
     kinds = stored_values()["internal_transfers"]
-    assert {"type", "fromAddress", "toAddress", "value"} <= {*said["InternalTransfer"]}
+    assert {"type", "fromAddress", "toAddress", "value"} <= {*fields["InternalTransfer"]}
     assert kinds["value"] is column_types.SAID

@@ -35,8 +35,8 @@ def test_views_that_a_role_may_not_make_are_said_and_made_later(coffers, databas
             assert "permission denied for schema events" in contract.views_problem
             assert caplog.text.count("views of the events of coffer cannot be made") == 1
             path = f"/api/v1/contracts/{coffers.proxy}/events"
-            said = index.client().get(path).json
-            assert (said["problem"], said["events"]) == (contract.views_problem, [])
+            response = index.client().get(path).json
+            assert (response["problem"], response["events"]) == (contract.views_problem, [])
             [part] = registry.parts(Checks)
             findings = [*part.of_database(database)]
             assert [finding.level for finding in findings] == ["error", "error"]

@@ -46,9 +46,9 @@ def ask(private):
     """Asks as a new client without cookies; `environ` is of the WSGI request."""
 
     def ask(path, method="GET", environ=None, **headers):
-        given = {name.replace("_", "-"): value for name, value in headers.items()}
+        fields = {name.replace("_", "-"): value for name, value in headers.items()}
         client = Client(private, use_cookies=False)
-        return client.open(path, method=method, headers=given, environ_overrides=environ or {})
+        return client.open(path, method=method, headers=fields, environ_overrides=environ or {})
 
     return ask
 
@@ -62,9 +62,9 @@ def seen(response):
 def paths(application, scenario):
     """A path of each route with values that are indexed, and with others."""
     transaction = scenario.truth.transactions[0]
-    known = {"transaction_hash": transaction["hash"], "address": transaction["fromAddress"]}
+    values = {"transaction_hash": transaction["hash"], "address": transaction["fromAddress"]}
     for rule in application.url_map.iter_rules():
-        yield re.sub(r"<(?:\w+:)?(\w+)>", lambda name: known.get(name[1], "1"), rule.rule)
+        yield re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "1"), rule.rule)
         yield re.sub(r"<(?:\w+:)?(\w+)>", "0x" + 64 * "f", rule.rule)
 
 
@@ -127,9 +127,9 @@ def test_what_a_stranger_sends_along_changes_nothing(ask):
 
 
 def test_a_preflight_is_answered_alike_for_all_paths(ask):
-    sent = {"Access_Control_Request_Method": "GET", "Access_Control_Request_Headers": "x-api-key"}
+    more = {"Access_Control_Request_Method": "GET", "Access_Control_Request_Headers": "x-api-key"}
     paths = ("/api/v1/blocks", "/api/v1/keys", "/nowhere", "/readyz")
-    answers = {seen(ask(path, "OPTIONS", **sent)) for path in paths}
+    answers = {seen(ask(path, "OPTIONS", **more)) for path in paths}
     [(status, headers, body)] = answers
     assert status == "204 No Content" and not body
     assert dict(headers)["Access-Control-Allow-Headers"] == "x-api-key"
@@ -137,12 +137,12 @@ def test_a_preflight_is_answered_alike_for_all_paths(ask):
 
 def test_the_service_is_alive_and_ready_without_a_detail(ask, key):
     assert ask("/healthz").json == {"status": "alive"}
-    known = ask("/readyz", X_API_Key=key.text)
-    assert known.json["indexedBlock"] > 0
-    told = ask("/readyz")
-    assert (told.status_code, told.json) == (200, {"status": "ready"})
-    assert "X-Scan-Block" not in told.headers and "ETag" not in told.headers
-    assert seen(ask("/readyz", X_Scan_At_Least_Block="999999999")) == seen(told)
+    with_key = ask("/readyz", X_API_Key=key.text)
+    assert with_key.json["indexedBlock"] > 0
+    response = ask("/readyz")
+    assert (response.status_code, response.json) == (200, {"status": "ready"})
+    assert "X-Scan-Block" not in response.headers and "ETag" not in response.headers
+    assert seen(ask("/readyz", X_Scan_At_Least_Block="999999999")) == seen(response)
     assert ask("/sign-in", X_Scan_At_Least_Block="999999999").status_code == 200
 
 

@@ -65,8 +65,8 @@ def questions(scenario):
     bodies = [{"entity": entity} for entity in ("transactions", "blocks", "tokens", "dex_trades")]
     filters = {"from": person, "blockFrom": 1}
     bodies.append({"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"})
-    asked = [(f"/api/v1/{path}", b"") for path in paths]
-    return asked + [("/api/v1/query", orjson.dumps(body)) for body in bodies]
+    gets = [(f"/api/v1/{path}", b"") for path in paths]
+    return gets + [("/api/v1/query", orjson.dumps(body)) for body in bodies]
 
 
 def answered_by_the_loop(server, url, ask, *short_lived):
@@ -93,10 +93,10 @@ def test_the_loop_and_threads_answer_alike(server, url, questions):
     by_loop = answered_by_the_loop(
         server, url, lambda client: [client.ask(*question) for question in questions]
     )
-    for question, *found in zip(questions, first, by_thread, by_loop, strict=True):
-        assert found[0].lasting == found[1].lasting == found[2].lasting, question
-        assert found[0].body == found[1].body == found[2].body, question
-        assert all(re.fullmatch("[0-9a-f]{16}", one["X-Request-Id"]) for one in found)
+    for question, *responses in zip(questions, first, by_thread, by_loop, strict=True):
+        assert responses[0].lasting == responses[1].lasting == responses[2].lasting, question
+        assert responses[0].body == responses[1].body == responses[2].body, question
+        assert all(re.fullmatch("[0-9a-f]{16}", one["X-Request-Id"]) for one in responses)
     assert len({one["X-Request-Id"] for one in first + by_loop}) == 2 * len(questions)
 
 
@@ -188,9 +188,9 @@ def test_a_client_that_has_a_response_is_sent_304(server, url):
     for condition in (tag, f"W/{tag}", f'"other", {tag}', f'W/"a",W/{tag} , "b"', "*"):
         more = f"If-None-Match: {condition}\r\n"
         for path, method in ((PATH, "GET"), (PATH, "HEAD"), (uncached(PATH)[0], "GET")):
-            found = client.ask(path, more=more, method=method)
-            assert (found.status, found.body, found["ETag"]) == (304, b"", tag)
-            assert "X-RateLimit-Remaining" in found and "Content-Type" not in found
+            response = client.ask(path, more=more, method=method)
+            assert (response.status, response.body, response["ETag"]) == (304, b"", tag)
+            assert "X-RateLimit-Remaining" in response and "Content-Type" not in response
     with http_client.busy_threads(server, url):
         assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
 
@@ -233,8 +233,8 @@ def test_other_clients_are_sent_the_whole(server):
         assert client.ask(PATH, more=f"If-None-Match: {condition}\r\n").status == 200
     body = b'{"entity":"blocks"}'
     for condition in (tag, "*"):
-        found = client.ask("/api/v1/query", body, f"If-None-Match: {condition}\r\n")
-        assert found.status == 200 and "ETag" not in found
+        response = client.ask("/api/v1/query", body, f"If-None-Match: {condition}\r\n")
+        assert response.status == 200 and "ETag" not in response
         missing = client.ask("/api/v1/blocks/99999999", more=f"If-None-Match: {condition}\r\n")
         assert missing.status == 404
 
@@ -257,14 +257,14 @@ def test_the_type_of_a_body_is_part_of_the_key(server):
 def test_both_ways_are_counted_once_and_for_one_route(server):
     def counts():
         time.sleep(CACHED_FOR_S["/metrics"] + 0.1)
-        found = Counter()
+        totals = Counter()
         metrics = requests.get(f"{server}/metrics", timeout=WAIT_S).text
         for family in text_string_to_metric_families(metrics):
             for sample in family.samples:
                 if sample.name in ("scan_http_requests_total", "scan_http_request_seconds_count"):
                     labels = (sample.labels[k] for k in ("route", "method"))
-                    found[(sample.name, *labels, sample.labels.get("status", ""))] += sample.value
-        return found
+                    totals[(sample.name, *labels, sample.labels.get("status", ""))] += sample.value
+        return totals
 
     client, before = http_client.Client(server), counts()
     for _ in range(20):

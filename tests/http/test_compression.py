@@ -58,10 +58,10 @@ def test_the_loop_compresses_nothing(indexed):
     for _ in range(2):  # before the first one no version is known
         assert client.get(path).status_code == 200
     step = client.application.wsgi_app.step
-    asked = EnvironBuilder(path=path, headers=ACCEPTED)
-    assert step(asked.get_environ(), lambda *_: None) is None
+    builder = EnvironBuilder(path=path, headers=ACCEPTED)
+    assert step(builder.get_environ(), lambda *_: None) is None
     assert client.get(path, headers=ACCEPTED).headers["Content-Encoding"] == "gzip"
-    [body] = step(asked.get_environ(), lambda *_: None)
+    [body] = step(builder.get_environ(), lambda *_: None)
     assert body[:2] == b"\x1f\x8b"
 
 

@@ -52,10 +52,10 @@ def test_calls_of_threads_that_go_on_while_the_loop_runs_are_all_run(calls):
 def test_what_a_call_defers_waits_for_the_next_round(calls):
     ran = []
 
-    def again(left):
-        ran.append(left)
-        if left:
-            calls.defer(again, left - 1)
+    def again(remaining):
+        ran.append(remaining)
+        if remaining:
+            calls.defer(again, remaining - 1)
 
     calls.defer(again, 3)
     assert run_all(calls) == 4

@@ -101,8 +101,8 @@ def test_a_form_is_charged_to_its_key_exactly(server, shared_database_url, write
     passed = [a for a in answers if "Max rate limit" not in a.text]
     assert sorted(int(a.headers["X-RateLimit-Remaining"]) for a in passed) == list(range(20))
     assert {a.headers["X-RateLimit-Limit"] for a in answers} == {"20"}
-    left = client.options(server + "/api/v1/keys", timeout=WAIT_S).headers["X-RateLimit-Remaining"]
-    assert left == "10"  # of the address
+    rest = client.options(server + "/api/v1/keys", timeout=WAIT_S).headers["X-RateLimit-Remaining"]
+    assert rest == "10"  # of the address
 
 
 def test_forms_of_keys_are_charged_to_their_address_once(server, shared_database_url):

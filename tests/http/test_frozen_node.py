@@ -60,13 +60,13 @@ def test_a_frozen_node_costs_its_own_answers_only(service):
     """Four addresses with twelve calls each, which wait for it, or for their turn: meanwhile others
     have all their answers."""
     with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node.pid):
-        sent = [
+        futures = [
             pool.submit(service.proxy, attacker) for _ in range(12) for attacker in range(ATTACKERS)
         ]
         assert [service.block_list().status_code for _ in range(10)] == [200] * 10
         assert service.ready() in (200, 503)
-        assert not any(future.done() for future in sent), "nobody waits for the node"
-        responses = [future.result() for future in sent]
+        assert not any(future.done() for future in futures), "nobody waits for the node"
+        responses = [future.result() for future in futures]
         assert any(map(has_waited_in_vain, responses))
         assert {response.json()["status"] for response in responses} == {"0"}
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())
@@ -74,8 +74,8 @@ def test_a_frozen_node_costs_its_own_answers_only(service):
 
 def test_an_address_with_many_keys_has_the_places_of_one(service):
     with ThreadPoolExecutor(8) as pool, frozen(service.node.pid):
-        sent = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
+        futures = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
         assert has_waited_in_vain(service.proxy(2)), "another address had no place to wait in"
-        responses = [future.result() for future in sent]
+        responses = [future.result() for future in futures]
     assert sum(map(has_waited_in_vain, responses)) >= CLIENT_PLACES
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())

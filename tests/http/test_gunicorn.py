@@ -127,8 +127,8 @@ def test_half_a_body_is_no_request(shared_server):
     body = b'{"entity":"blocks"}'
     head = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     for missing, status in ((0, b"200"), (9, b"400")):
-        sent = head + b"Content-Length: %d\r\n\r\n" % (len(body) + missing) + body
-        assert serving.exchange(shared_server, sent, finish=True).startswith(b"HTTP/1.1 " + status)
+        data = head + b"Content-Length: %d\r\n\r\n" % (len(body) + missing) + body
+        assert serving.exchange(shared_server, data, finish=True).startswith(b"HTTP/1.1 " + status)
 
 
 HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nX-Slow: "
@@ -304,9 +304,9 @@ def test_a_body_that_nobody_has_read_is_dropped_in_one_piece():
         server.setblocking(False)
         conn = connection.Connection(Config(), server, ("127.0.0.1", 1), ("127.0.0.1", 80))
         head = b"POST /api/v1/blocks HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (SIZE)
-        sent = pool.submit(client.sendall, head + b" " * (SIZE) + b"GET / HTTP/1.1\r\n")
+        future = pool.submit(client.sendall, head + b" " * (SIZE) + b"GET / HTTP/1.1\r\n")
         wait_until(lambda: conn.receive() and conn.parse_head())
-        wait_until(lambda: conn.receive() is None and conn.is_whole() and sent.done())
+        wait_until(lambda: conn.receive() is None and conn.is_whole() and future.done())
         pieces, read = [], conn.received.read
         conn.received.read = lambda *sizes, **options: (
             pieces.append(sizes) or read(*sizes, **options)

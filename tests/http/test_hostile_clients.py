@@ -96,12 +96,12 @@ SIZES = [
 ]
 
 
-@pytest.mark.parametrize(("path", "size", "found"), SIZES)
+@pytest.mark.parametrize(("path", "size", "expected"), SIZES)
 @pytest.mark.parametrize("chunk", [0, 4096, 64 * MIB])
-def test_bodies_are_taken_up_to_their_limit(shared_server, path, size, found, chunk):
+def test_bodies_are_taken_up_to_their_limit(shared_server, path, size, expected, chunk):
     """With a length, in chunks, and in one; whoever sends too much reads why."""
     answer = post_spaces(shared_server + path, size, chunk)
-    assert answer.status_code == found, answer.text
+    assert answer.status_code == expected, answer.text
 
 
 def test_more_than_is_read_of_a_refused_body_is_cut_where_it_has_no_length(shared_server):

@@ -44,21 +44,21 @@ def together(clients, times, more=""):
         return [client.ask(either(n), more=more) for n in range(times)]
 
     with ThreadPoolExecutor(len(clients)) as pool:
-        return [response for found in pool.map(ask, clients) for response in found]
+        return [response for responses in pool.map(ask, clients) for response in responses]
 
 
 def either(number):
     return uncached(PATH)[0] if number % 2 else PATH
 
 
-def left(found):
-    return sorted(int(one["X-RateLimit-Remaining"]) for one in found if one.status == 200)
+def rest(responses):
+    return sorted(int(one["X-RateLimit-Remaining"]) for one in responses if one.status == 200)
 
 
 def test_the_loop_refuses_while_all_threads_are_busy(server, url):
     client = Client(server, next(_sources))
     with busy_threads(server, url):
-        assert left([client.ask(PATH) for _ in range(10)]) == list(range(10))
+        assert rest([client.ask(PATH) for _ in range(10)]) == list(range(10))
         for path, body in ((PATH, b""), ("/api/v1/nothing", b""), ("/api/v1/query", b"{}")):
             refused = client.ask(path, body)
             assert refused.status == 429 and int(refused["Retry-After"]) > 0
@@ -68,8 +68,8 @@ def test_a_key_in_either_header_is_charged(server, url):
     key, source = made_key(url, 100), next(_sources)
     client = Client(server, source)
     for header in ("X-API-Key: {}", "Authorization: Bearer {}", "authorization: bearer {}"):
-        found = client.ask(PATH, more=header.format(key.text) + "\r\n")
-        assert (found.status, found["X-RateLimit-Limit"]) == (200, "100")
+        response = client.ask(PATH, more=header.format(key.text) + "\r\n")
+        assert (response.status, response["X-RateLimit-Limit"]) == (200, "100")
     wrong = f"Authorization: Bearer {key.text}\r\nX-API-Key: scan_{'0' * 64}\r\n"
     assert client.ask(PATH, more=wrong).status == 401
     other = client.ask(PATH, more="Authorization: Basic eDp5\r\n")
@@ -83,18 +83,18 @@ KEY_PATHS = ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
 def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, url, path):
     key, client = made_key(url, 100), Client(server, next(_sources))
     more = f"X-API-Key: {key.text}\r\n"
-    found = [client.ask(path, b"{}", more) for _ in range(11)]
-    assert [one.status for one in found] == [400] * 10 + [429]
-    assert {one["X-RateLimit-Limit"] for one in found} == {"10"}
+    responses = [client.ask(path, b"{}", more) for _ in range(11)]
+    assert [one.status for one in responses] == [400] * 10 + [429]
+    assert {one["X-RateLimit-Limit"] for one in responses} == {"10"}
     assert client.ask("/api/v1/keys?owner=0x" + "00" * 20, more=more).status == 200
 
 
 def test_a_key_is_charged_and_counted_exactly(server, url):
     key = made_key(url, 100)
     source = next(_sources)
-    found = together([Client(server, source) for _ in range(8)], 20, f"X-API-Key: {key.text}\r\n")
-    assert Counter(one.status for one in found) == {200: 100, 429: 60}
-    assert left(found) == list(range(100))
+    batch = together([Client(server, source) for _ in range(8)], 20, f"X-API-Key: {key.text}\r\n")
+    assert Counter(one.status for one in batch) == {200: 100, 429: 60}
+    assert rest(batch) == list(range(100))
     count = "SELECT total_requests FROM api_keys WHERE id = %s"
     serving.wait_until(lambda: database.execute(url, count, key.id) == [(100,)])
     time.sleep(1)
@@ -121,7 +121,7 @@ def test_a_proxy_names_who_is_charged_on_both_ways(url):
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
         for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3", "2001:db8::1"):
             more = f"X-Forwarded-For: {named}\r\n"
-            assert left([client.ask(either(n), more=more) for n in range(12)]) == list(range(10))
+            assert rest([client.ask(either(n), more=more) for n in range(12)]) == list(range(10))
         assert client.ask(PATH, more="X-Forwarded-For: 2001:db8::2\r\n").status == 429
         for number in range(10):  # several lines are one list
             several = f"X-Forwarded-For: 9.9.9.{number}\r\nX-Forwarded-For: 203.0.113.5\r\n"
@@ -142,8 +142,8 @@ def test_two_workers_with_redis_charge_exactly(url, tmp_path):
     ):
         for _ in range(8):
             Client(server, "127.0.2.1").ask(PATH)
-        found = together([Client(server, "127.0.2.2") for _ in range(12)], 4)
-        assert Counter(one.status for one in found) == {200: 10, 429: 38}
+        responses = together([Client(server, "127.0.2.2") for _ in range(12)], 4)
+        assert Counter(one.status for one in responses) == {200: 10, 429: 38}
 
 
 @pytest.mark.long

@@ -34,13 +34,13 @@ def clients_of(url, **settings):
 def refusals(clients, **request):
     """The messages of a webhook, a request and a page that are refused."""
     client, unlimited = clients
-    sent = {"base_url": "http://localhost:8000", **request}
-    refused = unlimited.post("/api/v1/webhooks", json=WEBHOOK, **sent)
+    options = {"base_url": "http://localhost:8000", **request}
+    refused = unlimited.post("/api/v1/webhooks", json=WEBHOOK, **options)
     assert "This url is not allowed" in refused.json["error"]
     texts = [refused.json["error"]]
     for path in ("/api/v1/blocks/0", "/blocks"):
-        client.get(path, **sent)
-        limited = client.get(path, **sent)
+        client.get(path, **options)
+        limited = client.get(path, **options)
         assert limited.status_code == 429
         texts.append(limited.text)
     return texts

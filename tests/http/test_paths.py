@@ -56,9 +56,9 @@ def counted_in_redis(shared_database_url, tmp_path_factory):
 
 def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(server):
     client = http_client.Client(server, "127.3.0.1")
-    asked = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
+    headers = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
     for path, methods in METHODS.items():
-        response = client.ask(path, method="OPTIONS", more=asked)
+        response = client.ask(path, method="OPTIONS", more=headers)
         assert (response.status, response.body) == (204, b"")
         assert response["Allow"] == response["Access-Control-Allow-Methods"] == methods
         assert response["Access-Control-Allow-Origin"] == "*"
@@ -130,12 +130,12 @@ def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
     assert client.ask("/api/v1/openapi.json")["X-RateLimit-Remaining"] == "10"
     required = "X-Scan-At-Least-Block: 999999999\r\n"
     assert client.ask("/api/v1/openapi.json", more=required).status == 200  # it is of no block
-    for left in ("9", "8"):
+    for remaining in ("9", "8"):
         response = client.ask("/api/v1/openapi.json", body=b"{}", method="GET")
-        assert response["X-RateLimit-Remaining"] == left
-    for query, status, left in (("_=1", 200, "7"), ("x=1", 400, "6")):
+        assert response["X-RateLimit-Remaining"] == remaining
+    for query, status, remaining in (("_=1", 200, "7"), ("x=1", 400, "6")):
         response = client.ask(f"/api/v1/openapi.json?{query}")
-        assert (response.status, response["X-RateLimit-Remaining"]) == (status, left)
+        assert (response.status, response["X-RateLimit-Remaining"]) == (status, remaining)
 
 
 @pytest.mark.thorough
@@ -181,8 +181,8 @@ def test_what_is_free_is_never_charged(server, path, remaining):
     client = http_client.Client(server, "127.3.0.5")
     for _ in range(15):
         answer = client.ask(path)
-        told = [value for name, value in answer.headers if name == "X-RateLimit-Remaining"]
-        assert (answer.status, told) == (200, remaining)
+        values = [value for name, value in answer.headers if name == "X-RateLimit-Remaining"]
+        assert (answer.status, values) == (200, remaining)
     assert client.ask("/api/v1/keys", method="OPTIONS")["X-RateLimit-Remaining"] == "10"
 
 
@@ -244,6 +244,6 @@ def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed):
 
 
 def test_other_parameters_stay_as_they_were_sent():
-    sent = "q=_a%20b&=1&&limit=%32&a_b=1"
-    assert without_ignored(sent, is_page=True) == without_ignored(sent, is_page=False) == sent
+    query = "q=_a%20b&=1&&limit=%32&a_b=1"
+    assert without_ignored(query, is_page=True) == without_ignored(query, is_page=False) == query
     assert without_ignored("ref=1&x=2&_&%5f=3", is_page=False) == "ref=1&x=2"

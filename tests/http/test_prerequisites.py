@@ -73,24 +73,24 @@ REFUSALS = {
 
 
 def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(begin, services):
-    assert {begin(each) for each in (*CALLS, *VERIFICATIONS, *OTHERS)} == {None}
-    with ExitStack() as held:
+    assert {begin(call) for call in (*CALLS, *VERIFICATIONS, *OTHERS)} == {None}
+    with ExitStack() as stack:
         for client in ("a", "b", "c"):
-            held.enter_context(services.waiting_threads.place_for_long(client))
+            stack.enter_context(services.waiting_threads.place_for_long(client))
         # One place is left, for the node alone.
-        assert {begin(each) for each in VERIFICATIONS} == {"503 Service Unavailable"}
-        assert {begin(each) for each in (*CALLS, *OTHERS)} == {None}
-        held.enter_context(services.waiting_threads.place_in_turn("d"))
-        assert {begin(each) for each in (*CALLS, *OTHERS)} == {None}  # they wait for their turn
+        assert {begin(call) for call in VERIFICATIONS} == {"503 Service Unavailable"}
+        assert {begin(call) for call in (*CALLS, *OTHERS)} == {None}
+        stack.enter_context(services.waiting_threads.place_in_turn("d"))
+        assert {begin(call) for call in (*CALLS, *OTHERS)} == {None}  # they wait for their turn
         turns = [services.waiting_threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
         with pytest.raises(ClientBusy):
             services.waiting_threads.queue(CLIENT)
-        refused = {each: begin(each) for each in (*CALLS, *VERIFICATIONS)}
-        assert {begin(each) for each in OTHERS} == {None}
+        refused = {call: begin(call) for call in (*CALLS, *VERIFICATIONS)}
+        assert {begin(call) for call in OTHERS} == {None}
         for turn in turns:
             turn.leave()
     assert refused == REFUSALS
-    assert {begin(each) for each in (*CALLS, *VERIFICATIONS)} == {None}
+    assert {begin(call) for call in (*CALLS, *VERIFICATIONS)} == {None}
 
 
 def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(begin, services):

@@ -37,9 +37,9 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         )
         with faulty_node.FaultyNode(node.url) as slow:
             slow.fault = faulty_node.hang(2)
-            asked = settings_for(database_url, slow.url)
+            settings = settings_for(database_url, slow.url)
             # What the node has reported to the indexer within a minute counts.
-            assert state(create_app(asked).test_client()) == (1, 1, 0, background_threads.SLOW)
+            assert state(create_app(settings).test_client()) == (1, 1, 0, background_threads.SLOW)
         node.stop()
         client = indexing.client()
         assert state(client) == (1, None, None, "the node cannot be reached")

@@ -50,9 +50,9 @@ def reached(thing):
 
 
 def state_of(app):
-    kept = {id(value) for value in reached(app.extensions["scan.permanent"])}
+    permanent = {id(value) for value in reached(app.extensions["scan.permanent"])}
     roots = [app.extensions["scan"], app.extensions["scan.pages"], app.wsgi_app]
-    return {id(value): value for value in reached(roots) if id(value) not in kept}
+    return {id(value): value for value in reached(roots) if id(value) not in permanent}
 
 
 def is_frozen(value):
@@ -66,8 +66,8 @@ def test_a_renewed_application_holds_nothing_that_it_held_before(served):
     renew(served)
     after = state_of(served)
     assert len(after) > 30
-    kept = [before[i] for i in before.keys() & after.keys() if not is_frozen(before[i])]
-    assert not kept, [type(value) for value in kept]
+    shared = [before[i] for i in before.keys() & after.keys() if not is_frozen(before[i])]
+    assert not shared, [type(value) for value in shared]
 
 
 def sizes():

@@ -92,8 +92,8 @@ def test_all_that_a_key_holds_counts_as_memory(cache):
         for key in keys[-4:]:
             cache.store(key, response(b""), 1)
         assert cache.find(keys[-1]) is not None
-        held = sum(sum(map(len, key)) for key in keys if cache.find(key))
-        assert held <= response_cache.MAX_BYTES
+        size = sum(sum(map(len, key)) for key in keys if cache.find(key))
+        assert size <= response_cache.MAX_BYTES
 
 
 @pytest.mark.check
@@ -103,8 +103,8 @@ def test_a_full_cache_drops_the_oldest_responses_alone(version):
     for number in range(25):
         for _ in range(2):  # as two threads do that have made the same one
             cache.store(CacheKey(f"/{number:02}"), response(body), 1)
-    kept = [number for number in range(25) if cache.find(CacheKey(f"/{number:02}"))]
-    assert kept == list(range(15, 25))
+    numbers = [number for number in range(25) if cache.find(CacheKey(f"/{number:02}"))]
+    assert numbers == list(range(15, 25))
 
 
 @pytest.mark.check
@@ -124,9 +124,9 @@ def test_few_responses_are_served_for_a_time(version):
 
 @pytest.fixture
 def database(database_url):
-    found = connection.Database(database_url, statement_timeout_ms=1000)
-    yield found
-    found.close()
+    database = connection.Database(database_url, statement_timeout_ms=1000)
+    yield database
+    database.close()
 
 
 def listening(database):
@@ -242,6 +242,6 @@ def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, databa
     with frozen(backend):
         assert listener.poll() == []
     notify(database_url, "chain 5")
-    found = []
-    wait_until(lambda: bool(found.extend(listener.poll() or []) or found))
-    assert found == ["chain 5"]
+    messages = []
+    wait_until(lambda: bool(messages.extend(listener.poll() or []) or messages))
+    assert messages == ["chain 5"]

@@ -33,9 +33,9 @@ def server(anvil, database_url):
 
 
 def newest(client, path=NEWEST):
-    found = client.ask(path)
-    assert found.status == 200, found.body
-    return found.body.decode()
+    response = client.ask(path)
+    assert response.status == 200, response.body
+    return response.body.decode()
 
 
 def assert_soon(client, path, text):
@@ -43,7 +43,7 @@ def assert_soon(client, path, text):
     wait_until(lambda: text.encode() in client.ask(path).body, timeout_s=UNVERIFIED_S / 2)
 
 
-def asked_again(client):
+def cached_newest(client):
     """What is cached by now, whoever sends it."""
     newest(client)
     return newest(client)
@@ -57,9 +57,9 @@ def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, serv
         client, highest = Client(server), 0
         while not over.is_set():
             body = newest(client, uncached(NEWEST)[0] if number % 2 else NEWEST)
-            found = int(body.partition('"number":')[2].partition(",")[0])
-            assert found >= highest, "an older response came after a newer one"
-            highest = found
+            block = int(body.partition('"number":')[2].partition(",")[0])
+            assert block >= highest, "an older response came after a newer one"
+            highest = block
         return highest
 
     with Indexing(database_url, anvil.url) as indexing, ThreadPoolExecutor(8) as pool:
@@ -86,8 +86,8 @@ def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
         client = Client(server)
         for number, (path, pause_s) in enumerate(paths.items(), start=1):
             time.sleep(pause_s)
-            wait_until(lambda number=number: f'"number":{number - 1},' in asked_again(client))
-            before = asked_again(client)
+            wait_until(lambda number=number: f'"number":{number - 1},' in cached_newest(client))
+            before = cached_newest(client)
             [(listening,)] = execute(
                 database_url,
                 "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
@@ -108,7 +108,7 @@ def test_a_block_taken_back_is_gone_from_responses(anvil, database_url, server):
         indexing.wait_for(6)
         client = Client(server)
         for depth in (1, 3, 5):
-            before = asked_again(client)
+            before = cached_newest(client)
             anvil.call("anvil_setCoinbase", "0x" + bytes([depth] * 20).hex())
             anvil.reorganise(depth)
             hash_ = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
@@ -126,7 +126,7 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil):
     ):
         Indexing(url, anvil.url).run_until(0)
         client = Client(api)
-        kept = asked_again(client)
+        body = cached_newest(client)
         for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
             stop()
             wait_until(lambda: requests.get(f"{api}/readyz", timeout=WAIT_S).status_code == 503)
@@ -134,7 +134,7 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil):
             wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
             start()
             wait_until(lambda: client.ask(NEWEST).status == 200)
-            assert asked_again(client) == kept
+            assert cached_newest(client) == body
 
 
 def test_a_response_with_a_balance_of_another_block_is_not_cached(anvil, database_url):

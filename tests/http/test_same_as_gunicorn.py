@@ -173,6 +173,6 @@ def test_a_request_means_the_same_wherever_it_is_cut(ours, request_):
     require_same_when_cut(ours, request_, range(1, len(request_)), ask(ours, request_))
 
 
-def require_same_when_cut(server, request_, places, whole):
-    for place in places:
-        assert ask(server, request_[:place], request_[place:]) == whole, request_[:place]
+def require_same_when_cut(server, request_, offsets, whole):
+    for offset in offsets:
+        assert ask(server, request_[:offset], request_[offset:]) == whole, request_[:offset]

@@ -46,20 +46,20 @@ def with_id(request, number):
 def answers(client, count):
     """Heads and bodies, each as long as its head says."""
     stream = client.makefile("rb")
-    found = []
+    responses = []
     for _ in range(count):
         head = b""
         while not head.endswith(b"\r\n\r\n"):
             line = stream.readline()
-            assert line, f"{len(found)} of {count} answers"
+            assert line, f"{len(responses)} of {count} answers"
             head += line
         [length] = re.findall(rb"Content-Length: (\d+)\r\n", head)
-        found.append((head, stream.read(int(length))))
-    return found
+        responses.append((head, stream.read(int(length))))
+    return responses
 
 
-def ids(found):
-    return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in found]
+def ids(responses):
+    return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in responses]
 
 
 @pytest.mark.parametrize(
@@ -97,16 +97,16 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
 ):
     count = 100
     client = clients.enter_context(unread(server))
-    sent = b"".join(with_id(requests_[n % len(requests_)], n) for n in range(count))
-    sender = threading.Thread(target=client.sendall, args=(sent,))
+    data = b"".join(with_id(requests_[n % len(requests_)], n) for n in range(count))
+    sender = threading.Thread(target=client.sendall, args=(data,))
     sender.start()
     wait_for_answers([client])
     require_served(server)
-    found = answers(client, count)
+    responses = answers(client, count)
     sender.join()
-    assert ids(found) == list(range(count))
-    assert all(head.startswith(b"HTTP/1.1 200 OK\r\n") for head, _ in found)
-    assert len({body for _, body in found}) == bodies
+    assert ids(responses) == list(range(count))
+    assert all(head.startswith(b"HTTP/1.1 200 OK\r\n") for head, _ in responses)
+    assert len({body for _, body in responses}) == bodies
 
 
 @pytest.mark.long
@@ -186,9 +186,9 @@ def takes_a_byte(client):
     ],
 )
 def test_what_follows_a_cached_response_is_judged_by_itself(server, behind, refusals):
-    found = serving.exchange(server, BLOCKS * 3 + behind, finish=True)
-    assert found.count(b"HTTP/1.1 200 OK\r\n") == 3
-    assert re.findall(rb"HTTP/1.1 4\d\d", found) == refusals
+    output = serving.exchange(server, BLOCKS * 3 + behind, finish=True)
+    assert output.count(b"HTTP/1.1 200 OK\r\n") == 3
+    assert re.findall(rb"HTTP/1.1 4\d\d", output) == refusals
 
 
 def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
@@ -249,8 +249,8 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
         "middleware.Middleware.step = broken\n"
     )
     with served(own_index.url, PYTHONPATH=str(tmp_path)) as (process, server):
-        found = serving.exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
+        output = serving.exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert output.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in output, output
         require_served(server)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=WAIT_S)
@@ -273,30 +273,28 @@ def test_a_unix_socket_serves_as_well(own_index, tmp_path):
 def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes):
     with served(own_index.url) as (process, server):
         ends = []
-        answered = [0] * 12
+        counts = [0] * 12
         busy = [
-            threading.Thread(
-                target=ask_until_closed, args=(server, request_bytes, ends, answered, n)
-            )
+            threading.Thread(target=ask_until_closed, args=(server, request_bytes, ends, counts, n))
             for n in range(12)
         ]
         for thread in busy:
             thread.start()
-        serving.wait_until(lambda: min(answered) > 5)
+        serving.wait_until(lambda: min(counts) > 5)
         process.send_signal(signal.SIGTERM)
         for thread in busy:
             thread.join(WAIT_S)
         assert ends == [b""] * 12
 
 
-def ask_until_closed(server, request, ends, answered, place):
+def ask_until_closed(server, request, ends, counts, index):
     """One request after the other; what comes behind the answer that ends the connection."""
     with serving.connect(server) as client:
         head = b""
         while b"Connection: close" not in head:
-            number = answered[place] + 1
+            number = counts[index] + 1
             client.sendall(with_id(request, number))
-            found = answers(client, 1)
-            assert ids(found) == [number]
-            head, answered[place] = found[0][0], number
+            responses = answers(client, 1)
+            assert ids(responses) == [number]
+            head, counts[index] = responses[0][0], number
         ends.append(client.recv(1))

@@ -115,17 +115,17 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     """With three of its requests at the node and 32 in its queue, the next is refused: whichever
     of those that threads have at the same time comes last."""
     with cleared(service.node.held):
-        waiting = [sent(service, READER) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
+        waiting = [send_request(service, READER) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
         wait_until(lambda: service.node.waiting >= 3)
-        wait_until(lambda: answered(waiting))
-        [refused] = answered(waiting)
+        wait_until(lambda: readable(waiting))
+        [refused] = readable(waiting)
         waiting.remove(refused)
         assert received(refused).startswith(b"HTTP/1.1 429 ")
         assert status_soon(service, READER) == 429
         # The worker's threads are free, and so is a place at the node.
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", READER).ok
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", OTHER).ok
-        others = sent(service, OTHER)
+        others = send_request(service, OTHER)
         wait_until(lambda: service.node.waiting == 4)
         service.node.held.set()
         for connection in (*waiting, others):
@@ -133,7 +133,7 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     assert is_whole(service.balance())
 
 
-def sent(service, client="127.0.0.1"):
+def send_request(service, client="127.0.0.1"):
     """The connection of a request for a balance, which costs a busy machine little."""
     connection = connect(service.address)
     head = f"GET {new_address()} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n"
@@ -141,7 +141,7 @@ def sent(service, client="127.0.0.1"):
     return connection
 
 
-def answered(connections):
+def readable(connections):
     return select(connections, (), (), 0)[0]
 
 
@@ -166,7 +166,7 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
     ]
     assert all(service.get(path, OTHER).ok for path in paths)
     with cleared(service.node.held):
-        waiting = [sent(service) for _ in range(5)]
+        waiting = [send_request(service) for _ in range(5)]
         wait_until(lambda: service.node.waiting == 3)
         for path in paths:
             anew = f"{service.address}{path}?={time.monotonic_ns()}"
@@ -178,9 +178,9 @@ def test_what_caches_have_of_the_node_waits_for_no_turn(service):
 @pytest.mark.thorough
 def test_clients_that_leave_while_they_wait_free_their_places(service):
     with cleared(service.node.held):
-        connections = [sent(service) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
+        connections = [send_request(service) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
         wait_until(lambda: service.node.waiting >= 3)
-        wait_until(lambda: answered(connections))
+        wait_until(lambda: readable(connections))
         for connection in connections:
             connection.close()
         with ThreadPoolExecutor(1) as pool:
@@ -204,15 +204,15 @@ def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
         late = service._replace(address=address)
         first = [pool.submit(late.balance) for _ in range(3)]
         wait_until(lambda: node.waiting >= 3)
-        with sent(late):
+        with send_request(late):
             time.sleep(0.5)  # until it is in the queue
         node.held.set()
-        assert all(is_whole(each.result()) for each in first)
+        assert all(is_whole(future.result()) for future in first)
         node.held.clear()
         again = [pool.submit(late.balance) for _ in range(3)]
         wait_until(lambda: node.waiting >= 3)  # before the first of them ends
         node.held.set()
-        assert all(is_whole(each.result()) for each in again)
+        assert all(is_whole(future.result()) for future in again)
 
 
 def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
@@ -223,24 +223,24 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     after = f"HEAD {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n"
     after += "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
     with ThreadPoolExecutor(3) as pool, cleared(service.node.held):
-        held = [pool.submit(service.balance, "127.0.0.1") for _ in range(3)]
+        futures = [pool.submit(service.balance, "127.0.0.1") for _ in range(3)]
         wait_until(lambda: service.node.waiting >= 3)
         connection = connect(service.address)
         connection.sendall((head + form + after).encode())
         time.sleep(0.3)
         service.node.held.set()
         answers = received(connection)
-        assert all(is_whole(each.result()) for each in held)
+        assert all(is_whole(future.result()) for future in futures)
     first, second, third = answers.split(b"HTTP/1.1 200 OK")[1:]
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
 
 
 @pytest.fixture
 def costly_calls_are_held(service):
-    held, costly = service.node.held_methods, ("debug_traceTransaction", "eth_estimateGas")
+    methods, costly = service.node.held_methods, ("debug_traceTransaction", "eth_estimateGas")
     service.node.held_methods = {*costly, "eth_call"}
     yield
-    service.node.held_methods = held
+    service.node.held_methods = methods
 
 
 @pytest.mark.thorough
@@ -256,9 +256,9 @@ def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(s
         wait_until(lambda: service.node.waiting == 2)
         for client in (OTHER, *hostile):  # the hostile ones, too, have their balances
             assert is_whole(service.balance(client))
-        assert service.node.waiting == 2 and not any(each.done() for each in waiting)
+        assert service.node.waiting == 2 and not any(future.done() for future in waiting)
         service.node.held.set()
-        assert all(each.result().status_code == 200 for each in waiting)
+        assert all(future.result().status_code == 200 for future in waiting)
 
 
 @pytest.mark.thorough

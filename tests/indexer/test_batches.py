@@ -29,8 +29,8 @@ def block(number, transactions=100, logs=""):
 
 
 def sizes(blocks, **limits):
-    given = prefetch.CATCH_UP._replace(**limits)
-    return [len(batch) for batch, _ in prefetch.batches(([each] for each in blocks), given)]
+    bounds = prefetch.CATCH_UP._replace(**limits)
+    return [len(batch) for batch, _ in prefetch.batches(([item] for item in blocks), bounds)]
 
 
 LIMITS = [("blocks", 3, 3), ("transactions", 400, 4), ("events", 20, 2), ("long_characters", 45, 5)]

@@ -142,38 +142,38 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
 def test_transactions_of_a_slow_database_end_in_time(node, database_url, transactions, monkeypatch):
     """A database that takes 3 s to write a batch, and first 1 s, later 7 s, to derive from it."""
     clock = 0.0
-    batches, taken = transactions.batches, Counter()
+    batches, times = transactions.batches, Counter()
 
     def spend(seconds):
         nonlocal clock
         clock += seconds
-        taken[len(batches) - 1] += seconds
+        times[len(batches) - 1] += seconds
 
     transactions.added = lambda: spend(3)
     transactions.derived = lambda: spend(batches[-1] * (1 if sum(batches) < 20 else 7))
     monkeypatch.setattr(chain_indexer, "monotonic", lambda: clock)
     follow(database_url, node).run_until(node.head())
-    slower = next(n for n in taken if sum(batches[: n + 1]) >= 20)
+    slower = next(n for n in times if sum(batches[: n + 1]) >= 20)
     before, after = range(slower), range(slower + 1, len(batches))
-    assert max(taken[n] for n in before) == max(taken[n] for n in after) == chain_indexer.COMMIT_S
+    assert max(times[n] for n in before) == max(times[n] for n in after) == chain_indexer.COMMIT_S
     assert max(batches[n] for n in before) == 5 and max(batches[n] for n in after) == 2
 
 
 @pytest.mark.long
 def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions):
-    seen = []
+    times = []
 
     def checked_at():
         return execute(database_url, "SELECT checked_at FROM indexer_status")
 
     def wait_until_heard_of():
-        if transactions.batches[-1] > 2 and not seen:
-            seen.append(checked_at())
-            wait_until(lambda: checked_at() != seen[0])
+        if transactions.batches[-1] > 2 and not times:
+            times.append(checked_at())
+            wait_until(lambda: checked_at() != times[0])
 
     transactions.derived = wait_until_heard_of
     follow(database_url, node).run_until(node.head())
-    assert seen
+    assert times
 
 
 @pytest.mark.long

@@ -107,12 +107,12 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
         wait_for(indexing, anvil.head())
         for _ in range(FAILOVERS):
             with standby_of(postgres, name_of(database_url)) as standby:
-                kept, before = set(delivery_ids(postgres.url(standby))), anvil.head()
+                ids, before = set(delivery_ids(postgres.url(standby))), anvil.head()
                 add_novelties(stage)
                 all_indexed = partial(wait_for, indexing, anvil.head())
                 at_work = partial(time.sleep, chance.random())
                 chance.choice([all_indexed, at_work])()
-                lost |= set(delivery_ids(database_url)) - kept
+                lost |= set(delivery_ids(database_url)) - ids
                 blocks += anvil.head() - before
                 refuse_connections(postgres, name_of(database_url))
                 fail_over(postgres, name_of(database_url), standby)

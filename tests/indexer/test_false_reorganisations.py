@@ -21,7 +21,7 @@ class FalseHashes:
     """A Fault: headers of some blocks have another hash, `lies` times; whole blocks are right."""
 
     def __init__(self, first, lies):
-        self.first, self.left = first, lies
+        self.first, self.remaining = first, lies
 
     def __call__(self, *request):
         return faulty_node.altering(self._alter)(*request)
@@ -29,8 +29,8 @@ class FalseHashes:
     def _alter(self, call, answer):
         if call["method"] != "eth_getBlockByNumber" or call["params"][1]:
             return
-        if self.left and int(call["params"][0], 16) >= self.first:
-            self.left -= 1
+        if self.remaining and int(call["params"][0], 16) >= self.first:
+            self.remaining -= 1
             answer["result"]["hash"] = "0x" + "b" * 64
 
 
@@ -57,7 +57,7 @@ def test_a_false_hash_takes_no_block_back(
         urls = node.url + others.format(anvil.url)
         with Indexing(database_url, urls, until=BLOCKS) as indexing:
             node.fault = fault = FalseHashes(first, lies)
-            wait_until(lambda: fault.left <= most_left)
+            wait_until(lambda: fault.remaining <= most_left)
             anvil.send(anvil.accounts[0], anvil.accounts[1], value=77)
             anvil.mine()
             indexing.wait_for(BLOCKS + 1)

@@ -37,7 +37,7 @@ def test_the_index_begins_after_the_forked_block(forked, database_url):
     with fork(forked) as node:
         one, two = node.accounts[:2]
         with Indexing(database_url, node.url) as indexing:
-            sent = node.send(one, two, value=7)
+            hash_ = node.send(one, two, value=7)
             node.mine()
             indexing.wait_for(FORKED_AT + 1)
             client = indexing.client()
@@ -45,7 +45,7 @@ def test_the_index_begins_after_the_forked_block(forked, database_url):
             status = client.get("/readyz").json
             assert (status["firstBlock"], status["forkBlock"]) == (FORKED_AT + 1, FORKED_AT)
             assert status["problem"] is None and status["unprovenBlocks"] == 0
-            assert client.get(f"/api/v1/transactions/{sent}").json["value"] == "7"
+            assert client.get(f"/api/v1/transactions/{hash_}").json["value"] == "7"
             older = client.get(f"/api/v1/blocks/{FORKED_AT}")
             assert f"The index begins at block {FORKED_AT + 1}." in older.text
             page = client.get("/status").text
@@ -138,11 +138,11 @@ def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, d
     """And blocks of a fork with another chain's id, such as Base's, have their node's rules."""
     with fork(forked, "--chain-id", chain_id) as node, Indexing(database_url, node.url) as indexing:
         node.impersonate(SENDER)
-        sent = node.send(SENDER, node.accounts[0], value=5)
+        hash_ = node.send(SENDER, node.accounts[0], value=5)
         node.mine()
         indexing.wait_for(FORKED_AT + 1)
         client = indexing.client(development_node="auto")
-        record = client.get(f"/api/v1/transactions/{sent}").json
+        record = client.get(f"/api/v1/transactions/{hash_}").json
         assert record["fromAddress"] == SENDER and "fromAddress" in record["unproven"]
         for address in (SENDER, NOBODY):
             path = f"/api/v1/addresses/{address}"
@@ -160,14 +160,14 @@ def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, database_ur
     with fork(forked) as node, Indexing(database_url, node.url) as indexing:
         node.mine()
         snapshot = node.snapshot()
-        sent = node.send(node.accounts[0], NOBODY, value=5)
+        hash_ = node.send(node.accounts[0], NOBODY, value=5)
         node.mine(2)
         indexing.wait_for(node.head())
         client = indexing.client(development_node="auto")
         assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "5"
         node.revert(snapshot)
         indexing.wait_for(FORKED_AT + 1)
-        assert client.get(f"/api/v1/transactions/{sent}").status_code == 404
+        assert client.get(f"/api/v1/transactions/{hash_}").status_code == 404
         assert client.get(f"/api/v1/addresses/{NOBODY}").json["balance"] == "0"
 
 
@@ -204,25 +204,25 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, data
             node.call("anvil_setStorageAt", coin.address, slot_of(n, *key), value)
 
         def records(path, key):
-            found = client.get(f"/api/v1/{path}").json
-            assert {"total", key} <= {*found["unproven"]} and found["total"] == len(found[key])
-            for record in found[key]:
+            answer = client.get(f"/api/v1/{path}").json
+            assert {"total", key} <= {*answer["unproven"]} and answer["total"] == len(answer[key])
+            for record in answer[key]:
                 assert "balance" in record["unproven"] and record["balanceBlock"] == node.head()
-            return found[key]
+            return answer[key]
 
-        def held(address):
+        def balances_of(address):
             return [r["balance"] for r in records(f"addresses/{address}/tokens", "tokens")]
 
         def holders():
-            found = records(f"tokens/{coin.address}/holders", "holders")
-            return [(record["address"], record["balance"]) for record in found]
+            rows = records(f"tokens/{coin.address}/holders", "holders")
+            return [(record["address"], record["balance"]) for record in rows]
 
-        assert held(two) == ["7"] and holders() == [(two.lower(), "7")]
-        assert held(last) == held(NOBODY) == []
+        assert balances_of(two) == ["7"] and holders() == [(two.lower(), "7")]
+        assert balances_of(last) == balances_of(NOBODY) == []
         balances = variable_with(node, coin, 7, "address", two)
         for holder, value in ((two, 5), (last, 9), (NOBODY, 6)):
             store(value, balances, "address", holder)
-            assert held(holder) == [str(value)]
+            assert balances_of(holder) == [str(value)]
         assert holders() == [(last.lower(), "9"), (two.lower(), "5")]
         store(99, variable_with(node, coin, 7))
         [listed] = client.get("/api/v1/tokens").json["tokens"]
@@ -283,8 +283,8 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
             assert (token["totalSupply"], token["holderCount"]) == ("70", 1)
             assert token["balancesSince"] == FORKED_AT + 1
             assert [t["symbol"] for t in client.get("/api/v1/tokens").json["tokens"]] == ["OLD"]
-            [found] = client.get("/api/v1/search?q=old").json["results"]
-            assert (found["type"], found["value"]) == ("token", coin.address)
+            [match] = client.get("/api/v1/search?q=old").json["results"]
+            assert (match["type"], match["value"]) == ("token", coin.address)
             [holder] = client.get(f"{path}/holders").json["holders"]
             assert (holder["address"], holder["balance"]) == (two.lower(), "70")
             summary = client.get(f"/api/v1/transactions/{called}").json["summary"]["text"]
@@ -295,13 +295,13 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
             indexing.wait_for(node.head())
             assert client.get("/api/v1/tokens").json["tokens"] == []
             snapshot = node.snapshot()
-        sent = node.transact(two, coin, "transfer", one, 5)
+        hash_ = node.transact(two, coin, "transfer", one, 5)
         node.mine()
         indexing.wait_for(node.head())
         holders = client.get(f"{path}/holders").json["holders"]
         assert [h["balance"] for h in holders] == ["65", "5"]
         assert client.get(path).json["transferCount"] == 1
-        summary = client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+        summary = client.get(f"/api/v1/transactions/{hash_}").json["summary"]["text"]
         assert summary.startswith("Sent ")
 
 
@@ -345,14 +345,14 @@ def test_a_development_node_is_one_under_any_chain_s_id(database_url):
             node.call("anvil_setBalance", NOBODY, hex(value))
             assert client.get(path).json["balance"] == str(value)
         indexed = node.call("eth_getCode", coin.address, "latest")
-        for code, said in (
+        for code, message in (
             (indexed, "is not verified"),
             ("0x6001600055", "another code"),
             ("0x", "No contract is indexed"),
             (indexed, "is not verified"),
         ):
             node.call("anvil_setCode", coin.address, code)
-            assert said in client.get(f"/api/v1/contracts/{coin.address}").json["error"]
+            assert message in client.get(f"/api/v1/contracts/{coin.address}").json["error"]
             record = client.get(f"/api/v1/addresses/{coin.address}").json
             assert record["isContract"] is (code != "0x")
         node.revert(snapshot)

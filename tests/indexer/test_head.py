@@ -170,14 +170,14 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
 ):
     """The next step has the calls of a step without a failure; a fork is followed with the chain
     checked anew."""
-    called = []
+    methods = []
 
     @faulty_node.altering
     def note(call, _answer):
-        called.append(call["method"])
+        methods.append(call["method"])
 
     def refuse(calls, forward):
-        called.extend(call["method"] for call in calls)
+        methods.extend(call["method"] for call in calls)
         return faulty_node.status(502)(calls, forward)
 
     with Anvil() as anvil, FaultyNode(anvil.url) as node:
@@ -185,9 +185,9 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
         indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
 
         def step():
-            called.clear()
+            methods.clear()
             indexer.step()
-            return list(called)
+            return list(methods)
 
         node.fault = note
         assert {"eth_chainId", "eth_config"} < {*step()}

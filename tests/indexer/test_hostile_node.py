@@ -97,7 +97,7 @@ def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(nod
 
     node.fault = answer
     methods = [*["small"] * 50, "large", *["small"] * 50]
-    calls = [client.Call(each, ()) for each in methods]
+    calls = [client.Call(method, ()) for method in methods]
     results = list(client.Node([node.url]).results(calls, most_bytes=4096))
     assert isinstance(results[50], client.AnswerTooLarge)
     assert results[:50] + results[51:] == 100 * [10 * "x"]

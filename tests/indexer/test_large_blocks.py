@@ -72,7 +72,7 @@ def amount(method, result):
         log["data"] = "0x" + (10**24).to_bytes(32).hex()
 
 
-def place(method, result):
+def log_index(method, result):
     receipts = result if isinstance(result, list) else [result]
     for log in (log for receipt in receipts for log in receipt.get("logs", ())):
         log["logIndex"] = hex(int(log["logIndex"], 16) + 5)
@@ -103,7 +103,7 @@ ALTERATIONS = {
     header: "header and hash",
     value: "transactions and transactionsRoot",
     amount: "receipts and receiptsRoot",
-    place: "logIndex of logs",
+    log_index: "logIndex of logs",
     gas: "gasUsed and cumulativeGasUsed",
     sender: "senders of transactions and their signatures",
 }

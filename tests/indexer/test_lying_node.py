@@ -70,10 +70,10 @@ KINDS_OF_LIES = [
 def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     kind, least, methods, honest, scenario, postgres, template
 ):
-    told, seeds = Counter(), itertools.count()
-    while told.total() < least:
+    counts, seeds = Counter(), itertools.count()
+    while counts.total() < least:
         seed = next(seeds)
-        assert seed < MOST_RUNS, told
+        assert seed < MOST_RUNS, counts
         with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
             node.fault = liar = lying_node.LyingNode(
                 seed, LIES[kind].share, spared=unproven_blocks(honest), methods=LIES[kind].methods
@@ -86,9 +86,9 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
             assert unproven_blocks(lying) == unproven_blocks(honest)
             # No reader was told that a block was replaced: none was.
             assert execute(url, "SELECT number FROM orphaned_blocks") == []
-            told.update(liar.by_method)
-    print(f"lies about {kind}: {told.total()}, by method: {dict(told)}")
-    assert told.keys() >= methods
+            counts.update(liar.by_method)
+    print(f"lies about {kind}: {counts.total()}, by method: {dict(counts)}")
+    assert counts.keys() >= methods
 
 
 def test_how_often_was_written_is_no_difference(honest, scenario, database_url):

@@ -75,8 +75,8 @@ def test_a_supply_is_missing_that_nothing_has_returned(
     )
     with database.transaction() as tx:
         copy_contracts(tx, ContractFindings([], [token], [], [], [], [], [], [], []))
-    found = execute(database_url, "SELECT supply_missing, total_supply FROM tokens")
-    assert found == [(is_missing, supply or 0)]
+    rows = execute(database_url, "SELECT supply_missing, total_supply FROM tokens")
+    assert rows == [(is_missing, supply or 0)]
 
 
 def test_an_item_taken_back_has_the_last_of_its_earlier_owners(database_url, anvil):

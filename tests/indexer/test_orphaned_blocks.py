@@ -47,9 +47,9 @@ class Branches:
 
 @pytest.fixture
 def branches(database_url):
-    made = Branches(database_url)
-    yield made
-    made.database.close()
+    branches = Branches(database_url)
+    yield branches
+    branches.database.close()
 
 
 def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches):
@@ -69,13 +69,13 @@ def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches):
 
 def test_a_block_that_comes_back_is_in_the_chain_again(branches):
     fork = branches.append(2)
-    kept = branches.append()
+    block = branches.append()
     again = branches.append(2)
     branches.execute("CREATE TABLE kept AS SELECT * FROM blocks")
     branches.chain.unwind(fork.number)
     assert branches.common(again) == fork
     branches.execute("INSERT INTO blocks SELECT * FROM kept WHERE number IN (2, 3)")
-    assert branches.common(kept) == kept
+    assert branches.common(block) == block
     # Block 3 of the branch came back, too: that is the newest in common, not where they parted.
     [(block_hash,)] = branches.execute("SELECT hash FROM blocks WHERE number = 3")
     assert branches.common(again) == BlockId(3, bytes(block_hash))

@@ -50,14 +50,14 @@ def play(node):
 
 
 def everything(client, entity):
-    found = []
+    records = []
     while True:
-        asked = {"entity": entity, "limit": 100, "offset": len(found)}
-        body = client.post("/api/v1/query", json=asked).get_json()
+        query = {"entity": entity, "limit": 100, "offset": len(records)}
+        body = client.post("/api/v1/query", json=query).get_json()
         assert "data" in body, body
-        found += body["data"]
+        records += body["data"]
         if len(body["data"]) < 100:
-            return found
+            return records
 
 
 def subset(record, expected):
@@ -79,9 +79,9 @@ def test_the_index_is_the_nodes(node, postgres, template):
                 {k: v for k, v in record.items() if k not in ("unproven", "tracesProven")}
                 for record in getattr(truth, entity)
             ]
-            found = everything(client, entity)
-            found = [r for r in found if r.get("number", r.get("blockNumber")) <= head]
-            assert [subset(r, e) for r, e in zip(found, expected, strict=True)] == expected
+            records = everything(client, entity)
+            records = [r for r in records if r.get("number", r.get("blockNumber")) <= head]
+            assert [subset(r, e) for r, e in zip(records, expected, strict=True)] == expected
         blocks = everything(client, "blocks")
         named = {r["number"] for r in blocks if r["unproven"]}
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
@@ -92,9 +92,9 @@ def test_the_index_is_the_nodes(node, postgres, template):
         tokens = client.get("/api/v1/tokens?limit=100").get_json()["tokens"]
         assert [subset(r, e) for r, e in zip(tokens, truth.tokens, strict=True)] == truth.tokens
         for address, expected in truth.addresses.items():
-            found = client.get(f"/api/v1/addresses/{address}").get_json()
+            answer = client.get(f"/api/v1/addresses/{address}").get_json()
             for key in ("balance", "txCount", "isContract", "firstSeen"):
-                assert found[key] == expected[key], (address, key)
+                assert answer[key] == expected[key], (address, key)
         for vault in vaults:
             assert client.get(f"/api/v1/addresses/{vault}").get_json()["firstSeen"]
             internal = client.get(f"/api/v1/addresses/{vault}/internal").get_json()
@@ -138,8 +138,8 @@ def test_transactions_in_another_accounts_name_are_indexed(postgres, template):
         ):
             node.send(IMPERSONATED, STRANGERS[0], value=5, **fields)
         with Indexing(url, node.url, until=4) as indexing:
-            sent = everything(indexing.client(), "transactions")
-            assert [(s["type"], s["fromAddress"], s["unproven"]) for s in sent] == [
+            transactions = everything(indexing.client(), "transactions")
+            assert [(s["type"], s["fromAddress"], s["unproven"]) for s in transactions] == [
                 (type_, IMPERSONATED, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
             ]
 
@@ -172,12 +172,12 @@ def test_a_fork_of_hardhat_begins_after_its_block(database_url):
         forking = {"url": forked.url, "blockNumber": FORKED_AT}
         with Hardhat(forking) as node, Indexing(database_url, node.url) as indexing:
             me = node.accounts[0]
-            sent = node.send(me, STRANGERS[0], value=7)
+            hash_ = node.send(me, STRANGERS[0], value=7)
             indexing.wait_for(FORKED_AT + 1)
             client = indexing.client(development_node="auto")
             numbers = database.execute(database_url, "SELECT number FROM blocks")
             assert numbers == [(FORKED_AT + 1,)]
-            record = client.get(f"/api/v1/transactions/{sent['transactionHash']}").json
+            record = client.get(f"/api/v1/transactions/{hash_['transactionHash']}").json
             assert (record["value"], record["status"]) == ("7", 1)
             status = client.get("/readyz").json
             assert (status["firstBlock"], status["forkBlock"]) == (FORKED_AT + 1, FORKED_AT)

@@ -142,14 +142,14 @@ def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(
 def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkeypatch):
     """Autovacuum makes those of partitions alone."""
     monkeypatch.setattr(partitions, "LEAST_ANALYZED_ROWS", 4)
-    known = "SELECT count(*) FROM pg_stats WHERE tablename = 'transactions' AND inherited"
+    statement = "SELECT count(*) FROM pg_stats WHERE tablename = 'transactions' AND inherited"
     with Indexing(database_url, anvil.url) as indexing:
-        assert execute(database_url, known) == [(0,)]
+        assert execute(database_url, statement) == [(0,)]
         for _ in range(9):
             anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
             anvil.mine()
             indexing.wait_for(anvil.head())
-        wait_until(lambda: execute(database_url, known) != [(0,)])
+        wait_until(lambda: execute(database_url, statement) != [(0,)])
 
 
 def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(parted):

@@ -37,8 +37,8 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
         assert "SCAN_START_BLOCK='2': this database is indexed from block 5 on" in done.stderr
     anvil.mine()
     Indexing(database_url, anvil.url).run_until(anvil.head())  # without it, as it was begun
-    found = scan("doctor", DATABASE_URL=database_url, RPC_URL=anvil.url)
-    assert "has blocks and receipts from block 5" in found.stdout
+    result = scan("doctor", DATABASE_URL=database_url, RPC_URL=anvil.url)
+    assert "has blocks and receipts from block 5" in result.stdout
 
 
 class Older(namedtuple("Older", "indexing token items accounts")):
@@ -86,8 +86,8 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
     holders = client.get(f"/api/v1/tokens/{token}/holders").json["holders"]
     balances = [(holder["address"], holder["balance"]) for holder in holders]
     assert balances == [(older.accounts[5], "99"), (four, "120")]
-    [held] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
-    assert held["balance"] == "120" and "balancesSince" not in held
+    [holding] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
+    assert holding["balance"] == "120" and "balancesSince" not in holding
     page = client.get(f"/token/{token}?tab=holders").text
     assert "inconsistent" not in page and "may be older than the index" in page
 
@@ -102,8 +102,8 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(older):
 
 def test_balances_of_older_items_say_since_when_they_count(older):
     client, two = older.indexing.client(), older.accounts[1]
-    [held] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
-    assert (held["balance"], held["balancesSince"]) == ("30", 5)
+    [holding] = client.get(f"/api/v1/addresses/{two}/items").json["items"]
+    assert (holding["balance"], holding["balancesSince"]) == ("30", 5)
     [owner] = client.get(f"/api/v1/tokens/{older.items}/items/7").json["owners"]
     assert owner == {"address": two, "balance": "30", "balancesSince": 5}
     for path in (f"/address/{two}?tab=items", f"/nft/{older.items}/7"):

@@ -45,9 +45,9 @@ def bodies_from(url):
 def normal(value):
     """Numbers as nodes write them in several ways, and lists of objects."""
     if isinstance(value, list):
-        return [normal(each) for each in value]
+        return [normal(item) for item in value]
     if isinstance(value, dict):
-        return {name: normal(each) for name, each in value.items()}
+        return {name: normal(item) for name, item in value.items()}
     short = isinstance(value, str) and len(value) <= 66 and len(value) != 42
     return int(value, 16) if short else value
 
@@ -60,14 +60,14 @@ def test_a_stored_block_has_all_that_the_node_has_of_its_transactions(indexed, s
         block = node.call("eth_getBlockByNumber", hex(number), True)
         receipts = node.call("eth_getBlockReceipts", hex(number))
         assert (number in stored) == bool(block["transactions"])
-        for index, (sent, receipt) in enumerate(zip(block["transactions"], receipts, strict=True)):
+        for index, (raw, receipt) in enumerate(zip(block["transactions"], receipts, strict=True)):
             transaction = stored[number].transaction(index)
-            types.add(sent["type"])
-            assert "0x" + transaction.input.hex() == sent["input"]
-            assert transaction.nonce == int(sent["nonce"], 16)
-            assert transaction.gas_limit == int(sent["gas"], 16)
-            left_out = NOT_STORED_OF[sent["type"]]
-            expected = {name: v for name, v in sent.items() if name not in left_out}
+            types.add(raw["type"])
+            assert "0x" + transaction.input.hex() == raw["input"]
+            assert transaction.nonce == int(raw["nonce"], 16)
+            assert transaction.gas_limit == int(raw["gas"], 16)
+            left_out = NOT_STORED_OF[raw["type"]]
+            expected = {name: v for name, v in raw.items() if name not in left_out}
             fields = {k: v for k, v in transaction.fields.items() if k in expected}
             assert normal(fields) == normal(expected)
             assert transaction.receipt.status == int(receipt["status"], 16)
@@ -146,16 +146,16 @@ def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
     )
     decoded = []
 
-    def decode(*given):
-        decoded.append(given)
-        return stored_blocks.StoredBlock(*given)
+    def decode(*arguments):
+        decoded.append(arguments)
+        return stored_blocks.StoredBlock(*arguments)
 
     monkeypatch.setattr(transaction_contents, "StoredBlock", decode)
     database = connection.Database(indexed.url, statement_timeout_ms=5_000)
     blocks = TransactionContents(database)
     with ThreadPoolExecutor(8) as threads:
-        kept = [*threads.map(lambda _: blocks.keep(*row), range(8))]
-    assert len(decoded) == 1 and len({*map(id, kept)}) == 1
+        results = [*threads.map(lambda _: blocks.keep(*row), range(8))]
+    assert len(decoded) == 1 and len({*map(id, results)}) == 1
     assert blocks.newest() == [bytes(row[1])]
     database.close()
 

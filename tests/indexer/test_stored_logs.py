@@ -99,12 +99,12 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made
     large = b"\7" * (9 * 1024 * 1024)
     made.append([made_blocks.Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
     client = indexing.client_over(database_url)
-    for asked in ({}, {"topic0": "0x" + topic.hex()}):
-        answer = client.get("/api/v1/logs", query_string=asked)
+    for filters in ({}, {"topic0": "0x" + topic.hex()}):
+        answer = client.get("/api/v1/logs", query_string=filters)
         assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)
-        answer = client.get("/api/v1/logs", query_string={**asked, "limit": 1, "page": 2})
-        [found] = answer.json["logs"]
-        assert (found["logIndex"], len(found["data"]), answer.json["total"]) == (
+        answer = client.get("/api/v1/logs", query_string={**filters, "limit": 1, "page": 2})
+        [record] = answer.json["logs"]
+        assert (record["logIndex"], len(record["data"]), answer.json["total"]) == (
             *(0, 2 + 2 * len(large), 2),
         )
 

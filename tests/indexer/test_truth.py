@@ -19,11 +19,11 @@ def test_holders_by_transfers_equal_balances(scenario, key):
     contract = scenario.stage.contracts[key]
     addresses = [address for address in scenario.truth.addresses if address != ZERO]
     answers = scenario.anvil.batch(
-        ("eth_call", [{"to": contract.address, "data": contract.data("balanceOf", each)}, "latest"])
-        for each in addresses
+        ("eth_call", [{"to": contract.address, "data": contract.data("balanceOf", a)}, "latest"])
+        for a in addresses
     )
     balances = [contract.decode("balanceOf", answer) for answer in answers]
-    holders = {each: n for each, n in zip(addresses, balances, strict=True) if n}
+    holders = {a: n for a, n in zip(addresses, balances, strict=True) if n}
     assert scenario.truth.holders[contract.address] == holders
 
 
@@ -56,9 +56,9 @@ AWKWARD = [
 @pytest.mark.parametrize(("key", "token_type", "transfers"), AWKWARD)
 def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, transfers):
     address = scenario.stage.contracts[key].address
-    found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
+    rows = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
     types = [t["type"] for t in scenario.truth.tokens if t["address"] == address]
-    assert (types, len(found)) == ([token_type] if token_type else [], transfers)
+    assert (types, len(rows)) == ([token_type] if token_type else [], transfers)
 
 
 OTHER_STANDARDS = [
@@ -71,8 +71,8 @@ OTHER_STANDARDS = [
 @pytest.mark.parametrize(("key", "expected"), OTHER_STANDARDS)
 def test_an_event_of_another_standard_moves_nothing(scenario, key, expected):
     address = scenario.stage.contracts[key].address
-    found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
-    assert [(t["value"], t["tokenId"]) for t in found] == expected
+    rows = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
+    assert [(t["value"], t["tokenId"]) for t in rows] == expected
 
 
 def test_the_liar_has_the_holders_its_events_make(scenario):

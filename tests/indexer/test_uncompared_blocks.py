@@ -39,7 +39,7 @@ class Altered:
     that is not known as one for tests."""
 
     def __init__(self, alter, blocks, times):
-        self._alter, self._blocks, self._left = alter, {hex(n) for n in blocks}, times
+        self._alter, self._blocks, self._remaining = alter, {hex(n) for n in blocks}, times
         self.reads = []  # blocks, by number
 
     def __call__(self, calls, forward):
@@ -51,8 +51,8 @@ class Altered:
                 answer["result"] = "Geth/v1.16.7"
             result = answer.get("result")
             records = result["transactions"] if isinstance(result, dict) else result
-            if isinstance(records, list) and call["params"][0] in self._blocks and self._left:
-                self._left -= isinstance(result, list)  # with its receipts a block is read
+            if isinstance(records, list) and call["params"][0] in self._blocks and self._remaining:
+                self._remaining -= isinstance(result, list)  # with its receipts a block is read
                 self._alter(records)
         return faulty_node.Reply(body=answers)
 

@@ -176,8 +176,8 @@ def test_logs_are_numbered_by_their_place(anvil, database_url, postgres, templat
     with faulty_node.FaultyNode(anvil.url) as node:
         node.fault = numbered_by_transaction
         Indexing(database_url, node.url).run_until(anvil.head())
-        found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
-    assert "another logIndex of logs than its order says" in found.stdout
+        result = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
+    assert "another logIndex of logs than its order says" in result.stdout
     assert "have another logIndex of logs than their roots prove" in caplog.text
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
@@ -190,9 +190,9 @@ def test_a_deposit_in_anothers_name_has_the_hash_that_its_block_proves(database_
         fields = {"from": sender, "to": node.accounts[1], "gas": "0x30000", **deposit}
         named = node.call("eth_sendTransaction", fields)
         node.mine()
-        [sent] = node.call("eth_getBlockByNumber", "latest", True)["transactions"]
-        assert sent["hash"] != named  # of its receipt
+        [transaction] = node.call("eth_getBlockByNumber", "latest", True)["transactions"]
+        assert transaction["hash"] != named  # of its receipt
         client = Indexing(database_url, node.url).run_until(node.head()).client()
-        assert client.get(f"/api/v1/transactions/{sent['hash']}").json["status"] is True
-        found = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
-        assert "another transactionHash of receipts than its order says" in found.stdout
+        assert client.get(f"/api/v1/transactions/{transaction['hash']}").json["status"] is True
+        result = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
+        assert "another transactionHash of receipts than its order says" in result.stdout

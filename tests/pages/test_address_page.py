@@ -8,9 +8,9 @@ from eth_utils.address import to_checksum_address
 
 
 def test_an_address_links_to_the_contracts_that_it_created(client, scenario):
-    made = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
+    creations = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
     for role in ("factory", "creator"):
-        [address, *_] = sorted({creation[role] for creation in made} - {None})
+        [address, *_] = sorted({creation[role] for creation in creations} - {None})
         listed = client.get(f"/api/v1/contract-creations?{role}={address}").json["total"]
         html = client.get(f"/address/{address}").text
         assert f'<a href="/contracts?{role}={address}">{listed} ' in html
@@ -25,15 +25,15 @@ def test_a_contract_says_on_all_tabs_who_created_it(client, scenario):
         address: client.get(f"/api/v1/addresses/{address}").json["creation"]
         for address in (dollar, *sorted(internal))
     }
-    for address in (dollar, next(a for a, made in creations.items() if made and made["factory"])):
-        made = creations[address]
+    for address in (dollar, next(a for a, row in creations.items() if row and row["factory"])):
+        row = creations[address]
         for tab in ("transactions", "history", "contract", "bytecode"):
             page = client.get(f"/address/{address}?tab={tab}").text
             assert page.count("<dt>Creator</dt>") == page.count("<dt>Created</dt>") == 1
             head = page.partition('aria-label="Sections"')[0]
-            for party in filter(None, (made["creator"], made["factory"])):
+            for party in filter(None, (row["creator"], row["factory"])):
                 assert f'href="/address/{party}"' in head
-            assert f'href="/tx/{made["transactionHash"]}"' in head
+            assert f'href="/tx/{row["transactionHash"]}"' in head
     person = scenario.truth.transactions[0]["fromAddress"]
     assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
 
@@ -78,8 +78,8 @@ def test_the_balance_over_time_is_of_the_index(client, scenario):
     assert f'<option value="{transfer["tokenAddress"]}" selected>' in chosen
     assert client.get(f"{path}&token=").text.count("<tr><td>") == len(balances["balances"])
     sold = next(t["address"] for t in scenario.truth.tokens if t["address"] not in page)
-    kept = client.get(f"{path}&token={sold}").text  # a day is asked for of the same token
-    assert f'<option value="{sold}" selected>' in kept
+    html = client.get(f"{path}&token={sold}").text  # a day is asked for of the same token
+    assert f'<option value="{sold}" selected>' in html
     for wrong in ("token=x", "cursor=x", f"token={transfer['toAddress']}"):
         refused = client.get(f"{path}&{wrong}")
         assert refused.status_code in (400, 404) and '<p class="problem"' in refused.text
@@ -132,9 +132,9 @@ def test_the_history_of_an_address_is_a_tab(client, scenario):
 
 def test_the_head_of_an_address_has_what_it_holds(client, scenario):
     holder = scenario.truth.token_transfers[-1]["toAddress"]
-    held = client.get(f"/api/v1/addresses/{holder}/tokens").json
+    holdings = client.get(f"/api/v1/addresses/{holder}/tokens").json
     head = client.get(f"/address/{holder}?tab=trades").text.partition('class="tabs"')[0]
-    expected = [token["balance"] for token in held["tokens"][:5]]
+    expected = [token["balance"] for token in holdings["tokens"][:5]]
     held_part = head.partition('class="holdings"')[2]
     assert re.findall(r'class="amount" value="(\d+)"', held_part) == expected
 
@@ -173,7 +173,7 @@ def test_an_address_says_who_sent_it_its_first_coin(client, scenario):
     """As action=fundedby does, in one line of its head."""
     address = scenario.stage.people[1].lower()
     query = {"module": "account", "action": "fundedby", "address": address}
-    found = client.get("/api", query_string=query).json["result"]
+    funding = client.get("/api", query_string=query).json["result"]
     [line] = re.findall(r"<dt>Funded by</dt>.*", client.get(f"/address/{address}").text)
-    assert f'href="/address/{found["fundingAddress"]}"' in line
-    assert f'href="/tx/{found["fundingTxn"]}"' in line and f'value="{found["value"]}"' in line
+    assert f'href="/address/{funding["fundingAddress"]}"' in line
+    assert f'href="/tx/{funding["fundingTxn"]}"' in line and f'value="{funding["value"]}"' in line

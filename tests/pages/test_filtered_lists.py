@@ -40,13 +40,13 @@ def hashes(rows):
 
 
 @pytest.fixture(scope="module")
-def sent(scenario):
+def txs(scenario):
     return scenario.truth.transactions
 
 
 @pytest.fixture(scope="module")
-def sender(sent):
-    return str(sent[-1]["fromAddress"])
+def sender(txs):
+    return str(txs[-1]["fromAddress"])
 
 
 # Where the lists of the API are on pages.
@@ -73,7 +73,7 @@ def page_of(path):
 
 @pytest.mark.parametrize(("every", "least"), [(3, 9), pytest.param(1, 30, marks=pytest.mark.long)])
 def test_every_list_is_a_page_with_its_rows_and_file(client, scenario, every, least):
-    with_rows = [each for each in lists.lists_of(scenario.truth)[::every] if each.rows is not None]
+    with_rows = [item for item in lists.lists_of(scenario.truth)[::every] if item.rows is not None]
     pages = [(page_of(listed.path), listed.rows) for listed in with_rows]
     shown_lists = [(page, rows) for page, rows in pages if page is not None]
     assert len(shown_lists) > least
@@ -96,9 +96,9 @@ def test_the_csv_link_of_a_list_leads_to_the_file_of_the_api(client, scenario):
         assert len(file.data.splitlines()) > 2 and file.headers["X-Scan-Complete"] == "true"
 
 
-def test_filters_of_a_page_narrow_it_together(client, scenario, sent, sender):
+def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     truth = scenario.truth
-    by_sender = [row for row in sent if row["fromAddress"] == sender]
+    by_sender = [row for row in txs if row["fromAddress"] == sender]
     method = next(row["methodId"] for row in by_sender if row["methodId"])
     both = [row for row in by_sender if row["methodId"] == method]
     query = {"from": sender, "method": method, "limit": 25, "orderBy": "asc", "to": " "}
@@ -112,21 +112,21 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, sent, sender):
     received = [row for row in of_token if row["toAddress"] == party]
     assert shown(client, f"/token/{token}", to=party) == hashes(received)
     pool, maker = trade["pairAddress"], trade["maker"]
-    made = [r for r in truth.dex_trades if (r["pairAddress"], r["maker"]) == (pool, maker)]
-    assert shown(client, f"/pool/{pool}", maker=maker, interval="1d") == hashes(made)
-    number = sent[0]["blockNumber"]
-    of_block = [row for row in sent if row["blockNumber"] == number]
+    trades = [r for r in truth.dex_trades if (r["pairAddress"], r["maker"]) == (pool, maker)]
+    assert shown(client, f"/pool/{pool}", maker=maker, interval="1d") == hashes(trades)
+    number = txs[0]["blockNumber"]
+    of_block = [row for row in txs if row["blockNumber"] == number]
     mine = [row for row in of_block if row["fromAddress"] == of_block[0]["fromAddress"]]
     assert shown(client, f"/block/{number}", **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
-def test_an_address_has_directions_and_counterparties(client, scenario, sent, sender):
+def test_an_address_has_directions_and_counterparties(client, scenario, txs, sender):
     path = f"/address/{sender}"
-    outgoing = [row for row in sent if row["fromAddress"] == sender]
+    outgoing = [row for row in txs if row["fromAddress"] == sender]
     html = client.get(path, query_string={"direction": "out"}).text
     assert shown(client, path, direction="out") == hashes(outgoing)
     assert f"{len(outgoing):,} transactions" in html  # counted, since it is one list
-    incoming = [row for row in sent if row["toAddress"] == sender]
+    incoming = [row for row in txs if row["toAddress"] == sender]
     assert shown(client, path, direction="in") == hashes(incoming)
     party = next(row["toAddress"] for row in outgoing if row["toAddress"] not in (None, sender))
     created = scenario.truth.created
@@ -138,9 +138,9 @@ def test_an_address_has_directions_and_counterparties(client, scenario, sent, se
     assert len(client.get(unescape(file[1])).text.splitlines()) == len(between) + 1
 
 
-def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, sent, sender):
+def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, txs, sender):
     """What others paid to send to it is no cost of its own, which a file is summed for."""
-    party = next(r["toAddress"] for r in sent if r["fromAddress"] == sender and r["toAddress"])
+    party = next(r["toAddress"] for r in txs if r["fromAddress"] == sender and r["toAddress"])
     of_others = {}
     for address in (sender, party):
         html = client.get(f"/address/{address}?limit=100").text
@@ -157,8 +157,8 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, s
 
 def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
     rows = derived_lists.contract_creations(scenario.truth)[::-1]
-    made = next(row for row in rows if row["factory"])
-    for query in ({}, {"creator": made["creator"]}, {"factory": made["factory"]}):
+    creation = next(row for row in rows if row["factory"])
+    for query in ({}, {"creator": creation["creator"]}, {"factory": creation["factory"]}):
         expected = [r["address"] for r in rows if all(r[k] == v for k, v in query.items())]
         listed, path = [], f"/contracts?{urlencode(query)}"
         while path:
@@ -176,7 +176,7 @@ def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
     assert 'href="/contracts"' in home and 'href="/verified-contracts"' in home
 
 
-def test_a_method_is_given_by_its_selector_signature_or_name(client, sent):
+def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
     html = client.get("/txs?limit=100").text
     suggested = re.search(r'<datalist id="of-method">(.*?)</datalist>', html)
     names = re.findall(r'<option value="(0x[0-9a-f]{8})">([A-Za-z]\w*)', suggested[1])
@@ -185,7 +185,7 @@ def test_a_method_is_given_by_its_selector_signature_or_name(client, sent):
         assert {*shown(client, "/txs", method=selector, limit=100)} <= {
             *shown(client, "/txs", method=name, limit=100)
         }, name
-    of_transfer = [row for row in sent if row["methodId"] == "0xa9059cbb"]
+    of_transfer = [row for row in txs if row["methodId"] == "0xa9059cbb"]
     assert of_transfer
     for text in ("transfer(address,uint256)", " transfer( address to, uint amount )", "transfer"):
         assert shown(client, "/txs", method=text) == hashes(of_transfer)
@@ -248,8 +248,8 @@ NO_TABS = """
 
 
 @pytest.mark.parametrize("path", NO_TABS)
-def test_a_tab_that_a_page_does_not_have_is_refused(client, sent, path):
-    newest = next(row for row in sent if row["toAddress"])
+def test_a_tab_that_a_page_does_not_have_is_refused(client, txs, path):
+    newest = next(row for row in txs if row["toAddress"])
     path = path.format(hash=newest["hash"], to=newest["toAddress"])
     assert client.get(path).status_code == 200
     response = client.get(path, query_string={"tab": "<nothing>"})
@@ -257,10 +257,10 @@ def test_a_tab_that_a_page_does_not_have_is_refused(client, sent, path):
     assert client.get(path, query_string={"_tab": "x"}).status_code == 200
 
 
-def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, sent):
+def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, txs):
     for path in ("/", "/live", "/charts", "/gas", "/verify", "/keys", "/webhooks", "/watchlist"):
         assert client.get(f"{path}?utm_source=mail&fbclid=1").status_code == 200, path
-    hash_ = sent[-1]["hash"]
+    hash_ = txs[-1]["hash"]
     assert client.get(f"/tx/{hash_}?fbclid=1").status_code == 200
     assert client.get(f"/search?f=0&q={hash_}").location == f"/tx/{hash_}"
     for path in ("/txs", "/dex", "/trades", "/accounts", "/block/1"):

@@ -285,5 +285,5 @@ def test_a_name_that_is_written_like_another_address_is_known(name, expected):
 )
 def test_a_supply_of_millions_has_a_short_form_for_a_narrow_list(supply, decimals, compact):
     token = {"totalSupply": str(supply), "decimals": decimals, "symbol": "T"}
-    found = re.search('data-compact="([^"]*)"', cells.supply(token))
-    assert (found and found[1]) == compact
+    match = re.search('data-compact="([^"]*)"', cells.supply(token))
+    assert (match and match[1]) == compact

@@ -116,7 +116,7 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
     anvil.call("anvil_removeBlockTimestampInterval")
     for time_s in (253_402_300_800, 8_000_000_000_000):
         anvil.call("evm_setNextBlockTimestamp", time_s)
-        sent = anvil.transact(me, coin, "mint", person, 5)
+        hash_ = anvil.transact(me, coin, "mint", person, 5)
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = indexing.client()
@@ -124,19 +124,19 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
         times = [earlier["timestamp"], newest["timestamp"]]
         assert times == ["10000-01-01T00:00:00Z", "255479-11-28T14:13:20Z"]
         assert f'<time datetime="{times[1]}" data-age>' in client.get("/block/0").text
-        values = {"block": newest["number"], "transaction": sent, "hash": sent, "owner": person}
-        values |= {"transaction_hash": sent, "address": coin.address, "address_hash": person}
+        values = {"block": newest["number"], "transaction": hash_, "hash": hash_, "owner": person}
+        values |= {"transaction_hash": hash_, "address": coin.address, "address_hash": person}
         paths = [
             re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values.get(m[1], 1)), rule.rule)
             for rule in client.application.url_map.iter_rules()
             if "GET" in rule.methods and not ENDLESS & {*rule.rule.split("/")}
         ]
         for path in [*paths, *map("/api?{}".format, ETHERSCAN_LISTS)]:
-            path = path.format(coin=coin.address, person=person, me=me, sent=sent)
+            path = path.format(coin=coin.address, person=person, me=me, sent=hash_)
             assert client.get(path).status_code != 500, path
-        passed_on = f"/api?module=proxy&action=eth_getTransactionByHash&txhash={sent}"
+        passed_on = f"/api?module=proxy&action=eth_getTransactionByHash&txhash={hash_}"
         answers = [client.get(passed_on).json["result"] for path in paths if path == "/api"]
-        assert answers == [anvil.call("eth_getTransactionByHash", sent)] or taken_away()
+        assert answers == [anvil.call("eth_getTransactionByHash", hash_)] or taken_away()
 
 
 @pytest.fixture

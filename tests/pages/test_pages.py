@@ -32,14 +32,14 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
 
 def test_pages_show_what_the_chain_has(client, scenario):
     truth, head = scenario.truth, scenario.truth.head
-    transfer, sent = truth.token_transfers[0], truth.transactions[5]
+    transfer, record = truth.token_transfers[0], truth.transactions[5]
     transaction = f"/tx/{transfer['transactionHash']}"
     mark = 'class="badge flow {0}">{0}<'
     shown = {
         f"/block/{head - 1}": [f'href="/block/{head}"'],
         transaction: ["Nonce", transfer["transactionHash"], "wei"],
         f"{transaction}?tab=events": ["Events", ">Transfer<"],
-        f"/block/{sent['blockNumber']}": [f"/tx/{sent['hash']}"],
+        f"/block/{record['blockNumber']}": [f"/tx/{record['hash']}"],
         f"/address/{transfer['fromAddress']}?tab=transfers": [mark.format("out")],
         f"/address/{transfer['toAddress']}?tab=transfers": [mark.format("in")],
         f"/address/0x{'ab' * 20}": ["never"],
@@ -82,8 +82,8 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
         confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
         assert confirmations == head - number + 1
         assert f"<dd>{confirmations} " in page
-        sent = [t for t in scenario.truth.transactions if t["blockNumber"] == number]
-        for transaction in sent[:1]:
+        transactions = [t for t in scenario.truth.transactions if t["blockNumber"] == number]
+        for transaction in transactions[:1]:
             page = client.get(f"/tx/{transaction['hash']}").text
             assert f'<span class="badge">{word}</span>' in page
             tag = client.get(f"/api/v1/transactions/{transaction['hash']}").json["finality"]
@@ -177,10 +177,10 @@ def test_the_other_method_is_refused_as_a_page(client, headers):
 
 
 def test_static_files_name_their_content(client):
-    found = re.findall(r'"(/static/[0-9a-f]{12}/[\w.]+)"', client.get("/").text)
+    paths = re.findall(r'"(/static/[0-9a-f]{12}/[\w.]+)"', client.get("/").text)
     scripts = {"scan.js", "charts.js", "live.js"}
-    assert {path.rpartition("/")[2] for path in found} == {"scan.css", "icon.svg", *scripts}
-    for path in found:
+    assert {path.rpartition("/")[2] for path in paths} == {"scan.css", "icon.svg", *scripts}
+    for path in paths:
         answer = client.get(path)
         assert "immutable" in answer.headers["Cache-Control"]
         assert "X-RateLimit-Limit" not in answer.headers

@@ -110,7 +110,7 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
     """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
     newest = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
-    sent = newest[0]
+    last = newest[0]
     moved = {
         "blocks": [row["blockNumber"] for row in newest],
         "indexes": [row["transactionIndex"] for row in newest],
@@ -128,7 +128,7 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
             for by in ("address", "token")
         ),
         ("queries/selectors_find", {"name": "transfer", "most": 500}, 10_000),
-        ("queries/transactions_get_events", {"hash": bytes.fromhex(sent["hash"][2:])}, 2_000),
+        ("queries/transactions_get_events", {"hash": bytes.fromhex(last["hash"][2:])}, 2_000),
         ("queries/transactions_list_moved", moved, 3_000),
     ):
         bounded_row(database, most_buffers, statement, **params)
@@ -138,10 +138,10 @@ def test_the_page_of_an_address_reads_each_thing_once(service):
     """Its list and what completes that, the tokens held, who funded it, the address with its
     creation and the
     numbers of its lists, and names."""
-    sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    plans, page = service.plans(f"/address/{sent['fromAddress']}")
+    transaction = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    plans, page = service.plans(f"/address/{transaction['fromAddress']}")
     statements = [plan.statement for plan in plans if plan.statement.startswith("queries/")]
-    assert f"/tx/{sent['hash']}" in page
+    assert f"/tx/{transaction['hash']}" in page
     assert len(statements) == len({*statements})
     assert {"queries/addresses_get", "queries/addresses_list_names"} <= {*statements}
     assert {"queries/blocks_find", "queries/contracts_get_creation"}.isdisjoint(statements)
@@ -149,7 +149,7 @@ def test_the_page_of_an_address_reads_each_thing_once(service):
     for plan in plans:
         plan.require_indexes()
     for tab in ("transfers", "tokens"):
-        plans, _ = service.plans(f"/address/{sent['fromAddress']}?tab={tab}")
+        plans, _ = service.plans(f"/address/{transaction['fromAddress']}?tab={tab}")
         statements = [plan.statement for plan in plans]
         assert statements.count("queries/addresses_list_names") == 1
         assert statements.count("queries/blocks_get_ends") <= 1  # the block that they are of
@@ -164,12 +164,12 @@ def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):
         " FROM blocks ON CONFLICT DO NOTHING",
     )
     execute(url, "VACUUM ANALYZE block_bodies")
-    sent = own_seeded_service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    keys = {"hash": bytes.fromhex(sent["hash"][2:])}
-    kept = [bytes.fromhex(sent["blockHash"][2:])]
+    last = own_seeded_service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    keys = {"hash": bytes.fromhex(last["hash"][2:])}
+    hashes = [bytes.fromhex(last["blockHash"][2:])]
     for statement, params in (
         ("queries/transactions_get", {**keys, "kept_blocks": []}),
-        ("queries/transactions_get", {**keys, "kept_blocks": kept}),
+        ("queries/transactions_get", {**keys, "kept_blocks": hashes}),
         (
             "contracts/block_bodies_list",
             {"numbers": [*range(1, 65)], "most_bytes": 2**30, "whatever_size": True},
@@ -178,7 +178,7 @@ def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):
         database.plans.clear()
         rows = database.rows(statement, **params)
         assert len(rows) == len(params.get("numbers", [1]))
-        assert (rows[0][-1] is None) == (params.get("kept_blocks") == kept)
+        assert (rows[0][-1] is None) == (params.get("kept_blocks") == hashes)
         [plan] = database.plans
         plan.require_indexes()
         assert plan.buffers <= 20 * len(rows) + 100, (statement, plan.buffers)
@@ -203,8 +203,8 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(own_seeded_service, tok
     by_day = "queries/token_transfers_count_by_day"
     row = bounded_row(database, 500, by_day, small, address=token, days=60)
     counted = {
-        time.strftime("%Y-%m-%d", time.gmtime(each["time"])): each["transfers"]
-        for each in json.loads(row[1])
+        time.strftime("%Y-%m-%d", time.gmtime(record["time"])): record["transfers"]
+        for record in json.loads(row[1])
     }
     statement = "SELECT block_number FROM token_transfers WHERE token_address = %s"
     blocks = [block for (block,) in execute(url, statement, token)]
@@ -275,7 +275,7 @@ def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(o
     )
     row = bounded_row(database, 6_000, "queries/addresses_list_names", addresses=addresses)
     assert row[1] == names
-    found = bounded_row(
+    verification = bounded_row(
         database,
         100,
         "verification/verified_contracts_list_by_creation",
@@ -283,4 +283,4 @@ def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(o
         creation=to_hex(addresses[0]).encode() + bytes(500),
         lengths=300,
     )
-    assert bytes(found[0]) == sha256(to_hex(addresses[0]).encode()).digest()
+    assert bytes(verification[0]) == sha256(to_hex(addresses[0]).encode()).digest()

@@ -36,13 +36,13 @@ def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, or
         for number in range(1, 9)
     )
     whole = [row for rows in pages for row in rows]
-    for place in {0, 1, len(whole) // 2, len(whole) - 1}:
-        html = client.get(f"{path}&row={whole[place]}").text
-        assert ROW.findall(html) == whole[place : place + 25]
+    for index in {0, 1, len(whole) // 2, len(whole) - 1}:
+        html = client.get(f"{path}&row={whole[index]}").text
+        assert ROW.findall(html) == whole[index : index + 25]
         following = re.findall(r'rel="next" href="([^"]+)"', html.partition('id="pages"')[2])
-        assert bool(following) == (len(whole) - place > 25)
+        assert bool(following) == (len(whole) - index > 25)
         older = [row for link in following for row in rows_of(client, unescape(link))]
-        assert older == whole[place + 25 : place + 50]
+        assert older == whole[index + 25 : index + 50]
 
 
 PATHS = [

@@ -28,12 +28,12 @@ def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(clie
     rows = ROW.findall(client.get(f"{path}?limit=100").text)
     last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
     assert len({id for id, _, _ in rows}) == len(rows) > 25
-    by_place = {(sent, row): id for id, sent, row in rows}
-    assert all(by_place.get((sent, row), id) == id for id, sent, row in last)
-    assert all(id.endswith(sent[2:]) for id, sent, _ in rows)
-    for _, sent, row in rows[:: len(rows) // 5]:
-        page = client.get(f"/tx/{sent}").text
-        assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (sent, row)
+    ids = {(hash_, row): id for id, hash_, row in rows}
+    assert all(ids.get((hash_, row), id) == id for id, hash_, row in last)
+    assert all(id.endswith(hash_[2:]) for id, hash_, _ in rows)
+    for _, hash_, row in rows[:: len(rows) // 5]:
+        page = client.get(f"/tx/{hash_}").text
+        assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (hash_, row)
 
 
 LISTS = [
@@ -53,9 +53,9 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
 
 def test_ids_of_a_transactions_rows_are_those_of_its_events(client, scenario):
     truth = scenario.truth
-    sent = next(t for t in truth.token_transfers if t["batchIndex"] == 1)["transactionHash"]
-    page = client.get(f"/tx/{sent}").text
-    for moved in (t for t in truth.token_transfers if t["transactionHash"] == sent):
+    hash_ = next(t for t in truth.token_transfers if t["batchIndex"] == 1)["transactionHash"]
+    page = client.get(f"/tx/{hash_}").text
+    for moved in (t for t in truth.token_transfers if t["transactionHash"] == hash_):
         end = f"-{moved['batchIndex']}" if moved["batchIndex"] else ""
         assert f'<tr id="transfer-{moved["logIndex"]}{end}">' in page
     ids = re.findall(r'id="([^"]+)"', page)

@@ -94,9 +94,9 @@ def test_hostile_text_is_shown_as_text(explorer, hostile):
 def test_the_transfers_of_one_holder(client, scenario):
     dollar, person = scenario.stage.contracts["dollar"].address, scenario.stage.people[1]
     own = [
-        each["transactionHash"]
-        for each in scenario.truth.token_transfers
-        if each["tokenAddress"] == dollar and person in (each["fromAddress"], each["toAddress"])
+        row["transactionHash"]
+        for row in scenario.truth.token_transfers
+        if row["tokenAddress"] == dollar and person in (row["fromAddress"], row["toAddress"])
     ]
     html = client.get(f"/token/{dollar}?a={person}").text
     _creation, *shown = re.findall(r"/tx/(0x[0-9a-f]{64})", html)
@@ -118,11 +118,11 @@ def test_shares_of_holders_say_that_they_are_over_all_ids(client, scenario):
 def test_a_tokens_page_names_who_created_it(client, scenario):
     created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
     token = next(token for token in scenario.truth.tokens if token["address"] in created)
-    sent = created[token["address"]]
+    creation = created[token["address"]]
     for tab in ("", "?tab=holders", "?tab=contract"):
         html = client.get(f"/token/{token['address']}{tab}").text
         row = html.partition("<dt>Creator</dt>")[2].partition("</div>")[0]
-        assert f"/address/{sent['fromAddress']}" in row and f"/tx/{sent['hash']}" in row
+        assert f"/address/{creation['fromAddress']}" in row and f"/tx/{creation['hash']}" in row
 
 
 def test_tokens_of_blank_names_have_words_to_click(client, scenario):
@@ -170,13 +170,13 @@ def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
 def test_a_verified_token_is_told_from_others(explorer, hostile):
     client = explorer.client
     listed = {
-        each["address"]: each for each in client.get("/api/v1/tokens?limit=100").json["tokens"]
+        token["address"]: token for token in client.get("/api/v1/tokens?limit=100").json["tokens"]
     }
-    found = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
+    results = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
     detail = client.get(f"/api/v1/tokens/{hostile}").json
     address = client.get(f"/api/v1/addresses/{hostile}").json  # seen before its first transfer
     assert detail["holderCount"] == client.get(f"/api/v1/tokens/{hostile}/holders").json["total"]
-    for record in (listed[hostile], found[0], detail):
+    for record in (listed[hostile], results[0], detail):
         # Its balances contradict its events: no list counts its holders.
         assert record["verified"] and (record is detail or record["holderCount"] == 0)
         assert record["firstSeen"] == address["firstSeen"]
@@ -212,12 +212,12 @@ def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
         page.open(f"{url}/token/{token['address']}")
         page.click("#add-token button")
         page.wait(f"{SHOWN}.includes('has the token')")
-    asked = json.loads(page.evaluate("JSON.stringify(asked)"))
-    assert [request["method"] for request in asked] == ["eth_chainId", "wallet_watchAsset"]
-    given = asked[1]["params"]
-    assert (given["type"], given["options"]["address"].lower()) == ("ERC20", token["address"])
-    assert given["options"]["symbol"] == token["symbol"]
-    assert given["options"]["decimals"] == token["decimals"]
+    requests = json.loads(page.evaluate("JSON.stringify(asked)"))
+    assert [request["method"] for request in requests] == ["eth_chainId", "wallet_watchAsset"]
+    params = requests[1]["params"]
+    assert (params["type"], params["options"]["address"].lower()) == ("ERC20", token["address"])
+    assert params["options"]["symbol"] == token["symbol"]
+    assert params["options"]["decimals"] == token["decimals"]
     page.evaluate("window.elsewhere = true, window.ignores = true, window.asked = []")
     page.click("#add-token button")
     page.wait(f"{SHOWN}.includes('did not add')")
@@ -245,8 +245,8 @@ def test_holders_have_their_shares_as_bars_and_tokens_their_symbols_in_a_column(
     cards = page.partition('<dl class="numbers">')[2].partition("</dl>")[0]
     assert all(f"<dt>{title}</dt>" in cards for title in ("Holders", "Transfers", "Supply"))
     record = client.get(f"/api/v1/tokens/{token}").json
-    held = client.get(f"/api/v1/tokens/{token}/holders?limit=25").json["holders"]
-    shares = [round(int(h["balance"]) / int(record["totalSupply"]), 4) for h in held]
+    holders = client.get(f"/api/v1/tokens/{token}/holders?limit=25").json["holders"]
+    shares = [round(int(h["balance"]) / int(record["totalSupply"]), 4) for h in holders]
     shown = re.findall(r'<meter min="0" max="1" value="([^"]+)"', page)
     assert [*map(float, shown)] == shares != []
     listed = client.get("/tokens").text

@@ -90,10 +90,10 @@ def test_amounts_of_tokens_have_their_units(client, scenario):
 
 def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
     of_sender = {}
-    for sent in sorted(
+    for transaction in sorted(
         scenario.truth.transactions, key=lambda t: (t["blockNumber"], t["transactionIndex"])
     ):
-        of_sender.setdefault(sent["fromAddress"], []).append(sent["hash"])
+        of_sender.setdefault(transaction["fromAddress"], []).append(transaction["hash"])
     for sender, hashes in of_sender.items():
         for before, hash_, after in zip([None, *hashes], hashes, [*hashes[1:], None], strict=False):
             assert client.get(f"/api/v1/transactions/{hash_}/adjacent").json == {
@@ -151,9 +151,9 @@ def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):
 def test_a_transaction_says_what_it_did_with_links(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     transfer = next(
-        each
-        for each in scenario.truth.token_transfers
-        if each["tokenAddress"] == dollar and "0x" + "0" * 40 not in each["fromAddress"]
+        row
+        for row in scenario.truth.token_transfers
+        if row["tokenAddress"] == dollar and "0x" + "0" * 40 not in row["fromAddress"]
     )
     path = f"transactions/{transfer['transactionHash']}"
     summary = client.get(f"/api/v1/{path}").json["summary"]

@@ -184,10 +184,10 @@ def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
         results = list(pool.map(charge, range(40)))
     assert len([r for r in results if r.allowed]) == 25
     # What the ceiling refused is still there for another address.
-    left = sum(
+    count = sum(
         limiter.charge_key(key, 8, "192.0.2.2").allowed for key in range(4) for _ in "12345678"
     )
-    assert left == 32 - 25 == 7
+    assert count == 32 - 25 == 7
 
 
 def test_the_rate_for_keys_becomes_requests_per_minute():

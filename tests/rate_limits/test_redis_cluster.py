@@ -50,8 +50,8 @@ def test_exactly_ten_pass_over_the_worker(shared_database_url, tmp_path):
         gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri) as server,
     ):
         client = new_client()
-        found = at_once(50, lambda _: client.get(f"{server}/api/v1/keys", timeout=WAIT_S))
-        assert statuses(found) == {400: 10, 429: 40}
+        responses = at_once(50, lambda _: client.get(f"{server}/api/v1/keys", timeout=WAIT_S))
+        assert statuses(responses) == {400: 10, 429: 40}
         key = made_key(shared_database_url, 20)
         form = {"module": "contract", "action": "checkverifystatus", "apikey": key.text}
         forms = at_once(30, lambda _: client.post(f"{server}/api", data=form, timeout=WAIT_S))
@@ -79,8 +79,8 @@ def test_a_frozen_cluster_holds_up_nobody(shared_database_url, tmp_path):
             healthz = [client.get(f"{server}/healthz", timeout=WAIT_S) for _ in range(20)]
             assert not any(future.done() for future in counted)  # these wait; healthz did not
             assert statuses(healthz) == {200: 20}
-            found = [future.result() for future in counted]
-            assert statuses(found) == {400: 40}
-            assert "X-RateLimit-Limit" in found[0].headers
+            responses = [future.result() for future in counted]
+            assert statuses(responses) == {400: 40}
+            assert "X-RateLimit-Limit" in responses[0].headers
             assert client.options(url, timeout=WAIT_S).status_code == 204
         wait_until(lambda: new_client().get(url, timeout=WAIT_S).status_code == 400)

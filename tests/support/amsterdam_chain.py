@@ -83,14 +83,14 @@ class AmsterdamChain:
             return own_receipts[int(result["transactionIndex"], 16)]
         return self._logs(params[0]) if method == "eth_getLogs" else result
 
-    def _logs(self, asked):
-        if "blockHash" in asked:
-            numbers = [n for n, h in enumerate(self.headers) if h["hash"] == asked["blockHash"]]
+    def _logs(self, filter_):
+        if "blockHash" in filter_:
+            numbers = [n for n, h in enumerate(self.headers) if h["hash"] == filter_["blockHash"]]
         else:
-            numbers = [*range(int(asked["fromBlock"], 16), int(asked["toBlock"], 16) + 1)]
-        addresses = asked.get("address") or []
+            numbers = [*range(int(filter_["fromBlock"], 16), int(filter_["toBlock"], 16) + 1)]
+        addresses = filter_.get("address") or []
         addresses = [addresses] if isinstance(addresses, str) else addresses
-        topics = [[t] if isinstance(t, str) else t for t in asked.get("topics") or []]
+        topics = [[t] if isinstance(t, str) else t for t in filter_.get("topics") or []]
         return [
             log
             for number in numbers

@@ -54,11 +54,11 @@ class Node:
 
     def batch(self, requests_):
         """Results in the order asked; an RpcError stands where the node said no."""
-        asked = [_request(n, method, params) for n, (method, params) in enumerate(requests_)]
-        if not asked:
+        calls = [_request(n, method, params) for n, (method, params) in enumerate(requests_)]
+        if not calls:
             return []
-        by_id = {answer["id"]: answer for answer in self._post(asked)}
-        answers = [by_id[n] for n in range(len(asked))]
+        by_id = {answer["id"]: answer for answer in self._post(calls)}
+        answers = [by_id[n] for n in range(len(calls))]
         return [RpcError(a["error"]) if "error" in a else a["result"] for a in answers]
 
     def close(self):
@@ -205,9 +205,9 @@ class Anvil(Node):
 
     def place(self, address, name):
         """Puts a contract's runtime code where a well-known contract lives on other chains."""
-        found = artifact(name)
-        self.call("anvil_setCode", address, "0x" + found.runtime.hex())
-        return Contract(address.lower(), found)
+        contract = artifact(name)
+        self.call("anvil_setCode", address, "0x" + contract.runtime.hex())
+        return Contract(address.lower(), contract)
 
     def reorganise(self, depth, transactions=()):
         """Replaces the newest blocks by as many others, which hold the given transactions.
@@ -251,18 +251,18 @@ class Anvil(Node):
         raise RuntimeError(f"anvil did not start:\n{self._output.read_text()}")
 
 
-def creation_code(found, *args):
-    constructor = next((e for e in found.abi if e["type"] == "constructor"), {"inputs": []})
+def creation_code(contract, *args):
+    constructor = next((e for e in contract.abi if e["type"] == "constructor"), {"inputs": []})
     types = [_type(parameter) for parameter in constructor["inputs"]]
-    return "0x" + (found.bytecode + encode(types, args)).hex()
+    return "0x" + (contract.bytecode + encode(types, args)).hex()
 
 
 def _binary():
     """npm's `anvil` is a script that starts this; ended directly, it leaves nothing behind."""
-    found = sorted(NODE.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
-    if not found:
+    paths = sorted(NODE.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
+    if not paths:
         raise RuntimeError("anvil is not installed: make install")
-    return found[0]
+    return paths[0]
 
 
 def _request(number, method, params):

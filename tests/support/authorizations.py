@@ -59,9 +59,9 @@ def place_codes(node):
         node.call("anvil_setCode", address, code)
 
 
-def delegates_of(node, places):
+def delegates_of(node, pairs):
     """Whose code accounts run after blocks, as the node has it."""
-    codes = node.batch([("eth_getCode", (account, hex(block))) for account, block in places])
+    codes = node.batch([("eth_getCode", (account, hex(block))) for account, block in pairs])
     return ["0x" + code[8:] if code.startswith("0xef0100") else ZERO for code in codes]
 
 

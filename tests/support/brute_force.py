@@ -117,8 +117,8 @@ def filter_keys():
         "neither in UNCOUNTED nor counted by sql/lists.toml": filters - counted - UNCOUNTED,
         "Chain._is() does not say what it means": {*entities.RANGE} ^ {*RANGES},
     }
-    found = {what: names for what, names in missing.items() if names}
-    assert not found, f"tests/support/brute_force.py: {found}"
+    errors = {what: names for what, names in missing.items() if names}
+    assert not errors, f"tests/support/brute_force.py: {errors}"
     return {entity: FILTER_KEYS[entity] for entity in QUERIED}
 
 
@@ -268,9 +268,9 @@ def telling_filters(chain, entity, keys):
     for record in roles:
         for way, values in _ways(record):
             matched.setdefault(way, []).append(values)
-    for found in matched.values():
-        yield dict(zip(keys, found[0], strict=True))
-        yield dict(zip(keys, found[-1], strict=True))
+    for rows in matched.values():
+        yield dict(zip(keys, rows[0], strict=True))
+        yield dict(zip(keys, rows[-1], strict=True))
     for position in range(len(keys) if len(keys) > 1 else 0):
         for values in _failing_by_one(roles, position, ABSENT[KINDS[keys[position]]]):
             yield dict(zip(keys, values, strict=True))

@@ -273,8 +273,8 @@ def insert(url, table, /, **values):
         columns = execute(url, REQUIRED, table)
         _required[table] = {name: EMPTY.get(type_, 0) for name, type_ in columns}
     row = _required[table] | values
-    places = ", ".join(["%s"] * len(row))
-    execute(url, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({places})", *row.values())  # noqa: S608
+    placeholders = ", ".join(["%s"] * len(row))
+    execute(url, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", *row.values())  # noqa: S608
 
 
 def insert_key(url, key, per_minute):
@@ -291,5 +291,5 @@ def wait_until_none(url, statement):
 
 def wait_for_problem(url, words):
     """Until the indexer has reported a problem with these words."""
-    wanted = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
-    wait_until(lambda: execute(url, wanted, words))
+    query = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
+    wait_until(lambda: execute(url, query, words))

@@ -30,9 +30,9 @@ def list_checkpoints(truth, every=128):
 def checkpoints_of(entries, every):
     """Every so manyth entry but the first, by list, key and place."""
     return {
-        (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
+        (*key, index): dict(zip(("ordinal", "block_number"), sorted(listed)[index], strict=True))
         for key, listed in entries.items()
-        for place in range(every, len(listed), every)
+        for index in range(every, len(listed), every)
     }
 
 
@@ -45,11 +45,11 @@ def entries_of_user_operations(operations):
 def _entries(records, list_, fields):
     """The list of all records, oldest first, and those by the roles that fields name."""
     entries = defaultdict(list)
-    places = Counter()
+    counts = Counter()
     for record in records:
         block = record["blockNumber"]
-        ordinal = block * 2**20 + places[block]
-        places[block] += 1
+        ordinal = block * 2**20 + counts[block]
+        counts[block] += 1
         entries[list_, "0x"].append((ordinal, block))
         for role, field in fields.items():
             if record[field] is not None:

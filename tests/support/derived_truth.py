@@ -156,11 +156,11 @@ def tokens(truth):
 
 def transfers_of_items(truth):
     """The transfers of each item with their ordinals, oldest first."""
-    found = defaultdict(list)
+    by_item = defaultdict(list)
     for ordinal, transfer in enumerate(reversed(truth.token_transfers)):
         if transfer["tokenId"] is not None:
-            found[transfer["tokenAddress"], transfer["tokenId"]].append((ordinal, transfer))
-    return found
+            by_item[transfer["tokenAddress"], transfer["tokenId"]].append((ordinal, transfer))
+    return by_item
 
 
 def items_by_owner(truth):
@@ -292,7 +292,7 @@ def _candle(amounts):
 
 
 def records_by(records, field):
-    found = defaultdict(list)
+    groups = defaultdict(list)
     for record in records:
-        found[record[field]].append(record)
-    return found
+        groups[record[field]].append(record)
+    return groups

@@ -30,8 +30,8 @@ class Block(namedtuple("Block", "document language note text")):
 
 
 def blocks(document, *languages):
-    found = _BLOCK.findall(document.read_text(encoding="utf-8"))
-    return [Block(document, *block) for block in found if not languages or block[0] in languages]
+    matches = _BLOCK.findall(document.read_text(encoding="utf-8"))
+    return [Block(document, *block) for block in matches if not languages or block[0] in languages]
 
 
 def answers_below(block):
@@ -46,7 +46,7 @@ def is_shortened(stated, answer):
         case dict(), dict():
             return all(is_shortened(value, answer.get(key, ...)) for key, value in stated.items())
         case list(), list():
-            return bool(answer) and all(is_shortened(each, answer[0]) for each in stated)
+            return bool(answer) and all(is_shortened(item, answer[0]) for item in stated)
         case _:
             is_null = answer is None or (stated is None and answer is not ...)
             return is_null or type(stated) is type(answer)

@@ -112,11 +112,11 @@ class EntryPoint:
         return account.data("executeBatch", [*zip(targets, values, inputs, strict=True)])
 
     def _deploy(self, name, *arguments):
-        found = _published(self.version, name)
-        code = anvil.creation_code(found, *arguments)
+        artifact = _published(self.version, name)
+        code = anvil.creation_code(artifact, *arguments)
         receipt = self.node.receipt_of(self.node.send(self.sender, None, data=code, gas=12_000_000))
         assert receipt["status"] == "0x1", name
-        return anvil.Contract(receipt["contractAddress"], found)
+        return anvil.Contract(receipt["contractAddress"], artifact)
 
     def _move(self, deployed):
         """With what its constructor stored in its code; 0.8's creator of accounts knows it, too."""
@@ -140,11 +140,11 @@ def read_operations(node):
         block = node.call("eth_getBlockByNumber", hex(number), True)
         for transaction in block["transactions"]:
             logs = node.receipt_of(transaction["hash"])["logs"]
-            for place, log in enumerate(logs):
+            for index, log in enumerate(logs):
                 if _event(log) == "UserOperationEvent":
                     operations.append(
                         {
-                            **_record(log, logs[:place]),
+                            **_record(log, logs[:index]),
                             "transactionHash": transaction["hash"],
                             "bundler": transaction["from"],
                             "timestamp": timestamp(block["timestamp"]),

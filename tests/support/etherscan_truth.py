@@ -24,12 +24,12 @@ class EtherscanTruth:
         self.receipts = dict(
             zip(
                 self.by_hash,
-                node.batch([("eth_getTransactionReceipt", (each,)) for each in self.by_hash]),
+                node.batch([("eth_getTransactionReceipt", (hash_,)) for hash_ in self.by_hash]),
                 strict=True,
             )
         )
         logs = node.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": hex(self.head)})
-        self.logs = sorted(logs, key=_place)
+        self.logs = sorted(logs, key=_position)
         self.tokens = {token["address"]: token for token in truth.tokens}
 
     def transactions(self, address):
@@ -150,5 +150,5 @@ class EtherscanTruth:
         }
 
 
-def _place(log):
+def _position(log):
     return int(log["blockNumber"], 16), int(log["logIndex"], 16)

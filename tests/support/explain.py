@@ -67,15 +67,15 @@ class ExplainingDatabase(Database):
         self._parents = None  # of partitions; no test adds one
 
     def rows(self, statement, **params):
-        found = super().rows(statement, **params)
+        rows = super().rows(statement, **params)
         used = read_statement(statement)
         if used.literals is None:
             self._explain(statement, used.text, params)
-            return found
+            return rows
         with self._work as connection, connection.cursor() as cursor:
             prepared = self._prepare(cursor, used, params)  # the one that was just run
         self._explain(statement, prepared.execute, [params[name] for name in prepared.positional])
-        return found
+        return rows
 
     def _explain(self, statement, text, values):
         if statement in OF_A_PROCESS:

@@ -31,15 +31,15 @@ def served(own_explorer, solc_dir):
     generous = dict.fromkeys(
         ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_ADDRESS"), "10000/minute"
     )
-    with served_over(own_explorer, solc_dir, **generous) as found:
-        yield found
+    with served_over(own_explorer, solc_dir, **generous) as server:
+        yield server
 
 
 @pytest.fixture
 def limited(own_explorer, solc_dir):
     """With the limits that it has by default."""
-    with served_over(own_explorer, solc_dir) as found:
-        yield found
+    with served_over(own_explorer, solc_dir) as server:
+        yield server
 
 
 @pytest.fixture

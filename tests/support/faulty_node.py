@@ -165,11 +165,11 @@ def prune(first, way, genesis=False):
 
 def foreign_receipts(calls, forward):
     """Those of the block before."""
-    asked = [dict(call) for call in calls]
-    for call in asked:
+    requests = [dict(call) for call in calls]
+    for call in requests:
         if call["method"] == "eth_getBlockReceipts":
             call["params"] = [hex(max(0, int(call["params"][0], 16) - 1))]
-    return Reply(body=forward(asked))
+    return Reply(body=forward(requests))
 
 
 # The tip of a node that is some blocks behind.
@@ -275,8 +275,8 @@ def every_result(result):
 def is_chain_check(calls):
     """Whether a client may only be looking whether this is the right chain, as it does every few
     seconds, whatever a test is about."""
-    asked = [(call["method"], call["params"]) for call in calls]
-    return asked in ([("eth_chainId", [])], [("eth_getBlockByNumber", ["0x0", False])])
+    requests = [(call["method"], call["params"]) for call in calls]
+    return requests in ([("eth_chainId", [])], [("eth_getBlockByNumber", ["0x0", False])])
 
 
 PASSING_FAULTS = (
@@ -360,10 +360,10 @@ def _handler_of(node):
         disable_nagle_algorithm = True
 
         def do_POST(self):
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            is_batch = isinstance(asked, list)
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            is_batch = isinstance(request, list)
             try:
-                reply = node.reply(asked if is_batch else [asked])
+                reply = node.reply(request if is_batch else [request])
             except urllib3.exceptions.HTTPError:
                 reply = Reply(502, {"error": "upstream"})
             self._send(reply, is_batch)

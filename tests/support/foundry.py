@@ -97,8 +97,8 @@ class Served(namedtuple("Served", "explorer url")):
         """In Etherscan's form."""
         return f"{self.url}/api"
 
-    def ask(self, **asked):
-        return requests.get(self.api, params=asked, timeout=WAIT_S).json()
+    def ask(self, **params):
+        return requests.get(self.api, params=params, timeout=WAIT_S).json()
 
 
 @contextmanager

@@ -27,7 +27,7 @@ def contracts():
 def readers_of_modules():
     """The extension that alone imports a module in which another has hooks for it, by its name."""
     declared = ((contract, contract.declared_in.split("/")) for contract in contracts())
-    return {contract.module: place[2] for contract, place in declared if place[1] == "extensions"}
+    return {contract.module: parts[2] for contract, parts in declared if parts[1] == "extensions"}
 
 
 def _contracts(file):

@@ -30,11 +30,11 @@ class Response:
         self.status, self.headers, self.body = status, headers, b""
 
     def __getitem__(self, name):
-        [value] = [value for found, value in self.headers if found == name]
+        [value] = [value for key, value in self.headers if key == name]
         return str(value)
 
     def __contains__(self, name):
-        return any(found == name for found, _ in self.headers)
+        return any(key == name for key, _ in self.headers)
 
     @property
     def lasting(self):

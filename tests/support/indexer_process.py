@@ -94,8 +94,8 @@ class IndexerProcess:
             )
         except ScanError:  # a server that is killed, too
             return False
-        found = (head[0], "0x" + bytes(head[1]).hex()) if head else None
-        return not stale and found == (block_number, block_hash)
+        block = (head[0], "0x" + bytes(head[1]).hex()) if head else None
+        return not stale and block == (block_number, block_hash)
 
     def tail(self):
         return "\n".join(self.output().splitlines()[-40:])

@@ -48,14 +48,14 @@ class Item:
 
 def items_of(transfers):
     """By token, in the order they were first moved; `transfers` come newest first."""
-    found = {}
+    items = {}
     for transfer in reversed(list(transfers)):
         if transfer["tokenId"] is not None:
             key = transfer["tokenAddress"], transfer["tokenId"]
-            item = found.setdefault(key, Item(*key, transfer["tokenType"]))
+            item = items.setdefault(key, Item(*key, transfer["tokenType"]))
             item.move(transfer)
     by_token = defaultdict(list)
-    for item in found.values():
+    for item in items.values():
         by_token[item.token].append(item)
     return by_token
 
@@ -85,8 +85,8 @@ def require_same_items(client, transfers, addresses, *, deep=True):
         for owner, balance in item.owners().items():
             held[owner].append((item.token, item.token_id, item.token_type, str(balance)))
     for token, items in by_token.items():
-        found = all_pages(client, f"/tokens/{token}/items", "items")
-        assert found == [item.record() for item in reversed(items)]
+        records = all_pages(client, f"/tokens/{token}/items", "items")
+        assert records == [item.record() for item in reversed(items)]
         assert client.get(f"/api/v1/tokens/{token}").json["itemCount"] == len(items)
         for item in items if deep else ():
             require_same_item(client, item)
@@ -98,14 +98,14 @@ def require_same_items(client, transfers, addresses, *, deep=True):
 
 def require_same_item(client, item):
     path = f"/tokens/{item.token}/items/{item.token_id}"
-    found = client.get(f"/api/v1{path}").json
-    assert found["unproven"] == ["tokenType", "tokenUri", "metadata"]
-    found["unproven"] = ["tokenType"]
-    assert {key: found[key] for key in item.record()} == item.record()
-    amounts = [int(each["balance"]) for each in found["owners"]]
+    record = client.get(f"/api/v1{path}").json
+    assert record["unproven"] == ["tokenType", "tokenUri", "metadata"]
+    record["unproven"] = ["tokenType"]
+    assert {key: record[key] for key in item.record()} == item.record()
+    amounts = [int(owner["balance"]) for owner in record["owners"]]
     assert amounts == sorted(amounts, reverse=True)
-    assert {each["address"]: int(each["balance"]) for each in found["owners"]} == item.owners()
+    assert {owner["address"]: int(owner["balance"]) for owner in record["owners"]} == item.owners()
     newest = item.transfers[::-1]
     listed = all_pages(client, f"{path}/transfers", "transfers")
-    assert listed[:25] == found["transfers"]
+    assert listed[:25] == record["transfers"]
     assert list(map(comparable, listed)) == newest

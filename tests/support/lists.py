@@ -165,8 +165,8 @@ def by_links(client, listed, limit=7, **filters):
         target = following
 
 
-def same(found, expected):
+def same(rows, expected):
     """Equal in content and order, field by field."""
-    assert len(found) == len(expected)
-    for row, wanted in zip(found, expected, strict=True):
-        assert comparable(row) == wanted
+    assert len(rows) == len(expected)
+    for row, expected_row in zip(rows, expected, strict=True):
+        assert comparable(row) == expected_row

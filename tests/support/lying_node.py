@@ -51,10 +51,10 @@ class LyingNode:
         if _number(container) in self._spared:
             return
         true = container[key]
-        told = self._other(true)
-        if told != true:
-            container[key] = told
-            self.told.append(Lie(call["method"], call["params"], tuple(path), true, told))
+        false = self._other(true)
+        if false != true:
+            container[key] = false
+            self.told.append(Lie(call["method"], call["params"], tuple(path), true, false))
 
     def _other(self, value):
         dice = self._dice

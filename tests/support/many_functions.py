@@ -13,8 +13,8 @@ SLOT = "360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 
 
 def deploy(explorer, source, name, arguments=""):
-    found = compiled(VERSION, standard_input({f"{name}.sol": source}), f"{name}.sol", name)
-    return explorer.deploy(found.creation, arguments)
+    contract = compiled(VERSION, standard_input({f"{name}.sol": source}), f"{name}.sol", name)
+    return explorer.deploy(contract.creation, arguments)
 
 
 def verified(explorer, source, name, arguments=""):

@@ -38,14 +38,14 @@ class PeakMemory:
 
 
 def _family(pid):
-    found = [pid]
+    pids = [pid]
     for children in Path(f"/proc/{pid}/task").glob("*/children"):
         try:
             for child in children.read_text().split():
-                found += _family(int(child))
+                pids += _family(int(child))
         except OSError:  # ended meanwhile
             continue
-    return found
+    return pids
 
 
 def _peak_bytes(pid):

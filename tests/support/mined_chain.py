@@ -46,9 +46,9 @@ class MinedChain:
 
     def _add(self, number, uncles):
         block = self.node.call("eth_getBlockByNumber", hex(number), False)
-        for place, (distance, miner) in enumerate(uncles):
+        for index, (distance, miner) in enumerate(uncles):
             sibling = self.headers[number - distance]
-            uncle = sibling | {"miner": miner, "extraData": f"0x{place:02x}", "uncles": []}
+            uncle = sibling | {"miner": miner, "extraData": f"0x{index:02x}", "uncles": []}
             uncle["hash"] = hash_of(fields_of(uncle))
             self.uncles[number].append(uncle)
         own = self.uncles[number]

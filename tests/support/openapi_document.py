@@ -165,12 +165,12 @@ def check_said(fields, record, at):
     ends = [f"{SAID_BY_NODE}."]
     if record.get("tokenAddress") or record.get("type") in ("token", "item"):
         ends.append(f"{SAID_BY_NODE}, where {OF_A_TOKEN}.")
-    said = {n for n in fields.keys() & record.keys() if texts[n].endswith((*ends,))}
-    said = {name for name in said if record[name] is not None}
+    names = {n for n in fields.keys() & record.keys() if texts[n].endswith((*ends,))}
+    names = {name for name in names if record[name] is not None}
     # In /readyz it has ranges of blocks.
     named = {name for name in record.get("unproven", ()) if isinstance(name, str)}
     if "unproven" in record or "proven" not in record:
-        assert said <= named, (at, said - named)
+        assert names <= named, (at, names - named)
     fields_named = {name.partition(".")[0] for name in named}  # `logs.event` is of each log
     assert fields_named <= fields.keys(), (at, named - fields.keys())
 
@@ -189,8 +189,8 @@ def whole(schema, value):
 
 def resolved(node):
     while "$ref" in node:
-        found = DOCUMENT
+        target = DOCUMENT
         for name in node["$ref"].removeprefix("#/").split("/"):
-            found = found[name]
-        node = found
+            target = target[name]
+        node = target
     return node

@@ -84,12 +84,12 @@ class OtherNode(anvil.Node):
         return dict(receipt)
 
     def deploy(self, name, *args):
-        found = solidity.artifact(name, self.evm_version)
+        artifact = solidity.artifact(name, self.evm_version)
         receipt = self.send(
-            self.accounts[0], None, data=anvil.creation_code(found, *args), gas=1_500_000
+            self.accounts[0], None, data=anvil.creation_code(artifact, *args), gas=1_500_000
         )
         assert receipt["status"] == "0x1", f"{name} was not created"
-        return anvil.Contract(receipt["contractAddress"], found)
+        return anvil.Contract(receipt["contractAddress"], artifact)
 
     def transact(self, who, contract, function, *args, **fields):
         data = contract.data(function, *args)

@@ -97,7 +97,7 @@ def play_reasons(postgres, template):
 
 def verify(url, contracts):
     """Stores ABIs as verified; contracts of one code share the first one's."""
-    found = {}
+    by_address = {}
     by_code = {}
     for contract in contracts:
         address = contract.address.lower()
@@ -115,5 +115,5 @@ def verify(url, contracts):
         url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
     ):
         if bytes(code_hash) in by_code:
-            found[str(address)] = by_code[bytes(code_hash)]
-    return found
+            by_address[str(address)] = by_code[bytes(code_hash)]
+    return by_address

@@ -136,13 +136,13 @@ class Receiver(ThreadingHTTPServer):
     def wait_for(self, count, timeout_s=PATIENCE_S, path=None):
         """At least so many requests, of one path where it is given."""
 
-        def found():
+        def matches():
             return [r for r in self.received if path is None or r.path == path]
 
         with self._arrived:
-            enough = self._arrived.wait_for(lambda: len(found()) >= count, timeout_s)
-            assert enough, f"{len(found())} of {count} requests came"
-            return found()
+            enough = self._arrived.wait_for(lambda: len(matches()) >= count, timeout_s)
+            assert enough, f"{len(matches())} of {count} requests came"
+            return matches()
 
 
 @contextmanager

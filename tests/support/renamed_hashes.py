@@ -23,4 +23,4 @@ class RenamedHashes:
 
 def _renamed(value, names):
     """One pass over the text: hundreds of names, each looked for, took ten times as long."""
-    return json.loads(_HASH.sub(lambda found: names.get(found[0], found[0]), json.dumps(value)))
+    return json.loads(_HASH.sub(lambda match: names.get(match[0], match[0]), json.dumps(value)))

@@ -76,13 +76,13 @@ def nodes(tree):
 @cache
 def functions(tree):
     """Each function with what stands in it, then the module with what stands in none."""
-    inner, found = set(), []
+    inner, bodies = set(), []
     for node in nodes(tree):
         if isinstance(node, ast.FunctionDef) and node not in inner:
             inside = [*ast.walk(node)]
             inner |= {*inside}
-            found.append((node.name, inside))
-    return [*found, ("", [node for node in nodes(tree) if node not in inner])]
+            bodies.append((node.name, inside))
+    return [*bodies, ("", [node for node in nodes(tree) if node not in inner])]
 
 
 def _name(path):

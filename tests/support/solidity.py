@@ -45,9 +45,9 @@ def artifact(name, evm_version=SETTINGS["evmVersion"]):
 
 def published(name, path):
     """A contract as its authors publish it compiled, in a file of a package."""
-    found = json.loads((NODE / "node_modules" / path).read_text())
-    runtime = found.get("deployedBytecode") or found["evm"]["deployedBytecode"]["object"]
-    return Artifact(name, found["abi"], _bytes(found["bytecode"]), _bytes(runtime))
+    contract = json.loads((NODE / "node_modules" / path).read_text())
+    runtime = contract.get("deployedBytecode") or contract["evm"]["deployedBytecode"]["object"]
+    return Artifact(name, contract["abi"], _bytes(contract["bytecode"]), _bytes(runtime))
 
 
 @cache
@@ -57,9 +57,9 @@ def _built(evm_version):
         sources = {name: sources[name] for name in FOR_OLDER_NODES}
     output = compile_standard(sources, settings={**SETTINGS, "evmVersion": evm_version})
     return {
-        name: Artifact(name, found["abi"], *_codes(found["evm"]))
+        name: Artifact(name, contract["abi"], *_codes(contract["evm"]))
         for file in sources
-        for name, found in output["contracts"][file].items()
+        for name, contract in output["contracts"][file].items()
     }
 
 

@@ -52,10 +52,10 @@ def spark_cluster(folder, workers):
 
 def _start(running, folder, name, *arguments):
     command = [f"{_home()}/bin/spark-class", f"org.apache.spark.deploy.{name}"]
-    places = ["--host", "127.0.0.1", "--webui-port", str(serving.free_port())]
+    options = ["--host", "127.0.0.1", "--webui-port", str(serving.free_port())]
     with (folder / name).open("ab") as log:
         process = subprocess.Popen(
-            [*command, *places, *arguments], env=_environment(), stdout=log, stderr=log
+            [*command, *options, *arguments], env=_environment(), stdout=log, stderr=log
         )
     running.callback(serving.stop, process)
 

@@ -123,10 +123,10 @@ class Recorder:
         self.last = self.last or (time.monotonic(), _processor_s())
         result = yield
         self.tests += 1
-        if nextitem is None or _place(nextitem) != _place(item):
+        if nextitem is None or _key(nextitem) != _key(item):
             now = time.monotonic(), _processor_s()
             seconds, processor_s = (b - a for a, b in zip(self.last, now, strict=True))
-            self._write(_place(item), Cost(self.tests, seconds, processor_s))
+            self._write(_key(item), Cost(self.tests, seconds, processor_s))
             self.last, self.tests = now, 0
         return result
 
@@ -140,9 +140,9 @@ class Recorder:
             first = next(tier for tier in TIERS if tier in run)
             self._write((RUN, first), Cost(workers, seconds, _processor_s()))
 
-    def _write(self, place, cost):
+    def _write(self, key, cost):
         with self.path.open("a") as file:
-            file.write(json.dumps([place, cost]) + "\n")
+            file.write(json.dumps([key, cost]) + "\n")
 
 
 def _reap_others(own):
@@ -150,7 +150,7 @@ def _reap_others(own):
         os.waitpid(ended.si_pid, 0)
 
 
-def _place(item):
+def _key(item):
     return item.path.relative_to(ROOT).as_posix(), tier_of(item)
 
 
@@ -195,13 +195,13 @@ def recorded(folder):
     sums = defaultdict[tuple[str, str], list[list[float]]](list)
     for path in Path(folder).glob("*.jsonl"):
         for line in path.read_text().splitlines():
-            place, cost = json.loads(line)
-            sums[tuple(place)].append(cost)
-    costs = {place: Cost(*map(sum, zip(*parts, strict=True))) for place, parts in sums.items()}
-    for place, run in costs.items():
-        if place[0] == RUN:
-            others = [cost for place, cost in costs.items() if place[0] != RUN]
-            costs[place] = run._replace(
+            key, cost = json.loads(line)
+            sums[tuple(key)].append(cost)
+    costs = {key: Cost(*map(sum, zip(*parts, strict=True))) for key, parts in sums.items()}
+    for key, run in costs.items():
+        if key[0] == RUN:
+            others = [cost for key, cost in costs.items() if key[0] != RUN]
+            costs[key] = run._replace(
                 seconds=run.seconds - sum(cost.seconds for cost in others),
                 processor_seconds=run.processor_seconds - sum(c.processor_seconds for c in others),
             )

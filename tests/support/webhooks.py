@@ -80,8 +80,8 @@ class Webhooks:
 
     def record(self, owner, hook):
         answer = self.client.get(f"/api/v1/webhooks?owner=0x{owner.hex()}")
-        [found] = [w for w in answer.get_json()["webhooks"] if w["id"] == hook.id]
-        return dict(found)
+        [webhook] = [w for w in answer.get_json()["webhooks"] if w["id"] == hook.id]
+        return dict(webhook)
 
     def deliveries(self, hook):
         """The newest hundred, oldest first."""

@@ -40,7 +40,7 @@ def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(expl
     """As one of the genesis block that contracts alone call."""
     source = "pragma solidity ^0.8.0; contract Placed { uint256 public x = 78; }"
     code = explorer.anvil.call("eth_getCode", deploy(explorer, source, "Placed"), "latest")
-    addresses = [f"0x{0xB0 << 64 | place:040x}" for place in range(5)]
+    addresses = [f"0x{0xB0 << 64 | number:040x}" for number in range(5)]
     for address in addresses:
         explorer.anvil.call("anvil_setCode", address, code)
     paths = (
@@ -62,8 +62,8 @@ def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(expl
 def test_a_contract_that_is_read_before_its_block_is_indexed_is_that_blocks(database_url, anvil):
     """As by a tool that verifies what it has just created: the node has it before the index."""
     indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
-    sent = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
-    address = anvil.receipt_of(sent)["contractAddress"]
+    hash_ = anvil.send(anvil.accounts[0], None, data="0x6000600055600180600c5f395ff300")
+    address = anvil.receipt_of(hash_)["contractAddress"]
     assert indexing.client().get(f"/api/v1/contracts/{address}").status_code == 404
     Indexing(database_url, anvil.url).run_until(anvil.head())
     [(block_number,)] = database.execute(database_url, "SELECT block_number FROM contracts")
@@ -107,8 +107,8 @@ JSON = {"Content-Type": "application/json"}
 def test_each_specified_field_is_required(explorer, many):
     body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION}
     for name in body:
-        given = {key: value for key, value in body.items() if key != name}
-        answer = explorer.client.post("/api/v1/verify", json=given)
+        fields = {key: value for key, value in body.items() if key != name}
+        answer = explorer.client.post("/api/v1/verify", json=fields)
         assert (answer.status_code, answer.json["field"]) == (400, name)
         assert answer.json["error"] == f"{name} is required."
 
@@ -170,8 +170,8 @@ def test_standard_json_that_asks_for_more_is_refused(explorer, many, sources):
     ids=lambda value: str(value)[:50].encode("ascii", "replace").decode(),
 )
 def test_standard_json_settings_of_the_wrong_kind_are_refused(explorer, many, settings):
-    given = {"language": "Solidity", "sources": {"A.sol": {"content": MANY}}, "settings": settings}
-    answer = explorer.verify(many, given, VERSION)
+    json_ = {"language": "Solidity", "sources": {"A.sol": {"content": MANY}}, "settings": settings}
+    answer = explorer.verify(many, json_, VERSION)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
 
 
@@ -196,10 +196,10 @@ def test_the_commit_of_another_compiler_is_refused_or_told(explorer, added, numb
     source = f"pragma solidity ^0.8.0; contract Committed {{ uint256 public x = 79{number}; }}"
     address = deploy(explorer, source, "Committed")
     submitted, (status, field, stored) = source + added, expected
-    told = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit deadbeef."
+    message = f"The compiler is {VERSION}+commit.7893614a, not of the submitted commit deadbeef."
     answer = explorer.verify(address, submitted, f"v{VERSION}+commit.deadbeef")
     assert answer.status_code == status
-    assert told in answer.json[field]
+    assert message in answer.json[field]
     assert explorer.contract(address).status_code == stored
     for commit in ("7893614a", "7893614a31"):
         answer = explorer.verify(address, submitted, f"v{VERSION}+commit.{commit}").json
@@ -208,16 +208,16 @@ def test_the_commit_of_another_compiler_is_refused_or_told(explorer, added, numb
 
 
 def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many):
-    given = standard_input(
+    standard = standard_input(
         {"Many.sol": MANY},
         modelChecker={"engine": "all"},
         stopAfter="parsing",
         optimizer={"enabled": False, "runs": 200},
         viaIR=False,
     )
-    given["sources"]["Many.sol"]["urls"] = ["/etc/passwd"]
-    given["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
-    answer = explorer.verify(many, given, VERSION)
+    standard["sources"]["Many.sol"]["urls"] = ["/etc/passwd"]
+    standard["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
+    answer = explorer.verify(many, standard, VERSION)
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
 
 
@@ -233,14 +233,14 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer):
     before, nothing = stored()
     source = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4567; }"
     address = deploy(explorer, source, "Stored")
-    given = {"client_address": client, "optimizationUsed": 0}
-    assert explorer.verify(address, source, VERSION, **given).status_code == 200
+    options = {"client_address": client, "optimizationUsed": 0}
+    assert explorer.verify(address, source, VERSION, **options).status_code == 200
     of_all, of_client = stored()
     assert nothing == 0 and of_all - before == of_client and 500 < of_client < 10_000
-    assert explorer.verify(address, source, VERSION, **given).status_code == 200
+    assert explorer.verify(address, source, VERSION, **options).status_code == 200
     assert stored() == (of_all, of_client)  # the second is as good as the first, and not stored
     counted.add(client, MAX_BYTES_A_DAY // 10)
-    answer = explorer.verify(address, source, "v0.8.99", **given)  # none has been looked for
+    answer = explorer.verify(address, source, "v0.8.99", **options)  # none has been looked for
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 
 
@@ -292,8 +292,8 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
     address = deploy(explorer, source, "Twice")
 
     def status(client):
-        given = {"client_address": client, "optimizationUsed": 0}
-        return explorer.verify(address, source, VERSION, **given).status_code
+        options = {"client_address": client, "optimizationUsed": 0}
+        return explorer.verify(address, source, VERSION, **options).status_code
 
     with ThreadPoolExecutor(2) as pool:
         assert [*pool.map(status, ("192.0.2.1", "192.0.2.2"))] == [200, 200]

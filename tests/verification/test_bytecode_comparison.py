@@ -241,8 +241,8 @@ SIZES = [(0, True), (0xFFFF, True), (1 << 16, False), (-1, False), (True, False)
 def test_sizes_of_vypers_metadata_are_of_two_bytes(size, is_metadata):
     for sizes in ([size, [], 0], [0, [size], 0], [0, [], size]):
         item = cbor2.dumps([*sizes, {"vyper": [0, 3, 10]}])
-        found = read_metadata(CODE + item + (len(item) + 2).to_bytes(2, "big"))
-        assert (found is not None) is is_metadata
+        metadata = read_metadata(CODE + item + (len(item) + 2).to_bytes(2, "big"))
+        assert (metadata is not None) is is_metadata
 
 
 def test_metadata_names_the_compiler_and_the_kind_of_hash():

@@ -50,10 +50,10 @@ def fake(tmp_path, script, version="0.8.28"):
     return compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
 
 
-def run(compilers, source, timeout_s=30.0, wanted=NEWEST):
-    found = compilers.find(wanted)
-    given = standard_input({"a.sol": source}, outputSelection=OBJECT)
-    return compile_source(found, given, timeout_s)
+def run(compilers, source, timeout_s=30.0, version=NEWEST):
+    compiler = compilers.find(version)
+    standard = standard_input({"a.sol": source}, outputSelection=OBJECT)
+    return compile_source(compiler, standard, timeout_s)
 
 
 @pytest.mark.parametrize(
@@ -75,30 +75,30 @@ def test_a_version_that_is_none_is_refused(text):
         parse_version(text)
 
 
-@pytest.mark.parametrize("wanted", [pytest.param((0, 4, 26), marks=pytest.mark.long), NEWEST])
-def test_no_file_of_this_machine_is_read(compilers, wanted, tmp_path):
+@pytest.mark.parametrize("version", [pytest.param((0, 4, 26), marks=pytest.mark.long), NEWEST])
+def test_no_file_of_this_machine_is_read(compilers, version, tmp_path):
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
     paths = ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}")
     imports = "".join(f'import "{path}";\n' for path in paths)
-    output = run(compilers, f"{imports} contract A {{}}", wanted=wanted)
-    errors = [each["type"] for each in output["errors"] if each["severity"] == "error"]
+    output = run(compilers, f"{imports} contract A {{}}", version=version)
+    errors = [error["type"] for error in output["errors"] if error["severity"] == "error"]
     assert errors == ["ParserError"] * len(paths)
     assert "Secret" not in str(output) and "root:" not in str(output)
 
 
-WANTED = [
+VERSIONS = [
     (0, 8, 28),
     *(pytest.param(old, marks=pytest.mark.long) for old in ((0, 4, 11), (0, 4, 26), (0, 5, 16))),
 ]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("wanted", WANTED)
-def test_a_source_of_the_largest_size_is_compiled(compilers, wanted):
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_source_of_the_largest_size_is_compiled(compilers, version):
     """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
     source = "contract C {}\n" + "// \\\\\\\\\n" * 131_000
-    assert run(compilers, source, wanted=wanted)["contracts"]["a.sol"]["C"]
+    assert run(compilers, source, version=version)["contracts"]["a.sol"]["C"]
 
 
 @pytest.mark.thorough
@@ -270,10 +270,10 @@ def test_a_compiler_that_cannot_start_is_our_fault(tmp_path, caplog):
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
     assert run(fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'"), "") == {}
-    seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
-    variables = {line.split("=")[0] for line in seen.splitlines() if "=" in line}
+    output = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
+    variables = {line.split("=")[0] for line in output.splitlines() if "=" in line}
     assert variables <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert seen.endswith(f"{1024 * 1024}\n0\n")  # 1 GB, in KiB
+    assert output.endswith(f"{1024 * 1024}\n0\n")  # 1 GB, in KiB
 
 
 def test_a_lower_limit_of_the_system_stays_and_a_higher_one_is_lowered():
@@ -344,7 +344,7 @@ def test_who_has_waited_longest_comes_next():
             wait_until(lambda waiting=number + 1: len(places.waiting) == waiting)
     # Two run at once, so that neighbours may change places.
     assert sorted(order) == [*range(5)]
-    assert all(abs(place - number) <= 1 for place, number in enumerate(order)), order
+    assert all(abs(index - number) <= 1 for index, number in enumerate(order)), order
 
 
 def test_time_gets_shorter_once_others_wait():
@@ -360,10 +360,10 @@ def test_time_gets_shorter_once_others_wait():
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
-    found = compilers.find(NEWEST)
-    executable = found.executable
+    compiler = compilers.find(NEWEST)
+    executable = compiler.executable
     compiler_store.record_digest(executable.parent, executable.name)
-    assert compilers.find(NEWEST) == found
+    assert compilers.find(NEWEST) == compiler
     executable.write_text("#!/bin/sh\necho '[]'\n")
     with pytest.raises(Unavailable, match="damaged"):
         compilers.find(NEWEST)
@@ -371,11 +371,11 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
 
 def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
-    found = compilers.find(NEWEST)
-    found.executable.chmod(stat.S_IRUSR)
+    compiler = compilers.find(NEWEST)
+    compiler.executable.chmod(stat.S_IRUSR)
     assert compilers.find(NEWEST) is None
-    found.executable.unlink()
-    found.executable.mkdir()
+    compiler.executable.unlink()
+    compiler.executable.mkdir()
     assert compilers.find(NEWEST) is None
     assert compilers.find((0, 8, 27)) is None
 

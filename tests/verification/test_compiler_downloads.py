@@ -151,9 +151,9 @@ def fake_solc_select(tmp_path, monkeypatch, install):
 
 
 def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch):
-    place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
-    places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
-    staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; folder.write_text('x')")
+    beginning = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
+    script = f"{beginning}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
+    staging = fake_solc_select(tmp_path, monkeypatch, f"{script}; folder.write_text('x')")
     folder = compiler_store.download_native(NEWEST, staging)
     assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
     assert (folder / "solc-0.8.28").read_text() == "x"
@@ -168,9 +168,9 @@ def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
 
 def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     """Who ships Scan may leave it out: here is what is left of a package without its files."""
-    left = tmp_path / "solc_select-1.dist-info" / "METADATA"
-    left.parent.mkdir()
-    left.write_text("Metadata-Version: 2.1\nName: solc-select\nVersion: 1\n")
+    metadata = tmp_path / "solc_select-1.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: solc-select\nVersion: 1\n")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(compiler_store.NotFetched, match="solc-select is not installed"):
         compiler_store.download_native(NEWEST, tmp_path)
@@ -198,7 +198,7 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypa
     directory = tmp_path / "solc"
     compilers = placed_in(directory)
     assert compilers.install(NEWEST) == "npm"
-    assert [each.name for each in directory.iterdir()] == ["solc-0.8.28"]
+    assert [path.name for path in directory.iterdir()] == ["solc-0.8.28"]
     assert "contracts" in run(compilers, "contract A {}")
     (directory / "solc-0.8.28" / "soljson.js").write_text("tampered")
     with pytest.raises(Unavailable, match="damaged"):
@@ -223,15 +223,15 @@ HOSTILE_SOLJSON = Path(__file__).with_name("hostile_soljson.js").read_text()
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monkeypatch):
-    soljson, seen = tmp_path / "soljson.js", tmp_path / "seen.json"
-    soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(seen))))
+    soljson, path = tmp_path / "soljson.js", tmp_path / "seen.json"
+    soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(path))))
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
     monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
     assert placed_in(tmp_path / "solc").install(NEWEST) == "npm"
-    found = json.loads(seen.read_text())
-    assert set(found["variables"]) <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert str(MEMORY_KIB * 1024) in found["limits"]
-    assert str(tmp_path / "solc") not in found["folder"]
+    report = json.loads(path.read_text())
+    assert set(report["variables"]) <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert str(MEMORY_KIB * 1024) in report["limits"]
+    assert str(tmp_path / "solc") not in report["folder"]
 
 
 def require_refused_digest(tmp_path, monkeypatch, listed):
@@ -256,7 +256,7 @@ def test_a_package_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch
 def test_every_compiler_of_the_tests_has_its_digest_pinned():
     packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
     pinned = json.loads(compiler_store.NPM_DIGESTS.read_text())
-    compilers = [found for found in packages.values() if found.get("name") == "solc"]
+    compilers = [package for package in packages.values() if package.get("name") == "solc"]
     assert len(compilers) == 20
-    for found in compilers:
-        assert pinned[found["version"]] == found["integrity"]
+    for package in compilers:
+        assert pinned[package["version"]] == package["integrity"]

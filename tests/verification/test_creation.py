@@ -90,17 +90,17 @@ def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_
 @pytest.mark.thorough
 def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
     source = "contract Kept { function burn(uint256 amount) external {} }"
-    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
+    options = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
     code, snapshot = built(source, "Kept"), explorer.anvil.call("evm_snapshot")
     address = explorer.deploy(code.creation)
-    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
+    assert explorer.verify(address, source, "0.8.28", **options).json["match"] == "full"
     explorer.anvil.call("evm_revert", snapshot)
     explorer.anvil.mine(1)
     assert explorer.deploy(code.creation) == address
     wait_until(lambda: explorer.contract(address).json.get("creationMatch", "gone") is None)
     assert explorer.contract(address).json["match"] == "full"
     false = source.replace("amount", "reward")
-    answer = explorer.verify(address, false, "0.8.28", **given).json
+    answer = explorer.verify(address, false, "0.8.28", **options).json
     assert answer["match"] == "partial" and "already stored" in answer["message"]
     assert "amount" in explorer.contract(address).text
 
@@ -151,8 +151,8 @@ def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer
     wait_until(lambda: "Initial values" not in explorer.client.get(f"{path}?tab=contract").text)
     page = explorer.client.get(f"{path}?tab=contract").text
     assert 'id="verify"' not in page and "Test Euro" in page and "source verified</span>" in page
-    kept = verify(FALSE_TOKEN)
-    assert kept.status_code == 200 and "already stored and is kept" in kept.text
+    answer = verify(FALSE_TOKEN)
+    assert answer.status_code == 200 and "already stored and is kept" in answer.text
     assert explorer.contract(address).json["match"] == "full"
 
 
@@ -196,27 +196,27 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     [log] = explorer.anvil.receipt_of(explorer.send(factory, calldata("make(uint256)", 9)))["logs"]
     child = "0x" + log["data"][26:66]
     explorer.wait_for(child)
-    given = {**GIVEN, "contractName": f"{PATH}:Child"}
-    body = {"address": child, "sourceCode": source, "compilerVersion": "0.8.28", **given}
+    options = {**GIVEN, "contractName": f"{PATH}:Child"}
+    body = {"address": child, "sourceCode": source, "compilerVersion": "0.8.28", **options}
     fault = faulty_node.node_error(-32005, "limit exceeded")
     with behind(explorer.settings, fault) as (client, _):  # it may have the trace later
         assert client.post("/api/v1/verify", json=body).status_code == 503
         assert explorer.contract(child).status_code == 404
-    answer = explorer.verify(child, source, "0.8.28", **given)
+    answer = explorer.verify(child, source, "0.8.28", **options)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     arguments = bytes.fromhex(answer.json["constructorArguments"][2:])
     assert (arguments[31], arguments[-32:].rstrip(b"\0")) == (9, b"made")
-    expect_no_match(explorer.verify(child, FACTORY.replace("NUMBER", "4"), "0.8.28", **given))
+    expect_no_match(explorer.verify(child, FACTORY.replace("NUMBER", "4"), "0.8.28", **options))
 
 
 def test_a_creation_is_told_from_others_of_its_block(database_url):
     factory, first, second = map(made_blocks.address, ("factory", "first", "second"))
     kinds = ((first, TransferType.CREATE2), (second, TransferType.CREATE))
-    made = [InternalTransfer(n, 0, kind, factory, to, 0) for n, (to, kind) in enumerate(kinds)]
+    transfers = [InternalTransfer(n, 0, kind, factory, to, 0) for n, (to, kind) in enumerate(kinds)]
     with closing(Database(database_url, statement_timeout_ms=0)) as database:
         chain = made_blocks.Chain(database)
         moves = [made_blocks.Move(made_blocks.address("anna"), factory)] * 2
-        hashes = chain.append(moves, internal_transfers=made, is_traced=True)
+        hashes = chain.append(moves, internal_transfers=transfers, is_traced=True)
         for contract, hash_ in zip((first, second), hashes, strict=True):
             row = database.row("verification/creations_get", address=contract, block_number=0)
             assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
@@ -242,17 +242,17 @@ def test_libraries_and_contracts_of_a_constructor_alone(explorer, version, sourc
     library = explorer.deploy(built(source, "Maths", version, **settings).creation)
     linked = {**settings, "libraries": {PATH: {"Maths": library}}}
     address = explorer.deploy(built(source, "Maker", version, **linked).creation, f"{4:064x}")
-    given = {
+    options = {
         "optimizationUsed": 1, "runs": 200, "viaIR": settings.get("viaIR", False),
         "contractName": f"{PATH}:Maker",
     }  # fmt: skip
-    answer = explorer.verify(address, source + "// changed\n", version, **given)
+    answer = explorer.verify(address, source + "// changed\n", version, **options)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
     assert answer.json["constructorArguments"] == f"0x{4:064x}"
-    answer = explorer.verify(address, source, version, libraries={"Maths": library}, **given)
+    answer = explorer.verify(address, source, version, libraries={"Maths": library}, **options)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     false = source.replace("age = 3", "age = 4")
-    expect_no_match(explorer.verify(address, false, version, **given))
+    expect_no_match(explorer.verify(address, false, version, **options))
 
 
 @pytest.mark.long

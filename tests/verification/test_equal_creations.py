@@ -35,7 +35,7 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     placed = explorer.place(code.runtime)
     assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
 
-    def told(address):
+    def match_of(address):
         stored = explorer.contract(address).json
         assert stored["verifiedBy"] == verified
         return stored["match"], stored["creationMatch"], stored["constructorArguments"]
@@ -59,8 +59,8 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     others = (alike, unlike, placed)
     compared = (explorer.settings.database_url, COMPARED, verified)
     wait_until(lambda: len(execute(*compared)) == 2)
-    assert told(alike) == ("full", "full", f"0x{7:064x}")
-    assert {told(unlike), told(placed)} == {("runtime", None, None)}
+    assert match_of(alike) == ("full", "full", f"0x{7:064x}")
+    assert {match_of(unlike), match_of(placed)} == {("runtime", None, None)}
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json["result"] == str(2**160 - 1)
     assert [
@@ -69,10 +69,10 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
     again = explorer.deploy(code.creation, f"{8:064x}")
-    wait_until(lambda: told(again)[0] == "full")
+    wait_until(lambda: match_of(again)[0] == "full")
     false = CAPPED.replace("= most;", "= most + 1;")
     assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
-    assert told(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
+    assert match_of(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
 
 
 def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explorer, running_jobs):
@@ -127,7 +127,7 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
     """One contract after another at an address by forks, of one runtime code."""
     node, client = explorer.anvil, explorer.client
     source = CAPPED.replace("Capped", "Forked")
-    code, given = built(source, "Forked"), {"optimizationUsed": 0, "contractName": f"{PATH}:Forked"}
+    code, extra = built(source, "Forked"), {"optimizationUsed": 0, "contractName": f"{PATH}:Forked"}
     snapshots = [node.call("evm_snapshot")]
 
     def fork(creation, arguments=""):
@@ -141,7 +141,7 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
         return tuple(map(record.get, ("match", "creationMatch", "constructorArguments")))
 
     address = explorer.deploy(code.creation, f"{7:064x}")
-    assert explorer.verify(address, source, "0.8.28", **given).json["match"] == "full"
+    assert explorer.verify(address, source, "0.8.28", **extra).json["match"] == "full"
     assert fork(code.creation, f"{8:064x}") == address
     wait_until(lambda: stored() == ("full", "full", f"0x{8:064x}"))
 
@@ -150,7 +150,7 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
     [listed, *_] = client.get("/api/v1/contracts?limit=1").json["contracts"]
     assert (listed["address"], listed["match"]) == (address, "runtime")
     copy = explorer.deploy(with_highest_cap(code.runtime))
-    again = explorer.verify(address, source, "0.8.28", **given).json
+    again = explorer.verify(address, source, "0.8.28", **extra).json
     assert (again["match"], again["creationMatch"]) == ("runtime", False)
     assert stored() == ("runtime", False, None)
     assert explorer.contract(copy).json["match"] == "runtime"
@@ -163,8 +163,8 @@ def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer
     source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
     code = built(source, "Copied")
     first = explorer.deploy(code.creation, f"{1:064x}")
-    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
-    assert explorer.verify(first, source, "0.8.28", **given).json["match"] == "full"
+    options = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
+    assert explorer.verify(first, source, "0.8.28", **options).json["match"] == "full"
     copy = explorer.deploy(code.creation, f"{2:064x}")
 
     def listed():

@@ -20,8 +20,8 @@ OFF = {"enabled": False, "runs": 200}
 OLD, SHANGHAI = InferredSettings({}, push0=False), InferredSettings({}, push0=True)
 
 
-def first(number, *given):
-    return list(islice(candidate_settings(*given), number))
+def first(number, *arguments):
+    return list(islice(candidate_settings(*arguments), number))
 
 
 def test_the_likeliest_come_first():
@@ -36,7 +36,7 @@ def test_the_likeliest_come_first():
 
 
 def test_rarer_numbers_of_runs_come_after_200():
-    tried = [each["optimizer"]["runs"] for each in candidate_settings({}, (0, 8, 28), SHANGHAI)]
+    tried = [item["optimizer"]["runs"] for item in candidate_settings({}, (0, 8, 28), SHANGHAI)]
     assert [*dict.fromkeys(tried)] == [200, 999_999, 1_000_000, 1, 10_000, 1000, 800]
 
 
@@ -53,18 +53,18 @@ GIVEN = [
 ]
 
 
-@pytest.mark.parametrize(("given", "optimizers"), GIVEN)
-def test_what_is_given_is_not_searched(given, optimizers):
-    given = {**given, "evmVersion": "cancun", "viaIR": False}
-    tried = list(candidate_settings(given, (0, 8, 28), SHANGHAI))
-    assert [each["optimizer"] for each in tried] == optimizers
-    assert {each["evmVersion"] for each in tried} == {"cancun"}
-    assert {each["viaIR"] for each in tried} == {False}
+@pytest.mark.parametrize(("settings", "optimizers"), GIVEN)
+def test_what_is_given_is_not_searched(settings, optimizers):
+    settings = {**settings, "evmVersion": "cancun", "viaIR": False}
+    tried = list(candidate_settings(settings, (0, 8, 28), SHANGHAI))
+    assert [candidate["optimizer"] for candidate in tried] == optimizers
+    assert {candidate["evmVersion"] for candidate in tried} == {"cancun"}
+    assert {candidate["viaIR"] for candidate in tried} == {False}
 
 
 def test_each_candidate_comes_once():
-    for wanted in ((0, 4, 26), (0, 6, 12), (0, 8, 13), (0, 8, 28)):
-        tried = [repr(each) for each in candidate_settings({}, wanted, OLD)]
+    for version in ((0, 4, 26), (0, 6, 12), (0, 8, 13), (0, 8, 28)):
+        tried = [repr(candidate) for candidate in candidate_settings({}, version, OLD)]
         assert len(tried) == len(set(tried))
 
 
@@ -77,18 +77,18 @@ TAILS = [
 ]
 
 
-@pytest.mark.parametrize(("tail", "wanted", "metadata"), TAILS)
-def test_the_metadata_mode_is_read_from_the_tail(tail, wanted, metadata):
-    assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
+@pytest.mark.parametrize(("tail", "version", "metadata"), TAILS)
+def test_the_metadata_mode_is_read_from_the_tail(tail, version, metadata):
+    assert infer_settings(bytes.fromhex("6080" + tail), version).metadata == metadata
 
 
 @pytest.mark.parametrize(
-    "given", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
+    "metadata", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
 )
-def test_code_without_metadata_is_of_whatever_hash_was_submitted(given):
+def test_code_without_metadata_is_of_whatever_hash_was_submitted(metadata):
     inferred = InferredSettings({"bytecodeHash": "none", "appendCBOR": False}, push0=True)
-    [chosen, *_] = first(1, {"metadata": given}, (0, 8, 28), inferred)
-    assert chosen["metadata"] == given
+    [chosen, *_] = first(1, {"metadata": metadata}, (0, 8, 28), inferred)
+    assert chosen["metadata"] == metadata
 
 
 NEWEST_EVM = [
@@ -108,8 +108,8 @@ NEWEST_EVM = [
 def test_no_evm_version_is_asked_for_that_the_release_does_not_take(version, newest):
     assert evm_versions(version)[-1] == newest
     for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):
-        asked = {each.get("evmVersion") for each in candidate_settings({}, version, inferred)}
-        assert asked - {None} <= set(evm_versions(version))
+        names = {item.get("evmVersion") for item in candidate_settings({}, version, inferred)}
+        assert names - {None} <= set(evm_versions(version))
 
 
 def test_before_shanghai_the_byte_of_push0_shows_nothing():
@@ -119,12 +119,12 @@ def test_before_shanghai_the_byte_of_push0_shows_nothing():
 
 
 def test_a_version_of_the_evm_that_solc_calls_experimental_is_tried_both_ways():
-    given = {"evmVersion": "amsterdam", "optimizer": {"enabled": False}, "viaIR": False}
+    fields = {"evmVersion": "amsterdam", "optimizer": {"enabled": False}, "viaIR": False}
     for release, tried in (((0, 8, 35), [None]), ((0, 8, 36), [None, True])):
-        settings = candidate_settings(given, release, OLD)
-        assert [each.get("experimental") for each in settings] == tried
-    settings = candidate_settings({**given, "experimental": True}, (0, 8, 36), OLD)
-    assert [each["experimental"] for each in settings] == [True]
+        settings = candidate_settings(fields, release, OLD)
+        assert [candidate.get("experimental") for candidate in settings] == tried
+    settings = candidate_settings({**fields, "experimental": True}, (0, 8, 36), OLD)
+    assert [candidate["experimental"] for candidate in settings] == [True]
 
 
 def test_variants_of_metadata_are_tried_until_the_hash_is_right():

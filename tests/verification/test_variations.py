@@ -139,30 +139,30 @@ MODES = {
 def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(explorer, mode):
     """Tools send their own: forge names ipfs, whatever a contract was compiled with."""
     own = MODES[mode] or MODES["ipfs"]  # which the compiler's metadata names in any case
-    for sent, settings in MODES.items():
+    for label, settings in MODES.items():
         address = deployed(explorer, metadata=MODES[mode])
-        given = standard_input(files("LF"), optimizer=ON, metadata=settings)
-        answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
-        assert answer.status_code == 200, (sent, answer.json)
+        standard = standard_input(files("LF"), optimizer=ON, metadata=settings)
+        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
+        assert answer.status_code == 200, (label, answer.json)
         level = "partial" if mode in ("none", "no CBOR") else "full"
-        assert answer.json["match"] == level, (sent, answer.json)
+        assert answer.json["match"] == level, (label, answer.json)
         assert explorer.contract(address).json["settings"]["metadata"] == own
         says = "settings.metadata is" in answer.json["message"]
-        assert says == (own != (settings or MODES["ipfs"])), (sent, answer.json["message"])
+        assert says == (own != (settings or MODES["ipfs"])), (label, answer.json["message"])
 
 
 def test_a_mismatch_names_the_metadata_setting_that_was_replaced(explorer):
     address = deployed(explorer, metadata=MODES["none"])
     sources = files("LF") | {"src/Base.sol": BASE.replace("kept;", "kept = 4711;")}
-    given = standard_input(
+    standard = standard_input(
         sources, optimizer=ON, evmVersion="cancun", viaIR=False, metadata=MODES["ipfs"]
     )
-    answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
     assert (answer.status_code, answer.json["match"]) == (200, "runtime")
     sources[PATH] = SOURCE.replace("name = first", "name = first; kept = 6; delete kept")
     sources["src/Base.sol"] = BASE.replace("uint256", "uint128")
-    given["sources"] = {path: {"content": text} for path, text in sources.items()}
-    answer = explorer.verify(address, given, VERSION, contractName=f"{PATH}:Kept")
+    standard["sources"] = {path: {"content": text} for path, text in sources.items()}
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
     assert answer.status_code == 422
     assert '{"bytecodeHash":"none"}, not {"bytecodeHash":"ipfs"}' in answer.json["error"]
 
@@ -196,7 +196,7 @@ def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, pat
 @pytest.mark.check
 def test_metadata_settings_that_a_release_refuses_are_left_out():
     """Tools name them for every release, where they say how it behaves anyway."""
-    given = {"bytecodeHash": "ipfs", "appendCBOR": True, "useLiteralContent": True}
-    for version, left in (((0, 5, 17), 1), ((0, 6, 0), 2), ((0, 8, 17), 2), ((0, 8, 18), 3)):
-        kept = accepted_settings({"metadata": given}, version)["metadata"]
-        assert len(kept) == left and kept.items() <= given.items()
+    metadata = {"bytecodeHash": "ipfs", "appendCBOR": True, "useLiteralContent": True}
+    for version, count in (((0, 5, 17), 1), ((0, 6, 0), 2), ((0, 8, 17), 2), ((0, 8, 18), 3)):
+        result = accepted_settings({"metadata": metadata}, version)["metadata"]
+        assert len(result) == count and result.items() <= metadata.items()

@@ -117,18 +117,18 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
         f"contract Old {{ uint constant n = {number};"
         f" function number() public constant returns (uint) {{ return n; }} }}"
     )
-    found = compiled(version, standard_input({"Old.sol": source}), "Old.sol", "Old")
-    address = explorer.deploy(found.creation)
+    code = compiled(version, standard_input({"Old.sol": source}), "Old.sol", "Old")
+    address = explorer.deploy(code.creation)
     answer = explorer.verify(address, source, version, contractName="Old", optimizationUsed=0)
     assert (answer.status_code, answer.json.get("match")) == (200, "full"), answer.json
     assert explorer.call(address, "number").json["result"] == str(number)
 
 
 def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(explorer):
-    given = standard_input({"src/Box.sol": MODERN_BOX})
-    found = compiled("0.8.28", given, "src/Box.sol", "Box")
-    for source in (MODERN_BOX, "{" + json.dumps(given) + "}"):
-        address = explorer.deploy(found.creation, SEVEN)
+    standard = standard_input({"src/Box.sol": MODERN_BOX})
+    code = compiled("0.8.28", standard, "src/Box.sol", "Box")
+    for source in (MODERN_BOX, "{" + json.dumps(standard) + "}"):
+        address = explorer.deploy(code.creation, SEVEN)
         answer = explorer.verify(address, source, "0.8.28", optimizationUsed=False)
         assert (answer.json["match"], answer.json["filePath"]) == ("full", "src/Box.sol")
         assert answer.json["creationMatch"] == "full"
@@ -136,20 +136,20 @@ def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(e
 
 def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
     address = deployed(explorer, Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN))
-    given = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
+    options = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
     changed = MODERN_BOX.replace("1234567890123456789", "1234567890123456788")
-    answer = explorer.verify(address, changed, "0.8.28", **given)
+    answer = explorer.verify(address, changed, "0.8.28", **options)
     assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
     assert "differ in 1 of" in answer.json["error"]
     # Another test has deployed the same code by now, or will: only this address is asked about.
     comment = MODERN_BOX.replace("only grows", "never shrinks")
-    answer = explorer.verify(address, comment, "0.8.28", **given)
+    answer = explorer.verify(address, comment, "0.8.28", **options)
     assert (answer.status_code, answer.json["match"]) == (200, "partial")
-    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **given)
+    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **options)
     assert (answer.status_code, answer.json["match"]) == (200, "full")
-    answer = explorer.verify(address, comment, "0.8.28", **given)
+    answer = explorer.verify(address, comment, "0.8.28", **options)
     assert "already stored and is kept" in answer.json["message"]
-    assert explorer.verify(address, changed, "0.8.28", **given).status_code == 422
+    assert explorer.verify(address, changed, "0.8.28", **options).status_code == 422
     stored = explorer.contract(address).json
     assert stored["match"] == "full"
     assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
@@ -163,16 +163,16 @@ def test_libraries_are_linked_and_called(explorer, version):
     with_library = standard_input({"Uses.sol": LIBRARY}, optimizer=ON, libraries=linked)
     address = explorer.deploy(compiled(version, with_library, "Uses.sol", "Uses").creation)
 
-    told = {name: TOLD[name] for name in ("optimizationUsed", "runs", "viaIR")}
-    answer = explorer.verify(library_address, LIBRARY, version, **told)
+    options = {name: TOLD[name] for name in ("optimizationUsed", "runs", "viaIR")}
+    answer = explorer.verify(library_address, LIBRARY, version, **options)
     assert (answer.json["contractName"], answer.json["match"]) == ("Maths", "full")
-    told["contractName"] = "Uses.sol:Uses"
+    options["contractName"] = "Uses.sol:Uses"
     wrong = {"Maths": "0x" + 40 * "1"}
-    answer = explorer.verify(address, LIBRARY, version, libraries=wrong, **told)
+    answer = explorer.verify(address, LIBRARY, version, libraries=wrong, **options)
     assert answer.status_code == 422
     assert "linked to" in answer.json["error"]
-    for given in ({}, {"libraries": {"Maths": library_address}}, {"libraries": linked}):
-        answer = explorer.verify(address, LIBRARY, version, **told, **given)
+    for more in ({}, {"libraries": {"Maths": library_address}}, {"libraries": linked}):
+        answer = explorer.verify(address, LIBRARY, version, **options, **more)
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
     assert explorer.call(address, "four", "5").json["result"] == "20"
@@ -186,17 +186,17 @@ def openzeppelin(name):
         f'pragma solidity ^0.8.20; import "{base}";\n'
         f'contract {name}Coin is {name} {{ constructor() {name}("Coin", "COIN") {{}} }}'
     )
-    found = compiled("0.8.28", standard_input({path: text}, optimizer=ON), path, f"{name}Coin")
-    imported = [each for each in json.loads(found.metadata)["sources"] if each != path]
+    code = compiled("0.8.28", standard_input({path: text}, optimizer=ON), path, f"{name}Coin")
+    imported = [source for source in json.loads(code.metadata)["sources"] if source != path]
     return {path: text, **from_node_modules(*imported)}, path
 
 
 @pytest.mark.parametrize("name", ["ERC20", "ERC721"])
 def test_openzeppelin_tokens(explorer, name):
     sources, path = openzeppelin(name)
-    given = standard_input(sources, optimizer=ON)
-    address = explorer.deploy(compiled("0.8.28", given, path, f"{name}Coin").creation)
-    for source in (given, standard_input(sources)):
+    standard = standard_input(sources, optimizer=ON)
+    address = explorer.deploy(compiled("0.8.28", standard, path, f"{name}Coin").creation)
+    for source in (standard, standard_input(sources)):
         answer = explorer.verify(address, source, "v0.8.28+commit.7893614a")
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert answer.json["contractName"] == f"{name}Coin"
@@ -212,8 +212,8 @@ def test_uniswap_v2_as_published(explorer):
         if "test" not in path.parts
     }
     address = explorer.deploy(artifact("UniswapV2Factory").bytecode.hex(), "00" * 32)
-    given = standard_input(sources, optimizer={"enabled": True, "runs": 999999})
-    answer = explorer.verify(address, given, "0.5.16", contractName="UniswapV2Factory")
+    standard = standard_input(sources, optimizer={"enabled": True, "runs": 999999})
+    answer = explorer.verify(address, standard, "0.5.16", contractName="UniswapV2Factory")
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
     assert answer.json["creationMatch"] == "full"
     assert answer.json["constructorArguments"] == "0x" + "00" * 32

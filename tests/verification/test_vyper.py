@@ -12,19 +12,19 @@ from tests.support.vyper import BOX, NEWEST, SEVEN, source_of
 def test_an_equal_file_a_changed_comment_and_a_changed_constant_are_told_apart(explorer, vyper):
     """Of one file; test_vyper_contracts.py has standard JSON inputs for other releases, too."""
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
-    told = {"language": "vyper", "contractName": "Box.vy:Box"}
+    options = {"language": "vyper", "contractName": "Box.vy:Box"}
 
-    changed = explorer.verify(address, BOX.replace("1000", "1001"), NEWEST, **told)
+    changed = explorer.verify(address, BOX.replace("1000", "1001"), NEWEST, **options)
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
 
-    comment = explorer.verify(address, BOX.replace("only grows", "shrinks"), NEWEST, **told)
+    comment = explorer.verify(address, BOX.replace("only grows", "shrinks"), NEWEST, **options)
     assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
 
-    other = explorer.verify(address, BOX, f"v{NEWEST}+commit.deadbeef", **told)
+    other = explorer.verify(address, BOX, f"v{NEWEST}+commit.deadbeef", **options)
     words = f"The compiler is {NEWEST}+commit.bff19ea2, not of the submitted commit deadbeef."
     assert (other.status_code, other.json["error"]) == (422, words)
     commit = f"v{NEWEST}+commit.bff19ea2f"  # by which some lists name it
-    equal = explorer.verify(address, BOX, commit, **told)
+    equal = explorer.verify(address, BOX, commit, **options)
     assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
     assert equal.json["creationMatch"] == "full"
 

@@ -22,7 +22,7 @@ CONTRACTS = [
 NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
 
 
-def told(contract, old="", new=""):
+def input_of(contract, old="", new=""):
     """A standard JSON input, without settings that a search finds."""
     standard = contract.standard_input(old, new)
     standard["settings"] = {n: v for n, v in contract.settings.items() if n in NOT_SEARCHED}
@@ -53,11 +53,11 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     changed = explorer.verify(address, other, version, **named)
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
 
-    comment = explorer.verify(address, told(contract, "As deployed", "Other"), version, **named)
+    comment = explorer.verify(address, input_of(contract, "As deployed", "Other"), version, **named)
     assert comment.status_code == 200, comment.json
     assert comment.json["match"] == "partial"
 
-    equal = explorer.verify(address, told(contract), version, **named)
+    equal = explorer.verify(address, input_of(contract), version, **named)
     level = "full" if contract.has_hash else "partial"
     assert (equal.status_code, equal.json["match"]) == (200, level), equal.json
     assert equal.json["creationMatch"] == level

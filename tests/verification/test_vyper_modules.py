@@ -109,8 +109,8 @@ def etherscan(explorer, address):
 def etherscan_with_a_name(explorer, address):
     fields = {"contractname": f"{PATH}:Vault", "codeformat": "vyper-json"}
     more = {"module": "contract", "action": "verifysourcecode", "contractaddress": address}
-    given = {"sourceCode": json.dumps(standard_json()), "compilerversion": f"vyper:{NEWEST}"}
-    return explorer.client.post("/api", data={**fields, **more, **given})
+    source = {"sourceCode": json.dumps(standard_json()), "compilerversion": f"vyper:{NEWEST}"}
+    return explorer.client.post("/api", data={**fields, **more, **source})
 
 
 def sourcify(explorer, address):
@@ -156,9 +156,9 @@ FORMS = [
 
 @pytest.mark.parametrize("send", FORMS)
 def test_other_forms_verify_it(explorer, deployed, running_jobs, send):
-    sent = send(explorer, deployed)
-    assert sent.status_code in (200, 202), sent.text
-    ids = (sent.json.get(name) for name in ("result", "verificationId", "verification_id"))
+    answer = send(explorer, deployed)
+    assert answer.status_code in (200, 202), answer.text
+    ids = (answer.json.get(name) for name in ("result", "verificationId", "verification_id"))
     path = f"/v2/verify/{next(filter(None, ids))}"
     wait_until(lambda: explorer.client.get(path).json["isJobCompleted"])
     job = explorer.client.get(path).json
@@ -198,8 +198,8 @@ def test_a_module_may_have_the_contract_s_name_and_an_interface_its_own_spaces(
     vyper.install(NEWEST)
     sources = {path: {"content": text} for path, text in NAMESAKES.items()}
     interface = {"src/IThing.json": sources.pop("src/IThing.json")}
-    given = {"search_paths": [".", "src"], "outputSelection": {"src/Vault.vy": ["*"]}}
-    standard = {"language": "Vyper", "sources": sources, "interfaces": interface, "settings": given}
+    full = {"search_paths": [".", "src"], "outputSelection": {"src/Vault.vy": ["*"]}}
+    standard = {"language": "Vyper", "sources": sources, "interfaces": interface, "settings": full}
     address = explorer.deploy(vyper.creation(NEWEST, "src/Vault.vy", standard))
     standard["settings"] = {"search_paths": [".", "src"]}
     answer = explorer.verify(address, standard, NEWEST, **PARTS[named])

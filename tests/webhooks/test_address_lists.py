@@ -186,10 +186,10 @@ def test_a_fork_revokes_the_events_of_each_address(webhooks, receiver):
         webhooks.chain.unwind(0)
         webhooks.chain.append()
         receiver.wait_for(4)
-    told = [
+    pairs = [
         (r.event["data"]["watchAddress"], r.event["data"].get("removed")) for r in receiver.received
     ]
-    assert sorted(told, key=str) == sorted(
+    assert sorted(pairs, key=str) == sorted(
         [(text, removed) for text in texts(ANNA, BERT) for removed in (None, True)], key=str
     )
     assert all(request.is_signed_with(hook.secret) for request in receiver.received)
@@ -213,10 +213,10 @@ def test_a_list_has_bounds(webhooks, monkeypatch):
 def test_a_list_of_a_webhook_of_logs_is_shorter(webhooks):
     emitters = [f"0x{number:040x}" for number in range(registration.MAX_ADDRESSES_WITH_LOGS + 1)]
     for kind, status in (("log", 409), ("tx", 201)):
-        given = {"eventTypes": [kind], "watchAddresses": emitters}
-        assert create(webhooks, to_hex(OWNER), CLIENT, **given)[0] == status
-    given = {"eventTypes": ["log"], "watchAddresses": emitters[1:]}
-    assert create(webhooks, to_hex(OWNER), CLIENT, **given)[0] == 201
+        fields = {"eventTypes": [kind], "watchAddresses": emitters}
+        assert create(webhooks, to_hex(OWNER), CLIENT, **fields)[0] == status
+    fields = {"eventTypes": ["log"], "watchAddresses": emitters[1:]}
+    assert create(webhooks, to_hex(OWNER), CLIENT, **fields)[0] == 201
 
 
 def test_a_client_without_keys_has_so_many_addresses_in_lists_of_all_owners(webhooks, monkeypatch):

@@ -23,9 +23,9 @@ def public_names(names):
 @pytest.fixture(scope="module")
 def unchanged(shared_database_url, authority):
     """For requests that are refused, and so leave nothing behind."""
-    found = Webhooks(shared_database_url, authority.bundle)
-    yield found
-    found.close()
+    webhooks = Webhooks(shared_database_url, authority.bundle)
+    yield webhooks
+    webhooks.close()
 
 
 def create(webhooks, **body):
@@ -97,9 +97,9 @@ WRONG = {
 def test_bad_input_is_refused_and_named(unchanged, field):
     for value in WRONG[field]:
         answer = create(unchanged, **{"eventTypes": ["log"], field: value})
-        told = answer.get_json()
-        assert (answer.status_code, told["code"]) == (400, "invalid_parameter"), value
-        assert told["field"] == field, value
+        body = answer.get_json()
+        assert (answer.status_code, body["code"]) == (400, "invalid_parameter"), value
+        assert body["field"] == field, value
     answer = create(unchanged, topics=[])
     assert (answer.status_code, answer.get_json()["field"]) == (400, "topics")
     assert listed(unchanged) == []
@@ -139,10 +139,10 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, n
         raise OSError
 
     names["example.com"] = hang
-    places = webhooks.client.application.extensions["scan"].waiting_threads
-    with ExitStack() as held:
+    threads = webhooks.client.application.extensions["scan"].waiting_threads
+    with ExitStack() as stack:
         for _ in range(3):
-            held.enter_context(places.place("127.0.0.1"))
+            stack.enter_context(threads.place("127.0.0.1"))
         assert create(webhooks).status_code == 201 and begun == []
     assert create(webhooks).status_code == 201 and begun == ["hooks.example.com"]
 
@@ -205,9 +205,9 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(webhooks, receive
     with webhooks.delivering():
         receiver.wait_for(3)
     path = f"/api/v1/webhooks/{hook.id}/deliveries"
-    found = webhooks.client.get(f"{path}?limit=2", headers=hook.headers).get_json()
-    assert found["total"] == 3
-    newest, second = found["deliveries"]
+    page = webhooks.client.get(f"{path}?limit=2", headers=hook.headers).get_json()
+    assert page["total"] == 3
+    newest, second = page["deliveries"]
     assert newest["payload"]["data"]["hash"] == f"0x{hashes[2]}"
     assert second["payload"]["data"]["hash"] == f"0x{hashes[1]}"
     assert (newest["status"], newest["responseCode"], newest["attempts"]) == ("delivered", 204, 1)
@@ -217,7 +217,7 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(webhooks, receive
         createdAt lastAttemptAt nextAttemptAt payload
     """
     assert newest.keys() == {*fields.split()}
-    following = f"{path}?limit=2&cursor={found['next']}"
+    following = f"{path}?limit=2&cursor={page['next']}"
     last = webhooks.client.get(following, headers=hook.headers).get_json()
     assert [d["payload"]["data"]["hash"] for d in last["deliveries"]] == [f"0x{hashes[0]}"]
     assert (last["total"], last["next"]) == (3, None)

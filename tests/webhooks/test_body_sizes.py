@@ -35,11 +35,11 @@ def queued_bytes(webhooks):
         " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"
         " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
     )
-    return {number: (counted, held) for number, counted, held in rows}
+    return {number: (counted, size) for number, counted, size in rows}
 
 
 def assert_bytes_are_counted(webhooks):
-    assert all(counted == held for counted, held in queued_bytes(webhooks).values())
+    assert all(counted == size for counted, size in queued_bytes(webhooks).values())
 
 
 def stopped_reason(webhooks, owner, hook):

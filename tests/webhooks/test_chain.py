@@ -63,7 +63,7 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
         ).secret
         for address in watched
     }
-    expected = Counter(told for address in watched for told in _expected(truth, address))
+    expected = Counter(key for address in watched for key in _expected(truth, address))
     assert sum(expected.values()) > 500
     assert {event for _, event, *_ in expected} == set(LISTED)
     with Indexing(webhooks.settings.database_url, node.url) as indexing, webhooks.delivering():
@@ -72,7 +72,7 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
         wait_until(lambda: not webhooks.pending())
         received = list(receiver.received)
         assert (
-            Counter(_told(r.path[1:], r.event["event"], r.event["data"]) for r in received)
+            Counter(_key(r.path[1:], r.event["event"], r.event["data"]) for r in received)
             == expected
         )
         assert all(r.is_signed_with(secrets[r.path[1:]]) for r in received)
@@ -84,11 +84,11 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
         node.mine()
         indexing.wait_for(node.head())
         wait_until(lambda: not webhooks.pending())
-    lost = Counter({told: n for told, n in expected.items() if told[3] > fork})
+    lost = Counter({key: n for key, n in expected.items() if key[3] > fork})
     assert lost
     after = receiver.received[len(received) :]
     assert {r.event["data"].get("removed") for r in after} == {True}
-    assert Counter(_told(r.path[1:], r.event["event"], r.event["data"]) for r in after) == lost
+    assert Counter(_key(r.path[1:], r.event["event"], r.event["data"]) for r in after) == lost
     assert all(r.is_signed_with(secrets[r.path[1:]]) for r in after)
 
 
@@ -192,7 +192,7 @@ def _watched(truth):
 
 def _expected(truth, address):
     for transaction in truth.transactions_of(address):
-        yield _told(address, "tx", transaction)
+        yield _key(address, "tx", transaction)
     for event, parties, records in (
         ("token_transfer", ("fromAddress", "toAddress"), truth.token_transfers),
         ("internal_transfer", ("fromAddress", "toAddress"), truth.internal_transfers),
@@ -200,12 +200,12 @@ def _expected(truth, address):
     ):
         for record in records:
             if address in (record[name] for name in parties):
-                yield _told(address, event, {"hash": record["transactionHash"], **record})
+                yield _key(address, event, {"hash": record["transactionHash"], **record})
 
 
-def _told(address, event, data):
-    place = " ".join(str(data[name]) for name in ("hash", *FIELDS[event]))
-    return address, event, place, data["blockNumber"]
+def _key(address, event, data):
+    values = " ".join(str(data[name]) for name in ("hash", *FIELDS[event]))
+    return address, event, values, data["blockNumber"]
 
 
 @contextmanager

@@ -71,8 +71,8 @@ def test_each_party_is_told_once_and_nobody_else(webhooks, receiver):
     with webhooks.delivering():
         receiver.wait_for(4)
         wait_until(lambda: not webhooks.pending())
-    found = Counter((r.path, r.event["event"]) for r in receiver.received)
-    assert found == {("/owner", "tx"): 2, ("/owner", "token_transfer"): 1, ("/created", "tx"): 1}
+    counts = Counter((r.path, r.event["event"]) for r in receiver.received)
+    assert counts == {("/owner", "tx"): 2, ("/owner", "token_transfer"): 1, ("/created", "tx"): 1}
     [creation] = [r.event["data"] for r in receiver.received if r.path == "/created"]
     assert creation["to"] is None
     assert creation["contractAddress"] == f"0x{created.hex()}"
@@ -94,10 +94,10 @@ def test_first_attempts_keep_chain_order_though_some_fail(webhooks, receiver):
     with webhooks.delivering():
         wait_until(lambda: not webhooks.pending())
     first = {r.delivery: r for r in reversed(receiver.received)}.values()
-    places = [
+    positions = [
         (r.event["data"]["blockNumber"], int(r.delivery)) for r in sorted(first, key=lambda r: r.at)
     ]
-    assert places == sorted(places) and len(places) == 15
+    assert positions == sorted(positions) and len(positions) == 15
     assert len(failed) > 2
     assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
 

@@ -127,10 +127,10 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhoo
 def leases_at_once(queues):
     """How many queues may be served at once, by threads for all of twelve."""
     leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
-    held = [lease for lease in leases if lease]
-    for lease in held:
+    claims = [lease for lease in leases if lease]
+    for lease in claims:
         queues.settle(lease, (), now(), goes_on=False)
-    return len(held)
+    return len(claims)
 
 
 def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver):

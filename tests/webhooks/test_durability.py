@@ -27,6 +27,6 @@ def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
     with webhooks.delivering():
         serving.wait_until(lambda: killed)
     own_postgres.start()
-    sent = database.execute(own_postgres.url("template_scan"), "SELECT id, sent FROM deliveries")
-    assert sent == [(int(killed[0].delivery), True)]
+    rows = database.execute(own_postgres.url("template_scan"), "SELECT id, sent FROM deliveries")
+    assert rows == [(int(killed[0].delivery), True)]
     webhooks.close()

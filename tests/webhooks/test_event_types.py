@@ -117,14 +117,14 @@ def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(webhoo
         is_traced=True,
     )
     with webhooks.delivering():
-        sent = [r.event for r in receiver.wait_for(7)]
+        events = [r.event for r in receiver.wait_for(7)]
         types = "tx internal_transfer internal_transfer token_transfer dex_trade log tx"
-        assert [e["event"] for e in sent] == types.split()
+        assert [e["event"] for e in events] == types.split()
         serving.wait_until(lambda: not webhooks.pending())
         webhooks.chain.unwind(0)
         revoked = [r.event for r in receiver.wait_for(14)[7:]]
     assert all(e["data"].pop("removed") for e in revoked)
-    assert revoked == sent[::-1]
+    assert revoked == events[::-1]
 
 
 def test_test_events_have_the_fields_of_their_types(webhooks):
@@ -138,12 +138,12 @@ def test_test_events_have_the_fields_of_their_types(webhooks):
     page = openapi_document.DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
     for event_type, hook in hooks.items():
         webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
-        real, made = payloads(webhooks, hook)
+        real, sample = payloads(webhooks, hook)
         openapi_document.check(page["content"]["application/json"]["schema"], real, event_type)
-        assert made["event"] == real["event"] == event_type
-        assert made["data"].pop("test") is True
-        assert made["data"].keys() == real["data"].keys() - {"methodId"}
-        for name, value in made["data"].items():
+        assert sample["event"] == real["event"] == event_type
+        assert sample["data"].pop("test") is True
+        assert sample["data"].keys() == real["data"].keys() - {"methodId"}
+        for name, value in sample["data"].items():
             assert shape(value) == shape(real["data"][name]), name
 
 

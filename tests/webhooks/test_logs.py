@@ -48,23 +48,23 @@ NARROWED = [
 ]
 
 
-def as_json(place):
-    if isinstance(place, list):
-        return hexes(*place)
-    return None if place is None else hexes(place)[0].upper().replace("0X", "0x")
+def as_json(topic):
+    if isinstance(topic, list):
+        return hexes(*topic)
+    return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
 
 
 def test_topics_narrow_as_they_do_for_a_node(webhooks):
     owners = [address(f"owner {number}") for number in range(len(NARROWED))]
-    given = [None if topics is None else [*map(as_json, topics)] for topics, _ in NARROWED]
+    lists = [None if topics is None else [*map(as_json, topics)] for topics, _ in NARROWED]
     hooks = [
         webhooks.register(owner, "https://localhost:1/", ("log",), EMITTER, topics=topics)
-        for owner, topics in zip(owners, given, strict=True)
+        for owner, topics in zip(owners, lists, strict=True)
     ]
     webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
-    for owner, hook, topics, (_, expected) in zip(owners, hooks, given, NARROWED, strict=True):
-        sent = [each["payload"]["data"]["logIndex"] for each in webhooks.deliveries(hook)]
-        assert sent == expected, topics
+    for owner, hook, topics, (_, expected) in zip(owners, hooks, lists, NARROWED, strict=True):
+        indexes = [row["payload"]["data"]["logIndex"] for row in webhooks.deliveries(hook)]
+        assert indexes == expected, topics
         shown = webhooks.record(owner, hook)["topics"]
         assert shown == (None if topics is None else json.loads(json.dumps(topics).lower()))
 
@@ -120,11 +120,11 @@ def test_logs_of_a_real_chain_are_sent_whatever_is_stored(anvil, webhooks, store
     Indexing(webhooks.settings.database_url, anvil.url, logs=stored).run_until(anvil.head())
     span = {"address": coin.address, "fromBlock": hex(first), "toBlock": "latest"}
     expected = [
-        (int(found["blockNumber"], 16), int(found["logIndex"], 16), found["topics"], found["data"])
-        for found in anvil.call("eth_getLogs", span)
+        (int(entry["blockNumber"], 16), int(entry["logIndex"], 16), entry["topics"], entry["data"])
+        for entry in anvil.call("eth_getLogs", span)
     ]
-    sent = [each["payload"]["data"] for each in webhooks.deliveries(hook)]
+    events = [row["payload"]["data"] for row in webhooks.deliveries(hook)]
     assert len(expected) == 6
-    assert [(d["blockNumber"], d["logIndex"], d["topics"], d["data"]) for d in sent] == expected
+    assert [(d["blockNumber"], d["logIndex"], d["topics"], d["data"]) for d in events] == expected
     [[count]] = webhooks.execute("SELECT count(*) FROM logs")
     assert (count == 0) == (stored == "none")

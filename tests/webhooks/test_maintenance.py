@@ -46,8 +46,8 @@ def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks):
     assert statuses(webhooks) == [status for status, _ in KEPT]
 
 
-@pytest.mark.parametrize(("finality", "kept"), [(2, 2), (1, 1), (0, 0)])
-def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, kept):
+@pytest.mark.parametrize(("finality", "count"), [(2, 2), (1, 1), (0, 0)])
+def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, count):
     """Their removal would have to be reported."""
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(4):
@@ -55,7 +55,7 @@ def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, 
     age(webhooks, *[("delivered", timedelta(days=30))] * 4)
     with webhooks.delivering(finality=finality):
         serving.wait_until(lambda: len(statuses(webhooks)) < 4)
-    assert len(statuses(webhooks)) == kept
+    assert len(statuses(webhooks)) == count
 
 
 def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks):

@@ -40,9 +40,9 @@ def test_kills_lose_no_event(webhooks, receiver):
         expected += feed(webhooks, blocks=1)
         wait_until(lambda: not webhooks.pending())
         assert deliverer.terminate() == 0, "told to stop, it ends well"
-    found = {(r.path[1:], r.event["data"]["hash"]) for r in receiver.received}
+    events = {(r.path[1:], r.event["data"]["hash"]) for r in receiver.received}
     assert len(expected) == (BLOCKS + 1) * len(OWNERS)
-    assert found == set(expected), "none is lost"
+    assert events == set(expected), "none is lost"
     deliveries = {(r.delivery, r.path, r.body) for r in receiver.received}
     assert len(deliveries) == len(expected), "a repeated one is the same to the byte"
     assert len({delivery for delivery, _, _ in deliveries}) == len(expected)
@@ -67,14 +67,14 @@ def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
 
 def feed(webhooks, blocks=BLOCKS):
     """1,000 events over the time that the kills take: (owner, transaction) of each."""
-    told = []
+    events = []
     for _ in range(blocks):
         hashes = webhooks.chain.append([made_blocks.Move(owner, bytes(20)) for owner in OWNERS])
-        told += [
-            (owner.hex(), f"0x{found.hex()}") for owner, found in zip(OWNERS, hashes, strict=True)
+        events += [
+            (owner.hex(), f"0x{hash_.hex()}") for owner, hash_ in zip(OWNERS, hashes, strict=True)
         ]
         time.sleep(0.1)
-    return told
+    return events
 
 
 class Deliverer:

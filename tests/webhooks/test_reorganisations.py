@@ -16,18 +16,18 @@ def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(webhooks, receive
     hook = webhooks.register(OWNER, receiver.url())
     hashes = [webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])[0].hex() for _ in range(3)]
     with webhooks.delivering():
-        sent = receiver.wait_for(3)
+        originals = receiver.wait_for(3)
         serving.wait_until(lambda: not webhooks.pending())
     unsent = webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     webhooks.chain.unwind(0)
     again = webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     with webhooks.delivering(confirmations=0):
-        found = receiver.wait_for(6)
+        requests = receiver.wait_for(6)
         serving.wait_until(lambda: not webhooks.pending())
-    told = [(r.event["data"]["hash"][2:], r.event["data"].get("removed")) for r in found[3:]]
-    assert told == [(hashes[2], True), (hashes[1], True), (again[0].hex(), None)]
+    events = [(r.event["data"]["hash"][2:], r.event["data"].get("removed")) for r in requests[3:]]
+    assert events == [(hashes[2], True), (hashes[1], True), (again[0].hex(), None)]
     assert len(receiver.received) == 6
-    for removal, original in zip(found[3:5], (sent[2], sent[1]), strict=True):
+    for removal, original in zip(requests[3:5], (originals[2], originals[1]), strict=True):
         assert removal.delivery != original.delivery
         assert removal.is_signed_with(hook.secret)
         event = removal.event

@@ -21,9 +21,9 @@ def test_seven_retries_each_within_a_fifth_of_its_step():
     assert retry_delay_s(RETRY_STEPS_S, 8, None, 0.5) is None
 
 
-@pytest.mark.parametrize(("asked_s", "delay_s"), [(0, 5), (3, 5), (8, 8), (10, 10), (3600, 10)])
-def test_retry_after_is_honoured_within_twice_the_step(asked_s, delay_s):
-    assert retry_delay_s(RETRY_STEPS_S, 1, asked_s, 0.5) == pytest.approx(delay_s)
+@pytest.mark.parametrize(("after_s", "delay_s"), [(0, 5), (3, 5), (8, 8), (10, 10), (3600, 10)])
+def test_retry_after_is_honoured_within_twice_the_step(after_s, delay_s):
+    assert retry_delay_s(RETRY_STEPS_S, 1, after_s, 0.5) == pytest.approx(delay_s)
 
 
 RETRY_AFTER = [

@@ -125,9 +125,9 @@ def test_a_name_is_resolved_once_without_proxy_and_netrc(
     with answering("hooks.example.com", authority=authority) as server:
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
-    sent = {name.lower() for name in server.received[0].headers}
-    assert "x-scan-signature" in sent
-    assert not {"authorization", "proxy-authorization", "cookie"} & sent
+    headers = {name.lower() for name in server.received[0].headers}
+    assert "x-scan-signature" in headers
+    assert not {"authorization", "proxy-authorization", "cookie"} & headers
 
 
 def test_a_connection_that_nobody_accepts_is_given_up_before_the_attempt(post):
@@ -255,22 +255,22 @@ def test_a_retry_has_the_same_id_and_a_signature_of_its_own_that_libraries_accep
     with post.connection(receiver.url()) as connection:
         for seconds in (0, 2):
             connection.post(MESSAGE, now() + timedelta(seconds=seconds))
-    sent = [{k.lower(): v for k, v in r.headers.items()} for r in receiver.received]
-    assert [headers["webhook-id"] for headers in sent] == ["7", "7"]
-    assert int(sent[0]["webhook-timestamp"]) < int(sent[1]["webhook-timestamp"])
+    header_sets = [{k.lower(): v for k, v in r.headers.items()} for r in receiver.received]
+    assert [headers["webhook-id"] for headers in header_sets] == ["7", "7"]
+    assert int(header_sets[0]["webhook-timestamp"]) < int(header_sets[1]["webhook-timestamp"])
     library = Webhook("whsec_" + b64encode(SECRET.encode()).decode())
-    for headers in sent:
+    for headers in header_sets:
         assert library.verify(MESSAGE.body, headers) == {"event": "tx"}
         for body, changed in ((MESSAGE.body + b" ", {}), (MESSAGE.body, {"webhook-id": "1"})):
             with pytest.raises(WebhookVerificationError):
                 library.verify(body, {**headers, **changed})
-    assert json.loads(verify_in_node(SECRET, sent[0]).stdout) == {"event": "tx"}
-    refused = verify_in_node("0" * 64, sent[0])
+    assert json.loads(verify_in_node(SECRET, header_sets[0]).stdout) == {"event": "tx"}
+    refused = verify_in_node("0" * 64, header_sets[0])
     assert refused.returncode != 0 and "No matching signature" in refused.stderr
 
 
 def verify_in_node(secret, headers):
-    given = {"secret": secret, "body": MESSAGE.body.decode(), "headers": headers}
+    stdin = {"secret": secret, "body": MESSAGE.body.decode(), "headers": headers}
     return completed(
-        ["node", "-e", VERIFY], input=json.dumps(given), cwd=NODE, env={"PATH": os.environ["PATH"]}
+        ["node", "-e", VERIFY], input=json.dumps(stdin), cwd=NODE, env={"PATH": os.environ["PATH"]}
     )

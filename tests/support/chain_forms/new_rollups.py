@@ -17,8 +17,8 @@ def denim():
     and one of its milliseconds; `timestampMs` follows from it, and is in no header."""
     stack = op_stack.OpStack("isthmus", 8453)
     for number in range(1, 13):
-        second, place = divmod(number - 1, BLOCKS_A_SECOND)
-        part = place * 1000 // BLOCKS_A_SECOND
+        second, index = divmod(number - 1, BLOCKS_A_SECOND)
+        part = index * 1000 // BLOCKS_A_SECOND
         stack.begin(number)
         call = bytes.fromhex("86bdf394") + part.to_bytes(32)
         stack.deposit(stack.DEPOSITOR, BASE_TIME, data=call, gas_used=30_000)

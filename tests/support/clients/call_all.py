@@ -17,8 +17,8 @@ from typing import Any
 Function = Callable[..., Any]
 
 
-def of_object(found, prefix=""):
-    for name, function in inspect.getmembers(found, inspect.ismethod):
+def of_object(instance, prefix=""):
+    for name, function in inspect.getmembers(instance, inspect.ismethod):
         if not name.startswith("_"):
             yield f"{prefix}{name}", function
 

@@ -180,21 +180,21 @@ async def _pump(connection, reader, writer):
 def _ports_of(pids):
     """Where connections of these processes end on this machine."""
     files = {name for pid in pids for name in _open_files(pid)}
-    found = set()
+    ports = set()
     for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
         if f"socket:[{fields[9]}]" in files:
-            found.add(int(fields[1].split(":")[1], 16))
-    return found
+            ports.add(int(fields[1].split(":")[1], 16))
+    return ports
 
 
 def _open_files(pid):
-    found = set()
+    names = set()
     with suppress(OSError):
         for entry in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
-                found.add(str(entry.readlink()))
-    return found
+                names.add(str(entry.readlink()))
+    return names
 
 
 def wait_until(condition, timeout_s, what):

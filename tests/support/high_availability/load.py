@@ -41,7 +41,7 @@ class Client:
     """One address of loopback, with a connection kept open as clients do."""
 
     def __init__(self, url, address, key=""):
-        self._place = urlsplit(url).netloc
+        self._netloc = urlsplit(url).netloc
         self._address = address
         self._headers = {"X-API-Key": key} if key else {}
         self._connection = None
@@ -51,7 +51,7 @@ class Client:
         headers = {**self._headers, "Content-Type": "application/json"}
         try:
             self._connection = self._connection or http.client.HTTPConnection(
-                self._place, timeout=TIMEOUT_S, source_address=(self._address, 0)
+                self._netloc, timeout=TIMEOUT_S, source_address=(self._address, 0)
             )
             self._connection.request(method, path, text, headers)
             answer = self._connection.getresponse()

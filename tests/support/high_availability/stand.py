@@ -78,7 +78,7 @@ class Stand:
                     return name
 
     def _indexed_counts(self):
-        found = {}
+        counts = {}
         for number in (1, 2):
             address = self.cluster.address(f"indexer{number}", 9101)
             try:
@@ -86,8 +86,8 @@ class Stand:
             except requests.RequestException:
                 continue
             [line] = [x for x in text.splitlines() if x.startswith("scan_indexed_blocks_total ")]
-            found[f"indexer{number}"] = float(line.split()[1])
-        return found
+            counts[f"indexer{number}"] = float(line.split()[1])
+        return counts
 
     def _watch(self, address):
         body = {

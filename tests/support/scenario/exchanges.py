@@ -82,12 +82,12 @@ def approve_everything(stage):
 
 
 def add_liquidity(stage):
-    for key, found in stage.pools.items():
+    for key, contract in stage.pools.items():
         if key.startswith("v2"):
-            args = (found.address, 20 * ETHER, 20 * ETHER)
+            args = (contract.address, 20 * ETHER, 20 * ETHER)
             stage.do(0, "router", "addLiquidityV2", *args)
         elif key.startswith("v3"):
-            args = (found.address, *FULL_RANGE, 15 * ETHER)
+            args = (contract.address, *FULL_RANGE, 15 * ETHER)
             stage.do(0, "router", "addLiquidityV3", *args, gas=1_000_000)
     for key in ("dollar", "harbor"):
         stage.do(0, key, "transfer", stage.pools["pancake dollar/harbor"].address, 1000 * ETHER)
@@ -109,14 +109,14 @@ def first_trades(stage):
 
 
 def trade(stage, who, key, zero_for_one, amount):
-    found = stage.pools[key]
+    contract = stage.pools[key]
     if key.startswith("v2"):
-        args = (found.address, zero_for_one, amount, stage.people[who])
+        args = (contract.address, zero_for_one, amount, stage.people[who])
         return stage.do(who, "router", "swapV2", *args)
     if key.startswith("v3"):
-        args = (found.address, zero_for_one, amount)
+        args = (contract.address, zero_for_one, amount)
         return stage.do(who, "router", "swapV3", *args, gas=600_000)
-    return stage.anvil.transact(stage.people[who], found, "swap", zero_for_one, amount)
+    return stage.anvil.transact(stage.people[who], contract, "swap", zero_for_one, amount)
 
 
 def odd_pools(stage):

@@ -67,9 +67,9 @@ def transaction_counts(chain, transactions):
 
 def balances_and_codes(chain, holders):
     """(balance, code) of each at the head."""
-    asked = [(a, hex(chain.head)) for a in holders]
-    balances = batched(chain.node, [("eth_getBalance", pair) for pair in asked])
-    codes = batched(chain.node, [("eth_getCode", pair) for pair in asked])
+    pairs = [(a, hex(chain.head)) for a in holders]
+    balances = batched(chain.node, [("eth_getBalance", pair) for pair in pairs])
+    codes = batched(chain.node, [("eth_getCode", pair) for pair in pairs])
     return [(str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)]
 
 

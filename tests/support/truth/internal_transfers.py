@@ -11,7 +11,7 @@ def internal_transfers(chain):
         {
             "transactionHash": t["hash"],
             "blockNumber": quantity(block["number"]),
-            "transferIndex": place,
+            "transferIndex": index,
             "type": frame["type"].lower(),
             "fromAddress": frame["from"].lower(),
             "toAddress": frame["to"].lower(),
@@ -25,7 +25,7 @@ def internal_transfers(chain):
         for block in chain.blocks
         for t in block["transactions"]
         if t["hash"] in chain.traces
-        for place, frame in moved_in(chain.traces[t["hash"]])
+        for index, frame in moved_in(chain.traces[t["hash"]])
     ]
 
 
@@ -39,12 +39,12 @@ def logged_transfers(chain):
             logs = [log for log in map(read_log, receipt["logs"]) if chain.is_coin(log)]
             recipient = (t["to"] or receipt["contractAddress"] or "").lower()
             has_own = quantity(t["value"]) and recipient != t["from"].lower()
-            for place, log in enumerate(logs[1:] if has_own else logs, 1):
+            for index, log in enumerate(logs[1:] if has_own else logs, 1):
                 records.append(
                     {
                         "transactionHash": t["hash"],
                         "blockNumber": log.block,
-                        "transferIndex": place,
+                        "transferIndex": index,
                         "type": "transfer",
                         "fromAddress": "0x" + log.topics[1][12:].hex(),
                         "toAddress": "0x" + log.topics[2][12:].hex(),
@@ -61,8 +61,8 @@ def moved_in(outermost):
     """The calls of a trace that move value or create, undone ones left out, as they were called,
     and the place of each among all calls."""
     return [
-        (place, call)
-        for place, (call, around) in enumerate(calls_in(outermost))
+        (index, call)
+        for index, (call, around) in enumerate(calls_in(outermost))
         if around is not None and is_movement(call, around)
     ]
 

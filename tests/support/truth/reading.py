@@ -82,33 +82,33 @@ def succeeded(receipt):
 
 def read_traces(node, hashes):
     """The outermost call frame of each transaction."""
-    asked = [("debug_traceTransaction", (h, {"tracer": "callTracer"})) for h in hashes]
-    return dict(zip(hashes, batched(node, asked), strict=True))
+    requests = [("debug_traceTransaction", (h, {"tracer": "callTracer"})) for h in hashes]
+    return dict(zip(hashes, batched(node, requests), strict=True))
 
 
 def read_logs(node, head):
     logs = []
     for first in range(0, head + 1, BATCH):
         span = {"fromBlock": hex(first), "toBlock": hex(min(head, first + BATCH - 1))}
-        logs += [read_log(found) for found in node.call("eth_getLogs", span)]
+        logs += [read_log(record) for record in node.call("eth_getLogs", span)]
     return sorted(logs, key=lambda log: (log.block, log.number))
 
 
-def read_log(found):
+def read_log(record):
     return Log(
-        address=found["address"].lower(),
-        topics=[bytes.fromhex(topic[2:]) for topic in found["topics"]],
-        data=bytes.fromhex(found["data"][2:]),
-        block=quantity(found["blockNumber"]),
-        number=quantity(found["logIndex"]),
-        transaction_hash=found["transactionHash"],
+        address=record["address"].lower(),
+        topics=[bytes.fromhex(topic[2:]) for topic in record["topics"]],
+        data=bytes.fromhex(record["data"][2:]),
+        block=quantity(record["blockNumber"]),
+        number=quantity(record["logIndex"]),
+        transaction_hash=record["transactionHash"],
     )
 
 
-def batched(node, asked):
+def batched(node, requests):
     answers = []
-    for n in range(0, len(asked), BATCH):
-        answers += node.batch(asked[n : n + BATCH])
+    for n in range(0, len(requests), BATCH):
+        answers += node.batch(requests[n : n + BATCH])
     return answers
 
 

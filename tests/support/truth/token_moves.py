@@ -47,8 +47,8 @@ def is_wrapper(chain, move, moves):
     token, party = move.log.address, move.sender if move.recipient == ZERO else move.recipient
 
     def answer(signature, *args, block=move.log.block):
-        found = chain.call(token, signature, args, block)
-        return None if found is None or len(found) < 32 else int.from_bytes(found[:32], "big")
+        output = chain.call(token, signature, args, block)
+        return None if output is None or len(output) < 32 else int.from_bytes(output[:32], "big")
 
     if None in (answer("totalSupply()"), answer("decimals()"), answer("balanceOf(address)", ZERO)):
         return False

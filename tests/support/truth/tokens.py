@@ -137,14 +137,14 @@ class Tokens:
     def details(self, transfers, read):
         return {
             token: {
-                "transferCount": len(found),
+                "transferCount": len(records),
                 "readBlock": ANY,  # one after which it answered so
                 "eventsConsistent": token not in read,
                 "itemCount": None
                 if self.types[token] == "BEP20"
-                else len({transfer["tokenId"] for transfer in found} - {None}),
+                else len({transfer["tokenId"] for transfer in records} - {None}),
             }
-            for token, found in self.by_token(transfers).items()
+            for token, records in self.by_token(transfers).items()
         }
 
     def by_token(self, transfers):
@@ -157,10 +157,10 @@ class Tokens:
         """Of each token whose events do not add up what it answers for holders that they name, and
         for itself; nothing where it does not answer."""
         read = {}
-        for token, found in self.by_token(transfers).items():
+        for token, records in self.by_token(transfers).items():
             if self.is_bare(token):
                 continue
-            sums = {h: n for h, n in balances_of(found).items() if n and h != ZERO}
+            sums = {h: n for h, n in balances_of(records).items() if n and h != ZERO}
             answers = {h: self.balance(token, h) for h in {*sums, token}}
             if not self.adds_up(sums, answers):
                 read[token] = {h: n for h, n in answers.items() if n is not None}
@@ -190,8 +190,8 @@ def holders_by_transfers(transfers):
     for transfer in transfers:
         by_token[transfer["tokenAddress"]].append(transfer)
     return {
-        token: {h: value for h, value in balances_of(found).items() if value > 0 and h != ZERO}
-        for token, found in by_token.items()
+        token: {h: value for h, value in balances_of(records).items() if value > 0 and h != ZERO}
+        for token, records in by_token.items()
     }
 
 

@@ -34,15 +34,15 @@ class Trades:
                 moved[at, token, "in", transfer["toAddress"]] += int(value)
                 moved[at, token, "out", transfer["fromAddress"]] += int(value)
         trades = [record for log in self.chain.logs if (record := self.trade_record(log))]
-        said = Counter()
+        totals = Counter()
         for trade in trades:
             for key, amount in sides(trade):
-                said[key] += amount
+                totals[key] += amount
         for trade in trades:
             keys = [key for key, _ in sides(trade)]
-            trade["backedByTransfers"] = all(k in moved and moved[k] >= said[k] for k in keys)
+            trade["backedByTransfers"] = all(k in moved and moved[k] >= totals[k] for k in keys)
             if not trade["backedByTransfers"] and all(
-                k in moved and moved[k] * 2 >= said[k] for k in keys
+                k in moved and moved[k] * 2 >= totals[k] for k in keys
             ):
                 trade["backedByTransfers"] = None
         return trades

@@ -48,10 +48,10 @@ def followed(request, postgres, template, chain):
 
 
 def test_every_pair_is_what_the_node_says(service, chain):
-    found = by_key(service.client, chain.owner, ended="true")
-    assert len(found) == 16
-    shown = {key: (r["amountNow"], r["unavailable"]) for key, r in found.items()}
-    [burnt] = [key for key in found if key[0] == "item" and key[2] == "4"]
+    records = by_key(service.client, chain.owner, ended="true")
+    assert len(records) == 16
+    shown = {key: (r["amountNow"], r["unavailable"]) for key, r in records.items()}
+    [burnt] = [key for key in records if key[0] == "item" and key[2] == "4"]
     assert shown.pop(burnt) == (None, "reverted")
     assert shown == {key: (str(chain.node_says(*key)), None) for key in shown}
     page = get(service.client, f"/addresses/{chain.owner}/approvals")
@@ -60,14 +60,14 @@ def test_every_pair_is_what_the_node_says(service, chain):
 
 
 def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
-    found = by_key(service.client, chain.owner)
+    records = by_key(service.client, chain.owner)
     one, other, coin = (chain.address(name) for name in ("one", "other", "coin"))
     keepers, items, weth = (chain.address(name) for name in ("keepers", "items", "weth"))
     by_permit2 = chain.anvil.accounts[5]
     # amount by events, now, at risk, difference, whether it was used
     assert {
         key: (r["amount"], r["amountNow"], r["atRisk"], r["difference"], bool(r["lastUse"]))
-        for key, r in found.items()
+        for key, r in records.items()
     } == {
         ("allowance", coin, one): (str(MOST), str(MOST), "650", None, True),
         ("allowance", coin, other): ("500", "300", "300", "lower", True),
@@ -80,17 +80,17 @@ def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
         ("operator", keepers, other): ("1", "1", "2", None, False),
         ("operator", items, one): ("1", "1", "50", None, False),
     }
-    assert all(record["inForce"] for record in found.values())
-    assert found["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
+    assert all(record["inForce"] for record in records.values())
+    assert records["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
     expected = [("item", keepers, "3"), ("item", keepers, "1")]
     assert [*by_key(service.client, chain.owner, kind="item")] == expected
     assert len(by_key(service.client, chain.owner, spender=one, tokenAddress=coin)) == 2
     text = service.client.get(f"/api/v1/addresses/{chain.owner}/approvals?format=csv").text
     rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
-    assert [row["spender"] for row in rows] == [record["spender"] for record in found.values()]
+    assert [row["spender"] for row in rows] == [record["spender"] for record in records.values()]
     page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
     assert page.count("unlimited") == 3
-    for record in found.values():
+    for record in records.values():
         assert (record["revokeTo"], record["revokeData"]) == chain.revocation(record)
         assert f'data-data="{record["revokeData"]}"' in page
         assert record["transactionHash"] in page
@@ -184,17 +184,17 @@ def test_a_node_away_leaves_what_is_stored(service, chain):
 
 def test_events_are_read_from_the_node_once(postgres, template, chain):
     """Those of older blocks alone, and after a fork anew: others are of stored blocks."""
-    asked = []
+    requests = []
 
     def note(calls, forward):
         ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-        asked.extend((int(r["fromBlock"], 16), int(r["toBlock"], 16)) for r in ranges)
+        requests.extend((int(r["fromBlock"], 16), int(r["toBlock"], 16)) for r in ranges)
         return Reply(body=forward(calls))
 
     def read(client):
-        asked.clear()
+        requests.clear()
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
-        return page["approvals"], [*asked]
+        return page["approvals"], [*requests]
 
     snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
     with (
@@ -261,11 +261,11 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
 @pytest.mark.thorough
 def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template, chain):
     """All instances had one lock, inside of which the first one waited for the node."""
-    asked, answers = threading.Event(), threading.Event()
+    request, answers = threading.Event(), threading.Event()
 
     def owe_events(calls, forward):
         if chain.owner.removeprefix("0x") in str(calls) and "eth_getLogs" in str(calls):
-            asked.set()
+            request.set()
             answers.wait(WAIT_S)
         return Reply(body=forward(calls))
 
@@ -279,7 +279,7 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
         node.fault = owe_events
         app = create_app(settings_for(indexing.url, node.url))
         first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
-        assert asked.wait(WAIT_S)
+        assert request.wait(WAIT_S)
         with app.test_client() as client:
             page = client.get(
                 f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}
@@ -290,13 +290,13 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
 
 @pytest.mark.thorough
 def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain):
-    asked = []
+    widths = []
 
     def refuse_wide(calls, forward):
         for call in calls:
             if is_logs(call):
                 first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))
-                asked.append(last - first + 1)
+                widths.append(last - first + 1)
                 if last - first >= 5:
                     too_wide = refuse(is_logs, -32602, "block range is too wide")
                     return too_wide(calls, forward)
@@ -310,12 +310,12 @@ def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain)
         client = client_over(url, node.url)
         sources(client).get(events.ApprovalBounds).events = 9
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
-        assert max(asked) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
+        assert max(widths) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
         shown = [key_of(r) for r in page["approvals"]]
         assert shown == [*whole][: len(shown)] and 5 < len(shown) < len(whole)
-        asked.clear()
+        widths.clear()
         get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=2, page=2)
-        assert not asked  # kept until there is another block
+        assert not widths  # kept until there is another block
 
 
 def test_an_approval_begins_with_the_event_that_its_uses_lower():

@@ -74,19 +74,19 @@ def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
 
 
 def require_history(ask, expected, person):
-    asked = {
+    filters = {
         "to_address_hashes_to_include": person,
         "from_address_hashes_to_include": person,
         "age_from": "1970-01-01T00:00:00.00Z",
     }
     own = expected(lambda _, row: person in (row["fromAddress"], recipient(row)))
-    assert keys(ask, **asked) == own
+    assert keys(ask, **filters) == own
     sent = expected(lambda _, row: person == row["fromAddress"])
     assert keys(ask, from_address_hashes_to_include=person) == sent
     received = expected(lambda _, row: person == recipient(row))
     assert keys(ask, to_address_hashes_to_include=person) == received
     to_self = expected(lambda _, row: person == row["fromAddress"] == recipient(row))
-    assert keys(ask, **asked, address_relation="and") == to_self
+    assert keys(ask, **filters, address_relation="and") == to_self
     others = expected(lambda _, row: person != row["fromAddress"])
     assert keys(ask, from_address_hashes_to_exclude=person, items_count=100) == others
 

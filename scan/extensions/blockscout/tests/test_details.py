@@ -118,16 +118,16 @@ def test_a_list_reads_few_reasons_from_the_node(ask, truth):
 @pytest.mark.thorough
 def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask):
     """Whatever other calls, which move nothing or fail, come before it."""
-    places = []
+    keys = []
     for row in ask.rows("/internal-transactions", items_count=100):
         call = ask(f"/transactions/{row['transaction_hash']}/raw-trace")[row["index"]]
         assert call["action"]["from"] == row["from"]["hash"]
         assert str(int(call["action"]["value"], 16)) == row["value"]
         assert call["type"] == row["type"]
-        places.append((row["transaction_hash"], row["index"]))
-    counted = Counter(sent for sent, _ in places)
-    assert len({*places}) == len(places)
-    assert any(index > counted[sent] for sent, index in places)
+        keys.append((row["transaction_hash"], row["index"]))
+    counted = Counter(sent for sent, _ in keys)
+    assert len({*keys}) == len(keys)
+    assert any(index > counted[sent] for sent, index in keys)
 
 
 def test_a_countdown_is_in_texts(ask, truth):
@@ -182,7 +182,7 @@ def test_a_verified_contract_is_as_published(explorer, many):
     assert shown["is_fully_verified"] is (stored["match"] == "full")
     assert shown["abi"] == stored["abi"]
     sources = {path: source["content"] for path, source in stored["sources"].items()}
-    files = {each["file_path"]: each["source_code"] for each in shown["additional_sources"]}
+    files = {file["file_path"]: file["source_code"] for file in shown["additional_sources"]}
     assert {shown["file_path"]: shown["source_code"], **files} == sources
     address = explorer.client.get(f"/api/v2/addresses/{many}").json
     assert (address["name"], address["is_verified"], address["is_contract"]) == ("Many", True, True)

@@ -194,8 +194,8 @@ def test_state_changes_have_what_tokens_changed(ask, truth):
 
 def test_pages_have_as_many_rows_as_are_wanted(client):
     ask = Asking(client)
-    for wanted, count in ((1, 1), (73, 73), (100, 100), (5000, 100)):
-        body = ask("/transactions", items_count=wanted)
+    for items_count, count in ((1, 1), (73, 73), (100, 100), (5000, 100)):
+        body = ask("/transactions", items_count=items_count)
         assert len(body["items"]) == count
         assert set(body["next_page_params"]) == {"block_number", "index"}
     assert client.get("/api/v2/transactions?items_count=0").status_code == 422

@@ -49,8 +49,8 @@ OTHERS = f"""
 def test_a_deep_page_costs_what_the_first_does(seeded_service, path):
     first = buffers(seeded_service, path)
     assert first < MOST_BUFFERS
-    place = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
-    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}{place}")
+    cursor = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
+    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}{cursor}")
     assert deep <= DEEPER * first + 100
 
 
@@ -81,13 +81,13 @@ def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
     """A page without a match ends there, and the next one goes on to the end of the list."""
     monkeypatch.setattr("scan.queries.filtered_pages.MAX_ENTRIES", 1024)
     compared = 0
-    place = {}
-    while place is not None:
-        plans, body = seeded_service.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(place)}")
+    cursor = {}
+    while cursor is not None:
+        plans, body = seeded_service.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(cursor)}")
         most = max(rows_compared(plan) for plan in plans)
         assert body["items"] == [] and most <= 1024 + CHECKPOINT_EVERY + 1
         compared += most
-        place = body["next_page_params"]
+        cursor = body["next_page_params"]
     assert compared >= seeded_service.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
 
 

@@ -105,7 +105,7 @@ def test_every_response_is_as_published(ask, examples, client):
         bodies = [response.json for response in answers(client, rule, examples)]
         wrong += (fault for body in bodies for fault in faults(route_of(rule), body))
         counts[rule] = len(bodies)
-    assert not wrong, "\n".join(dict.fromkeys(re.sub(r"\d+", "0", each) for each in wrong))
+    assert not wrong, "\n".join(dict.fromkeys(re.sub(r"\d+", "0", message) for message in wrong))
     unanswered = {rule for rule, count in counts.items() if count == 0}
     assert unanswered == {rule for rule in rules if re.search(WITHOUT_EXAMPLES, rule)}
 
@@ -179,15 +179,15 @@ def test_places_can_be_made_of_items(ask, truth):
     busy = most(truth, "txCount")
     for path in ("/transactions", f"/addresses/{busy}/transactions"):
         rows = ask.rows(path)
-        for place in (3, 57, len(rows) - 1):
-            at = {"block_number": rows[place]["block_number"], "index": rows[place]["position"]}
-            assert ask(path, **at)["items"] == rows[place + 1 : place + 51]
+        for index in (3, 57, len(rows) - 1):
+            at = {"block_number": rows[index]["block_number"], "index": rows[index]["position"]}
+            assert ask(path, **at)["items"] == rows[index + 1 : index + 51]
     moved = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
     [(emitter, _)] = moved.most_common(1)
     logs = ask.rows(f"/addresses/{emitter}/logs")
-    for place in (0, len(logs) // 2, len(logs) - 1):
-        at = {"block_number": logs[place]["block_number"], "index": logs[place]["index"]}
-        assert ask(f"/addresses/{emitter}/logs", **at)["items"] == logs[place + 1 : place + 51]
+    for index in (0, len(logs) // 2, len(logs) - 1):
+        at = {"block_number": logs[index]["block_number"], "index": logs[index]["index"]}
+        assert ask(f"/addresses/{emitter}/logs", **at)["items"] == logs[index + 1 : index + 51]
     newest = ask("/transactions")["items"]
     assert ask("/transactions", block_number=2**62, index=2**62)["items"] == newest
     assert ask("/transactions", block_number=0)["items"] == []
@@ -209,18 +209,18 @@ def test_a_list_goes_on_by_place_after_a_fork(database_url, chain, kept, replace
         chain.append([Move(address("sender"), address("receiver"))] * 3)
     rest = [row["hash"] for page in pages for row in page]
     now = ask.rows("/transactions", _="now")
-    place = (first[-1]["block_number"], first[-1]["position"])
+    cursor = (first[-1]["block_number"], first[-1]["position"])
     common = [row["hash"] for row in now if row["block_number"] <= kept]
     seen = [row["hash"] for row in first if row["block_number"] <= kept] + rest
     assert [hash_ for hash_ in seen if hash_ in common] == common
-    assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < place]
+    assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < cursor]
 
 
 def test_what_a_transaction_moved(ask, truth):
     by_transaction = {}
     for transfer in reversed(truth.token_transfers):
         by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
-    fullest = max(by_transaction, key=lambda each: len(by_transaction[each]))
+    fullest = max(by_transaction, key=lambda hash_: len(by_transaction[hash_]))
     for sent in [fullest, *random.Random(2).sample(sorted(by_transaction), 12)]:
         rows = ask.rows(f"/transactions/{sent}/token-transfers")
         assert [row["log_index"] for row in rows] == by_transaction[sent]
@@ -315,8 +315,8 @@ def test_tokens_in_one_request(ask, truth):
         refused = batch(wrong)
         assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)], wrong
     assert ask.client.post("/api/v2/tokens/batch", json=[]).status_code == 400
-    asked = {"Origin": "https://wallet.example", "Access-Control-Request-Method": "POST"}
-    preflight = ask.client.options("/api/v2/tokens/batch", headers=asked)
+    headers = {"Origin": "https://wallet.example", "Access-Control-Request-Method": "POST"}
+    preflight = ask.client.options("/api/v2/tokens/batch", headers=headers)
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
 
 
@@ -347,7 +347,7 @@ def test_search_redirects_to_hashes_alone(ask, truth):
     assert {result["reputation"] for result in results} == {"ok"}
     assert ask("/search/quick", q=symbol) == results
     assert ask("/search/quick", q="a") == []
-    assert [found["block_number"] for found in ask("/search/quick", q="7")] == [7]
+    assert [result["block_number"] for result in ask("/search/quick", q="7")] == [7]
     with patch.multiple("scan.queries.blocks", get=lambda *_: None):  # they vanish meanwhile
         with patch.multiple("scan.queries.transactions", get=lambda *_: None):
             for vanished in (truth.blocks[4]["hash"], truth.transactions[6]["hash"]):
@@ -382,5 +382,5 @@ def test_paths_may_end_in_a_slash_and_with_a_key(ask):
 
 def test_query_strings_urlencoded_as_clients_do(client):
     first = client.get("/api/v2/tokens").json
-    place = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}
-    assert client.get(f"/api/v2/tokens?{urlencode(place)}").status_code == 200
+    cursor = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}
+    assert client.get(f"/api/v2/tokens?{urlencode(cursor)}").status_code == 200

@@ -174,14 +174,14 @@ def refusal(explorer, response):
     shows no other error; and the field of the form under which it stands."""
     assert (response.status_code, response.json["message"]) == (200, STARTED), response.text
     job = response.json["verification_id"]
-    told = explorer.client.get(f"/server/v2/verify/{job}").json
-    assert told["isJobCompleted"] and told["error"]["customCode"] == "refused"
+    status = explorer.client.get(f"/server/v2/verify/{job}").json
+    assert status["isJobCompleted"] and status["error"]["customCode"] == "refused"
     [[field]] = database.execute(
         explorer.settings.database_url,
         "SELECT form_field FROM verification_jobs WHERE id = %s::uuid",
         job,
     )
-    return told["error"]["message"], field
+    return status["error"]["message"], field
 
 
 @pytest.mark.parametrize(
@@ -201,8 +201,8 @@ def refusal(explorer, response):
     ids=range(7),
 )  # fmt: skip
 def test_what_is_no_submission_says_so_as_a_job(explorer, placed, method, fields, words, field):
-    message, told = refusal(explorer, submit(explorer, placed, method, **fields))
-    assert words in message and told == field
+    message, form_field = refusal(explorer, submit(explorer, placed, method, **fields))
+    assert words in message and form_field == field
 
 
 def test_a_method_or_an_address_that_is_none_is_refused(explorer, placed):

@@ -23,8 +23,8 @@ from tests.support.table_digest import digest, fresh_digest
 PATH = "/api/v1/stats/daily"
 LAST_DAY = "2023-11-20"  # with none on the 17th
 COUNTS = {
-    name: place
-    for place, name in enumerate(
+    name: index
+    for index, name in enumerate(
         "transactions failedTransactions activeAddresses newAddresses contractsCreated"
         " tokenTransfers dexTrades gasUsed fees burntFees".split(),
         start=2,
@@ -62,7 +62,7 @@ def test_days_are_what_their_rows_give(days, url):
         row = expected.get(day["date"], (0, -1, *[0] * 10))
         assert day["blocks"] == row[1] - row[0] + 1
         assert {name: int(day[name]) for name in COUNTS} == {
-            name: row[place] for name, place in COUNTS.items()
+            name: row[index] for name, index in COUNTS.items()
         }
     assert body["days"][3]["transactions"] == 0 and body["days"][3]["fees"] == "0"
 
@@ -294,8 +294,8 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
         values = sorted((move.tokens or 0 for move in newest), reverse=True)
         body = client.get(f"{path}&tokenAddress=0x{made_blocks.TOKEN.hex()}").json
         assert [int(t["value"]) for t in body["transfers"]] == [v for v in values if v][:10]
-        places = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
-        assert places == sorted(places, reverse=True)
+        keys = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
+        assert keys == sorted(keys, reverse=True)
         assert (body["of"], body["total"]) == (len(newest), len(made))
 
 

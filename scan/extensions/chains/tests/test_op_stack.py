@@ -36,8 +36,8 @@ class Rollup(namedtuple("Rollup", "node url client deposits")):
 
 def attributes(number):
     """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
-    places = f"{number:016x}{1_700_000_000:016x}{900 + number:016x}"
-    return f"0x440a5e20{1:08x}{2:08x}{places}{30:064x}{1:064x}{L1_HASH}{'00' * 32}"
+    fields = f"{number:016x}{1_700_000_000:016x}{900 + number:016x}"
+    return f"0x440a5e20{1:08x}{2:08x}{fields}{30:064x}{1:064x}{L1_HASH}{'00' * 32}"
 
 
 def deposit(node, sender, to, mint=0, value=0, data="0x"):

@@ -36,8 +36,8 @@ def get(explorer, path, status=200):
 def twins(explorer):
     """A verified one, one with other immutables, one that was made by a factory."""
     first, second = (
-        place(explorer, SIMILAR, "Twin", encode(["address", "uint256"], [CHECKSUMMED, n]).hex())
-        for n, place in ((7, verified), (8, deploy))
+        create(explorer, SIMILAR, "Twin", encode(["address", "uint256"], [CHECKSUMMED, n]).hex())
+        for n, create in ((7, verified), (8, deploy))
     )
     factory = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Factory")
     maker = explorer.deploy(factory.creation)

@@ -78,8 +78,8 @@ def test_a_contract_is_written_with_a_wallet(page, explorer, explorer_url, vault
     many_digits = str(2**255 + 1)
     press(page, deposit, "<i>note</i>", f'[[{many_digits}, "{OWNER}"]]', value="3 wei")
     page.evaluate("form.dispatchEvent(new Event('input'))")
-    told = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
-    assert page.evaluate("form.querySelector('.words').textContent") == told
+    expected = "Calls deposit with 0.000000000000000003 ETH (3 wei) sent with the call."
+    assert page.evaluate("form.querySelector('.words').textContent") == expected
     connect(page, sender, "0x1")
     page.wait("form.querySelector('output button')")
     assert "chain 1" in output(page)

@@ -17,11 +17,11 @@ CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
 def listed(explorer, address):
     """Whether the page and the search show it, which are cached, and how many the page counts."""
     page = explorer.client.get("/verified-contracts")
-    found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
+    results = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
     after = dict.fromkeys(("after_us", "after_address", "after_code_hash"))
     row = explorer.database.row("queries/verified_contracts_list", limit=25, offset=0, **after)
     assert row is not None and row[2] == len(json.loads(row[1])) == row[3]
-    return address in page.text, address in [result["value"] for result in found], row[3]
+    return address in page.text, address in [result["value"] for result in results], row[3]
 
 
 def test_lists_follow_the_chain(own_explorer):
@@ -89,10 +89,10 @@ def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by
         assert client.get(path).status_code == 200
 
     def match_of(door, *names):
-        found = client.get(door.format(address)).json
+        value = client.get(door.format(address)).json
         for name in names:
-            found = (found or {}).get(name) if isinstance(name, str) else found[name]
-        return found or None
+            value = (value or {}).get(name) if isinstance(name, str) else value[name]
+        return value or None
 
     def doors():
         chain_id = client.get("/chains").json[0]["chainId"]

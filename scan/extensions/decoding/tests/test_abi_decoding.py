@@ -74,14 +74,14 @@ def function(name, *inputs):
 
 
 def values(decoded):
-    return [each.value for each in decoded.arguments]
+    return [arg.value for arg in decoded.arguments]
 
 
 def test_a_token_that_is_indexed_as_erc721_has_its_names():
     calldata = encoded_call("approve(address,uint256)", HOLDER, 7)
     plain, item = decode_call(calldata), decode_call(calldata, token_type="BEP721")
-    assert plain is not None and [each.name for each in plain.arguments] == ["spender", "value"]
-    assert item is not None and [each.name for each in item.arguments] == ["to", "tokenId"]
+    assert plain is not None and [arg.name for arg in plain.arguments] == ["spender", "value"]
+    assert item is not None and [arg.name for arg in item.arguments] == ["to", "tokenId"]
 
 
 def test_tuples_arrays_and_every_kind_of_value_are_rendered_as_calls_are():
@@ -150,7 +150,7 @@ def test_imported_signatures_decode_what_they_encode_alone():
     decoded = decode_call_by(calldata, ["f(uint256,string)"])
     assert decoded is not None and decoded.source == "imported"
     expected = [("", "uint256", "7"), ("", "string", "seven")]
-    assert [tuple(each[:3]) for each in decoded.arguments] == expected
+    assert [tuple(arg[:3]) for arg in decoded.arguments] == expected
     assert decode_call_by(calldata + b"\0", ["f(uint256,string)"]) is None
     assert decode_call_by(calldata, ["g(uint256,string)"]) is None
 
@@ -218,7 +218,7 @@ def test_entries_that_nobody_can_decode_are_left_out():
         function("known", {"name": "a", "type": "uint256"}),
     ]
     index = index_abi(odd)
-    assert [each.name for entries in index.functions.values() for each in entries] == ["known"]
+    assert [entry.name for entries in index.functions.values() for entry in entries] == ["known"]
 
 
 def test_a_long_name_is_cut():

@@ -16,8 +16,8 @@ PARTY = (1).to_bytes(32, "big")
 
 def events(count, *types, anonymous=True, indexed=0):
     inputs = [
-        {"type": type_, "name": f"a{place}", "indexed": place < indexed}
-        for place, type_ in enumerate(types)
+        {"type": type_, "name": f"a{position}", "indexed": position < indexed}
+        for position, type_ in enumerate(types)
     ]
     return abi_decoding.index_abi(
         {"type": "event", "name": f"E{number}", "anonymous": anonymous, "inputs": inputs}
@@ -41,8 +41,8 @@ def attempts(monkeypatch):
 
 def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
     word = (7).to_bytes(32, "big")
-    found = decode_log([], word, [events(1, "uint256")])
-    assert found is not None and found.name == "E0"
+    event = decode_log([], word, [events(1, "uint256")])
+    assert event is not None and event.name == "E0"
     assert decode_log([], word, [events(2, "uint256")]) is None  # neither is known to be right
     attempts.clear()
     for data in (word, word * 2, word * 50, encode(["uint256[]"], [[1] * 1000])):
@@ -54,12 +54,12 @@ def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
 def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
     inputs = [[{"type": "uint256", "name": "a"}] * count for count in range(1, 100)]
     index = abi_decoding.index_abi(
-        {"type": "event", "name": f"E{len(each)}", "anonymous": True, "inputs": each}
-        for each in inputs
+        {"type": "event", "name": f"E{len(parameters)}", "anonymous": True, "inputs": parameters}
+        for parameters in inputs
     )
     for words in (1, 50, 99):
-        found = decode_log([], bytes(32 * words), [index])
-        assert found is not None and found.name == f"E{words}"
+        event = decode_log([], bytes(32 * words), [index])
+        assert event is not None and event.name == f"E{words}"
     assert decode_log([PARTY], bytes(32), [index]) is None
 
 
@@ -102,8 +102,8 @@ def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
         work=10 * (abi_decoding.ATTEMPT + 3), processor_s=60.0
     )  # three words each
     logs = [([TRANSFER, PARTY, PARTY], PARTY)] * 12
-    found = [decode_log(topics, data, budget=budget) is not None for topics, data in logs]
-    assert found == [True] * 10 + [False] * 2 and budget.is_exceeded
+    results = [decode_log(topics, data, budget=budget) is not None for topics, data in logs]
+    assert results == [True] * 10 + [False] * 2 and budget.is_exceeded
     call = keccak(text="transfer(address,uint256)")[:4] + PARTY * 2
     assert decode_call(call) is not None
     assert decode_call(call, budget=budget) is None

@@ -28,7 +28,7 @@ def reader_of(app):
 def methods(explorer, *calls):
     records = [{"toAddress": to, "methodId": method} for to, method in calls]
     add_methods(reader_of(explorer.app), records)
-    return [each.get("method") for each in records]
+    return [record.get("method") for record in records]
 
 
 def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(explorer, many):
@@ -59,8 +59,8 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
         explorer.execute(
             "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
         )
-    found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
-    assert found == ["first", "0x09090902"]
+    names = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
+    assert names == ["first", "0x09090902"]
     assert selectors(reader_of(explorer.app), "first") == [bytes([9, 9, 9, 1])]
     assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
 
@@ -95,7 +95,7 @@ def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
     over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
     assert over <= {*selectors(reader, "over")}
     assert selector("safeTransferFrom(address,address,uint256)") in {
-        to_hex(each) for each in selectors(reader, "safeTransferFrom")
+        to_hex(value) for value in selectors(reader, "safeTransferFrom")
     }
     monkeypatch.setattr(contracts, "MAX_SELECTORS", 2)
     with pytest.raises(InvalidParameter, match="too many"):
@@ -109,7 +109,7 @@ def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
 def test_lists_of_transactions_show_it(client, path):
     """Of the scenario's chain."""
     newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
-    called = next(each for each in newest if each["methodId"])
+    called = next(transaction for transaction in newest if transaction["methodId"])
     add_methods(reader_of(client.application), [called])
     text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
     assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text

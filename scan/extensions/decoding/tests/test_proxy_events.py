@@ -28,11 +28,11 @@ __all__ = ["work"]
 
 def events(client, emitter):
     """Oldest first, by the list and by the query, which have to agree."""
-    found = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
+    logs = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
     body = {"entity": "logs", "filter": {"address": emitter}}
-    asked = client.post("/api/v1/query", json=body).json["data"]
-    assert [log["event"] for log in asked] == [log["event"] for log in found]
-    return [log["event"] for log in reversed(found)]
+    rows = client.post("/api/v1/query", json=body).json["data"]
+    assert [log["event"] for log in rows] == [log["event"] for log in logs]
+    return [log["event"] for log in reversed(logs)]
 
 
 def of_transaction(work, transaction):
@@ -45,10 +45,10 @@ def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work
     other = many_functions.deploy(work.explorer, NEXT, "Next")  # not verified
     work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
     second = work.send(proxy, keccak(text=f"labour({STEPS},string)")[:4] + WORK[4:])
-    found = events(work.explorer.client, proxy)
-    assert found == of_transaction(work, first) + of_transaction(work, second)
-    assert [event and event["name"] for event in found] == ["Worked", "Quiet", None, None]
-    assert {event["source"] for event in found if event} == {"verified"}
+    records = events(work.explorer.client, proxy)
+    assert records == of_transaction(work, first) + of_transaction(work, second)
+    assert [event and event["name"] for event in records] == ["Worked", "Quiet", None, None]
+    assert {event["source"] for event in records if event} == {"verified"}
 
 
 def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(work):

@@ -42,9 +42,9 @@ class Work(namedtuple("Work", "explorer worker")):
         return answer.status_code, answer.json
 
     def details(self, transaction):
-        status, found = self.get(transaction)
-        assert status == 200 and found["unavailable"] is None
-        return found
+        status, record = self.get(transaction)
+        assert status == 200 and record["unavailable"] is None
+        return record
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,8 @@ def proxy_to(work, address, slot=SLOT):
     return many_functions.deploy(work.explorer, many_functions.PROXY, "Proxy", arguments)
 
 
-def check_work(found):
-    assert found["method"] == {
+def check_work(record):
+    assert record["method"] == {
         "name": "work",
         "signature": f"work({STEPS},string)",
         "arguments": [
@@ -67,7 +67,7 @@ def check_work(found):
         ],
         "source": "verified",
     }
-    worked, quiet = found["logs"]
+    worked, quiet = record["logs"]
     assert worked["event"]["source"] == "verified"
     assert worked["event"]["arguments"][1:] == [
         {
@@ -78,18 +78,18 @@ def check_work(found):
         },
         {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
     ]
-    assert (quiet["event"]["name"], found["logCount"]) == ("Quiet", 2)
+    assert (quiet["event"]["name"], record["logCount"]) == ("Quiet", 2)
     expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
-    assert [each["value"] for each in quiet["event"]["arguments"]] == expected
+    assert [argument["value"] for argument in quiet["event"]["arguments"]] == expected
 
 
 def test_a_call_of_a_verified_contract_is_decoded(work):
     sent = work.send(work.worker, WORK)
-    found = work.details(sent)
-    check_work(found)
+    record = work.details(sent)
+    check_work(record)
     receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
-    assert found["input"] == "0x" + WORK.hex()
-    for log, given in zip(found["logs"], receipt["logs"], strict=True):
+    assert record["input"] == "0x" + WORK.hex()
+    for log, given in zip(record["logs"], receipt["logs"], strict=True):
         expected = (given["address"].lower(), given["topics"], given["data"])
         assert (log["address"], log["topics"], log["data"]) == expected
         assert log["logIndex"] == int(given["logIndex"], 16)
@@ -133,12 +133,12 @@ def shouted(work):
 
 
 def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
-    found = work.details(shouted)
-    indexes = [log["logIndex"] for log in found["logs"]]
-    assert indexes == [*range(10_000)] and found["logCount"] == 10_000
+    record = work.details(shouted)
+    indexes = [log["logIndex"] for log in record["logs"]]
+    assert indexes == [*range(10_000)] and record["logCount"] == 10_000
     long = WORK + bytes(128 * 1024 - len(WORK) - 200)
-    found = work.details(work.send(work.worker, long, gas=16_000_000))
-    assert found["input"] == "0x" + long.hex() and found["method"]["name"] == "work"
+    record = work.details(work.send(work.worker, long, gas=16_000_000))
+    assert record["input"] == "0x" + long.hex() and record["method"]["name"] == "work"
 
 
 def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
@@ -177,19 +177,19 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 def test_a_client_makes_one_large_answer_at_a_time(work, shouted):
     client = create_app(work.explorer.settings).test_client()
     sources(client).get(ProcessorWait).seconds = 0.0
-    places = sources(client).processor_places
+    slots = sources(client).processor_places
     paths = [
         f"/api/v1/transactions/{shouted}",
         f"/tx/{shouted}",
         f"/api/v2/transactions/{shouted}/logs",
         f"/api/v1/transactions/{shouted}/trace",
     ]
-    with places.place("127.0.0.1"):
+    with slots.place("127.0.0.1"):
         assert [client.get(path).status_code for path in paths] == [429] * 4
         assert client.get(paths[0], environ_base={"REMOTE_ADDR": "192.0.2.7"}).status_code == 200
         assert client.get("/api/v1/transactions?limit=3").status_code == 200
     assert client.get(paths[1]).status_code == 200
-    assert places.taken == 0
+    assert slots.taken == 0
 
 
 def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
@@ -200,9 +200,9 @@ def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
         (transaction_reader, "MOST_BYTES", 8_000, None),
     ):
         monkeypatch.setattr(module, name, bound)
-        status, found = work.get(sent, create_app(work.explorer.settings).test_client())
-        assert (status, found["logs"], found["logCount"]) == (200, None, count)
-        assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
+        status, record = work.get(sent, create_app(work.explorer.settings).test_client())
+        assert (status, record["logs"], record["logCount"]) == (200, None, count)
+        assert "more logs" in record["unavailable"] and record["method"]["name"] == "shout"
         forget_block(work)  # its receipts are the node's
 
 
@@ -218,7 +218,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work):
     wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
     assert (imported["name"], imported["source"]) == ("toil", "imported")
-    assert [each["name"] for each in imported["arguments"]] == ["", ""]
+    assert [argument["name"] for argument in imported["arguments"]] == ["", ""]
     answer = work.explorer.verify(
         address, source, many_functions.VERSION, contractName="Later", optimizationUsed=0
     )
@@ -237,11 +237,11 @@ def answers(change):
 
 
 def log_with(**fields):
-    return answers(lambda found: found["logs"][1].update(fields) if "logs" in found else None)
+    return answers(lambda result: result["logs"][1].update(fields) if "logs" in result else None)
 
 
 def field_with(**fields):
-    return answers(lambda found: found.update(fields))
+    return answers(lambda result: result.update(fields))
 
 
 FAULTS = {
@@ -300,15 +300,15 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
     with behind(replace(work.explorer.settings, traces="off")) as (client, node):
         for transaction, (name, fault) in zip(sent, FAULTS.items(), strict=True):
             node.fault = fault
-            status, found = work.get(transaction, client)
-            assert (status, found["unavailable"]) == (200, None), name
-            check_work(found)
+            status, record = work.get(transaction, client)
+            assert (status, record["unavailable"]) == (200, None), name
+            check_work(record)
             assert "not shown" not in client.get(f"/tx/{transaction}").text, name
         assert node.requests == 1  # for the finality
         node.fault = no_storage
-        status, found = work.get(proxied, client)
-        assert (status, found["input"], found["method"]) == (200, "0x" + WORK.hex(), None)
-        assert "implementations" in found["unavailable"] and len(found["logs"]) == 2
+        status, record = work.get(proxied, client)
+        assert (status, record["input"], record["method"]) == (200, "0x" + WORK.hex(), None)
+        assert "implementations" in record["unavailable"] and len(record["logs"]) == 2
         node.fault = None
         check_work(work.get(proxied, client)[1])
 
@@ -329,9 +329,9 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
     execute(url, f"UPDATE block_bodies SET {damage} {last}")  # noqa: S608
     check_work(work.get(sent, create_app(settings).test_client())[1])
     alone = create_app(replace(settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
-    status, found = work.get(sent, alone)
-    assert (status, found["hash"], found["input"]) == (200, sent, None)
-    assert found["unavailable"]
+    status, record = work.get(sent, alone)
+    assert (status, record["hash"], record["input"]) == (200, sent, None)
+    assert record["unavailable"]
 
 
 @pytest.mark.thorough
@@ -343,10 +343,10 @@ def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
             node.fault = fault
             sent = work.send(work.worker, WORK)
             forget_block(work)
-            status, found = work.get(sent, client)
-            assert (status, found["hash"]) == (200, sent), name
-            assert (found["input"], found["method"], found["logs"]) == (None, None, None), name
-            assert found["unavailable"].endswith(".")
+            status, record = work.get(sent, client)
+            assert (status, record["hash"]) == (200, sent), name
+            assert (record["input"], record["method"], record["logs"]) == (None, None, None), name
+            assert record["unavailable"].endswith(".")
             page = client.get(f"/tx/{sent}")
             assert page.status_code == 200 and "not shown" in page.text, name
             node.fault = None

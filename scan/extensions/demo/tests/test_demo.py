@@ -54,7 +54,7 @@ def test_every_endpoint_is_asked_once(demo):
     known = {"address": token, "token_id": item["tokenId"], "transaction_hash": newest}
     known |= {"path": "index.html", "address_hash": token}
     for rule in demo.application.url_map.iter_rules():
-        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda found: str(known.get(found[1], "1")), rule.rule)
+        path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: str(known.get(match[1], "1")), rule.rule)
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             body = {} if method in ("POST", "PUT", "PATCH") else None
             assert demo.open(path, method=method, json=body).status_code < 500, (method, path)
@@ -69,12 +69,12 @@ def test_the_demo_has_something_of_everything(demo):
     assert {pool["dex"] for pool in pools} == names
     days = demo.get(f"/api/v1/pools/{pools[0]['address']}/candles?interval=1d").json["candles"]
     assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
-    verified = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
+    verified = {row["contractName"] for row in demo.get("/api/v1/contracts").json["contracts"]}
     assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= verified
     [savings] = [
-        each["address"]
-        for each in demo.get("/api/v1/contracts").json["contracts"]
-        if each["contractName"] == "HarborSavings"
+        row["address"]
+        for row in demo.get("/api/v1/contracts").json["contracts"]
+        if row["contractName"] == "HarborSavings"
     ]
     variables = demo.get(f"/api/v1/contracts/{savings}/storage").json["variables"]
     assert {"asset", "owner", "totalDeposits"} <= {variable["name"] for variable in variables}
@@ -113,13 +113,13 @@ def test_every_fragment_of_a_contracts_page_is_on_the_page_that_it_leads_to(demo
 
 def test_a_verified_proxy_is_read_by_its_implementation(demo):
     """Which refuses `proxiableUUID` to it: a function without a value has its form on the page."""
-    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
-    path = f"/address/{found['value']}"
-    proxy = demo.get(f"/api/v1/contracts/{found['value']}").json
+    result, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    path = f"/address/{result['value']}"
+    proxy = demo.get(f"/api/v1/contracts/{result['value']}").json
     implementation = demo.get(f"/api/v1/contracts/{proxy['proxy']['implementation']}").json
     names = (proxy["contractName"], implementation["contractName"])
     assert names == ("SavingsProxy", "HarborSavings")
-    values = demo.get(f"/api/v1/contracts/{found['value']}/values").json["values"]
+    values = demo.get(f"/api/v1/contracts/{result['value']}/values").json["values"]
     results = {value["function"]: value["result"] for value in values}
     assert int(results["totalDeposits()"]) > 0
     failed = [value["function"] for value in values if value.get("error")]
@@ -180,8 +180,8 @@ def test_failures_have_their_lines_and_the_newest_transactions_their_gas_by_line
 
 
 def test_a_transaction_waits_in_the_pool_and_approvals_are_in_force(demo):
-    found, *_ = demo.get("/api/v1/search?q=Patient saver").json["results"]
-    path = f"/api/v1/addresses/{found['value']}/pending-transactions"
+    result, *_ = demo.get("/api/v1/search?q=Patient saver").json["results"]
+    path = f"/api/v1/addresses/{result['value']}/pending-transactions"
     first, second = demo.get(path).json["pendingTransactions"]
     assert (first["queued"], second["queued"]) == (False, True)
     page = demo.get(f"/tx/{first['hash']}").text
@@ -227,8 +227,8 @@ def links_of(client, path):
 
 def test_accounts_and_slots_are_proven(demo):
     """By the state's root in the block that the indexer has checked."""
-    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
-    path = f"/api/v1/addresses/{found['value']}"
+    result, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    path = f"/api/v1/addresses/{result['value']}"
     proof = demo.get(f"{path}/proof?slot=0x3").json
     assert int(proof["slot"]["value"], 16) == 20 and proof["exists"]
     for person in {row["fromAddress"] for row in query(demo, "transactions")}:
@@ -239,12 +239,12 @@ def test_accounts_and_slots_are_proven(demo):
 
 
 def test_an_event_is_named_as_in_the_implementation_of_a_proxy(demo):
-    found, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
-    logs = demo.get(f"/api/v1/logs?address={found['value']}&topic0=Deposited&limit=100").json[
+    result, *_ = demo.get("/api/v1/search?q=Harbor Savings").json["results"]
+    logs = demo.get(f"/api/v1/logs?address={result['value']}&topic0=Deposited&limit=100").json[
         "logs"
     ]
     assert len(logs) > 10 and {log["event"]["name"] for log in logs} == {"Deposited"}
-    page = demo.get(f"/address/{found['value']}?tab=events").text
+    page = demo.get(f"/address/{result['value']}?tab=events").text
     assert '<option value="Withdrawn(address,uint256,uint256)">' in page
 
 

@@ -52,8 +52,8 @@ def test_token_and_its_holders(ask, etherscan_truth):
         holders = etherscan_truth.truth.holders.get(address, {})
         count = ask.result("token", "tokenholdercount", contractaddress=address)
         assert count == str(len(holders))
-        found = ask.rows("token", "tokenholderlist", contractaddress=address)
-        quantities = {row["TokenHolderAddress"]: row["TokenHolderQuantity"] for row in found}
+        rows = ask.rows("token", "tokenholderlist", contractaddress=address)
+        quantities = {row["TokenHolderAddress"]: row["TokenHolderQuantity"] for row in rows}
         assert quantities == {holder: str(balance) for holder, balance in holders.items()}
 
 
@@ -63,8 +63,8 @@ NO_BLOCK = "Error! No closest block found"
 def test_block_by_time(ask, etherscan_truth):
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
     for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
-        before = [n for n, found in enumerate(times) if found <= time_s]
-        after = [n for n, found in enumerate(times) if found >= time_s]
+        before = [n for n, block_time in enumerate(times) if block_time <= time_s]
+        after = [n for n, block_time in enumerate(times) if block_time >= time_s]
         nearest = {"before": max(before, default=NO_BLOCK), "after": min(after, default=NO_BLOCK)}
         for closest, number in nearest.items():
             body = ask("block", "getblocknobytime", timestamp=time_s, closest=closest)
@@ -74,14 +74,14 @@ def test_block_by_time(ask, etherscan_truth):
 
 
 def test_status_of_a_transaction(ask, etherscan_truth):
-    by_status = {receipt["status"]: each for each, receipt in etherscan_truth.receipts.items()}
+    by_status = {receipt["status"]: hash_ for hash_, receipt in etherscan_truth.receipts.items()}
     assert set(by_status) == {"0x0", "0x1"}
     for status, transaction_hash in by_status.items():
-        found = ask.result("transaction", "gettxreceiptstatus", txhash=transaction_hash)
-        assert found == {"status": str(int(status, 16))}
-        found = ask.result("transaction", "getstatus", txhash=transaction_hash)
-        assert found["isError"] == str(1 - int(status, 16))
-        assert bool(found["errDescription"]) == (found["isError"] == "1")
+        result = ask.result("transaction", "gettxreceiptstatus", txhash=transaction_hash)
+        assert result == {"status": str(int(status, 16))}
+        result = ask.result("transaction", "getstatus", txhash=transaction_hash)
+        assert result["isError"] == str(1 - int(status, 16))
+        assert bool(result["errDescription"]) == (result["isError"] == "1")
     unknown = ask.result("transaction", "gettxreceiptstatus", txhash="0x" + 64 * "9")
     assert unknown == {"status": ""}
 
@@ -137,9 +137,9 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
     person = scenario.stage.people[1]
     [transaction_hash, *_] = etherscan_truth.by_hash
     call = token.data("balanceOf", person)
-    by_place = {"tag": "9", "index": "0"}
+    position = {"tag": "9", "index": "0"}
     made_here = (  # of what the index has, which etherscan_truth is compared with
-        ("eth_getTransactionByBlockNumberAndIndex", by_place),
+        ("eth_getTransactionByBlockNumberAndIndex", position),
         ("eth_getTransactionByHash", {"txhash": transaction_hash}),
         ("eth_getTransactionReceipt", {"txhash": transaction_hash}),
     )
@@ -189,17 +189,17 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
             assert {*expected} - {*made} <= own
             types.add(made["type"])
     assert types == {"0x0", "0x1", "0x2", "0x3", "0x4"}
-    place = {"tag": made["blockNumber"], "index": made["transactionIndex"]}
-    by_place = "eth_getTransactionByBlockNumberAndIndex"
-    counted = alone("proxy", "eth_getBlockTransactionCountByNumber", **place)["result"]
+    position = {"tag": made["blockNumber"], "index": made["transactionIndex"]}
+    by_position = "eth_getTransactionByBlockNumberAndIndex"
+    counted = alone("proxy", "eth_getBlockTransactionCountByNumber", **position)["result"]
     assert counted == node.call("eth_getBlockTransactionCountByNumber", made["blockNumber"])
     sent = alone("proxy", "eth_getTransactionByHash", txhash=transaction_hash)
-    assert alone("proxy", by_place, **place) == sent
+    assert alone("proxy", by_position, **position) == sent
     of_hash = {"txhash": made["transactionHash"]}
-    for action, query in ((by_place, place), ("eth_getTransactionReceipt", of_hash)):
+    for action, query in ((by_position, position), ("eth_getTransactionReceipt", of_hash)):
         assert of_node("proxy", action, **query)["result"]["blockHash"] == made["blockHash"]
     for query in ({"tag": "latest", "index": "0x0"}, {"tag": "0xfffffff", "index": "0x0"}):
-        assert alone("proxy", by_place, **query)["status"] == "0"
+        assert alone("proxy", by_position, **query)["status"] == "0"
 
 
 def test_what_the_node_says_of_transactions_that_are_not_indexed_is_not_cached(client):

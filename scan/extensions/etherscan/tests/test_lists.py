@@ -31,12 +31,12 @@ def window(draw, head):
 
 def expected(rows, query):
     first, last = query.get("startblock", 0), query.get("endblock", 9999999999)
-    found = [row for row in rows if first <= int(row["blockNumber"]) <= last]
+    matches = [row for row in rows if first <= int(row["blockNumber"]) <= last]
     if query.get("sort") == "desc":
-        found.reverse()
+        matches.reverse()
     size = query.get("offset", 10_000)
     start = (max(query.get("page", 1), 1) - 1) * size
-    return found[start : start + size]
+    return matches[start : start + size]
 
 
 @ROUNDS
@@ -47,15 +47,15 @@ def test_txlist_is_the_nodes(ask, etherscan_truth, rounds):
         rows = etherscan_truth.transactions(address)
         for _ in range(3):
             query = window(draw, etherscan_truth.head)
-            found = ask.rows("account", "txlist", address=address, **query)
-            assert found == expected(rows, query), (address, query)
+            actual = ask.rows("account", "txlist", address=address, **query)
+            assert actual == expected(rows, query), (address, query)
 
 
 @ROUNDS
 def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
     """Its list is long enough for checkpoints."""
     counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
-    busiest = max(counts, key=lambda each: counts[each])
+    busiest = max(counts, key=lambda address: counts[address])
     rows = etherscan_truth.transactions(busiest)
     assert len(rows) > 128
     draw = random.Random(16)
@@ -65,8 +65,8 @@ def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
     for sort in ("asc", "desc"):
         for page in range(1, len(rows) // 40 + 3):
             query = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
-            found = ask.rows("account", "txlist", address=busiest, **query)
-            assert found == expected(rows, query)
+            actual = ask.rows("account", "txlist", address=busiest, **query)
+            assert actual == expected(rows, query)
 
 
 def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
@@ -145,10 +145,10 @@ def test_topics_joined_by_or(ask, etherscan_truth, rounds):
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
     for _ in range(rounds):
-        one, other, third = (draw.choice(long)["topics"][place] for place in (0, 1, 2))
+        one, other, third = (draw.choice(long)["topics"][index] for index in (0, 1, 2))
 
-        def has(log, place, topic):
-            return len(log["topics"]) > place and bool(log["topics"][place] == topic)
+        def has(log, index, topic):
+            return len(log["topics"]) > index and bool(log["topics"][index] == topic)
 
         either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
         both_after = {**either, "topic2": third, "topic1_2_opr": "and"}
@@ -162,7 +162,7 @@ def check_logs(ask, truth, draw, logs, query):
     first, last = sorted(draw.sample(range(truth.head + 3), 2))
     first = draw.choice([first, 0])
     size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])
-    found = ask.rows(
+    rows = ask.rows(
         "logs",
         "getLogs",
         **query,
@@ -173,4 +173,4 @@ def check_logs(ask, truth, draw, logs, query):
     )
     matching = [log for log in logs if first <= int(log["blockNumber"], 16) <= last]
     start = (page - 1) * size
-    assert found == truth.log_rows(matching[start : start + size]), (query, first, last, page)
+    assert rows == truth.log_rows(matching[start : start + size]), (query, first, last, page)

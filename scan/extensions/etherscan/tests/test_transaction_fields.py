@@ -71,25 +71,25 @@ def asking(settings, node):
 
 
 def is_refused(body):
-    found = (body["status"], body["message"])
-    return found == ("0", "NOTOK") and body["result"].startswith("The node did not return")
+    fields = (body["status"], body["message"])
+    return fields == ("0", "NOTOK") and body["result"].startswith("The node did not return")
 
 
 def parties(truth):
     """Those with the most transactions."""
     addresses = truth.truth.addresses
-    return sorted(addresses, key=lambda each: -int(addresses[each]["txCount"]))[:12]
+    return sorted(addresses, key=lambda address: -int(addresses[address]["txCount"]))[:12]
 
 
 def check_everything(ask, truth):
     for address in parties(truth):
-        found = ask.rows("account", "txlist", address=address, sort="asc")
-        assert found == truth.transactions(address)
+        rows = ask.rows("account", "txlist", address=address, sort="asc")
+        assert rows == truth.transactions(address)
     for action, kind in TRANSFERS.items():
         for token in truth.truth.tokens:
-            found = ask.rows("account", action, contractaddress=token["address"])
+            rows = ask.rows("account", action, contractaddress=token["address"])
             expected = truth.transfers(kind, None, token["address"])
-            assert found == (expected if token["type"] == kind else [])
+            assert rows == (expected if token["type"] == kind else [])
 
 
 def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
@@ -128,9 +128,9 @@ def test_only_inputs_are_asked_for(indexed_without_bodies, etherscan_truth, node
     assert node.methods.keys() - of_chain == {"eth_getTransactionByHash"}
     with_input = sum(row["input"] != "0x" for row in rows)
     assert 0 < node.methods["eth_getTransactionByHash"] <= with_input < len(rows)
-    asked = node.methods.total()
+    total = node.methods.total()
     ask.rows("account", "txlist", address=address, offset=len(rows) - 1)
-    assert node.methods.total() == asked  # what was read is kept
+    assert node.methods.total() == total  # what was read is kept
 
 
 def test_whether_a_receipt_has_a_status(postgres, indexed_template, etherscan_truth, node):
@@ -141,15 +141,15 @@ def test_whether_a_receipt_has_a_status(postgres, indexed_template, etherscan_tr
         check_everything(asking(settings, node.url), etherscan_truth)
         assert node.methods["eth_getTransactionReceipt"]
         node.is_before_byzantium = True
-        asked = {"address": parties(etherscan_truth)[0]}
-        rows = asking(settings, node.url).rows("account", "txlist", **asked)
+        parameters = {"address": parties(etherscan_truth)[0]}
+        rows = asking(settings, node.url).rows("account", "txlist", **parameters)
         statuses = {"0": "", "1": "0"}
         assert {row["isError"] for row in rows} == {"0", "1"}
         for row in rows:
             assert row["txreceipt_status"] == statuses[row["isError"]]
         away = asking(settings, serving.NOWHERE)
-        assert is_refused(away("account", "txlist", **asked))
-        assert away.rows("account", "tokentx", **asked)
+        assert is_refused(away("account", "txlist", **parameters))
+        assert away.rows("account", "tokentx", **parameters)
 
 
 @pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())

@@ -75,22 +75,22 @@ class Events:
         """The topics and data of a log of an event, and what decoders say of its arguments: numbers
         as decimal texts, bytes as hex, of a topic that is a hash this hash."""
         topics = [] if event["anonymous"] else [keccak(text=signature(event))]
-        types, values, said = [], [], []
+        types, values, arguments = [], [], []
         for one in event["inputs"]:
             name = canonical(one)
             value = self.value(name)
             if not one["indexed"]:
                 types.append(name)
                 values.append(value)
-                said.append(shown(one, name, value))
+                arguments.append(shown(one, name, value))
             elif name in ("bytes", "string") or name[-1] in "])":
                 hashed = self.random.randbytes(32)
                 topics.append(hashed)
-                said.append("0x" + hashed.hex())
+                arguments.append("0x" + hashed.hex())
             else:
                 topics.append(encode([name], [value]))
-                said.append(shown(one, name, value))
-        return topics, encode(types, values), said
+                arguments.append(shown(one, name, value))
+        return topics, encode(types, values), arguments
 
 
 def canonical(one):
@@ -108,11 +108,11 @@ def signature(event):
 def members(name):
     """The types in a tuple's name."""
     parts, depth, start = [], 0, 1
-    for place, letter in enumerate(name):
+    for index, letter in enumerate(name):
         depth += (letter == "(") - (letter == ")")
         if (letter == "," and depth == 1) or (letter == ")" and depth == 0):
-            parts.append(name[start:place])
-            start = place + 1
+            parts.append(name[start:index])
+            start = index + 1
     return [part for part in parts if part]
 
 

@@ -148,17 +148,17 @@ def read(cursor, abi, topics, data):
 def altered(random, data):
     data = bytearray(data)
     for _ in range(random.choice([1, 1, 2])):
-        place = random.randrange(len(data)) if data else 0
+        offset = random.randrange(len(data)) if data else 0
         match random.randrange(4) if data else 2:
             case 0:
-                data[place] ^= 1 << random.randrange(8)
+                data[offset] ^= 1 << random.randrange(8)
             case 1:
-                del data[place:]
+                del data[offset:]
             case 2:
                 data += random.randbytes(32)
             case _:
                 word = random.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
-                data[place // 32 * 32 : place // 32 * 32 + 32] = word
+                data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
     return bytes(data)
 
 
@@ -180,9 +180,9 @@ def test_sql_and_the_api_say_the_same_of_damaged_logs(cursor, events, logs):
 def test_decimals_of_vyper_are_numbers_with_ten_places(cursor, number):
     abi = event("Rated", argument("rate", "fixed168x10"), anonymous=False)
     data = number.to_bytes(32, signed=True)
-    [told], [value] = read(cursor, abi, [keccak(text="Rated(fixed168x10)")], data)
+    [decimal], [value] = read(cursor, abi, [keccak(text="Rated(fixed168x10)")], data)
     # Whatever the precision of decimals is that others have set in this process.
-    assert Fraction(told) == Fraction(value) == Fraction(number, 10**10)
+    assert Fraction(decimal) == Fraction(value) == Fraction(number, 10**10)
 
 
 def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(cursor):

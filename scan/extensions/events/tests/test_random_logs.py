@@ -48,10 +48,10 @@ class Contract:
                 calldata = b""
                 for _ in range(min(PER_TRANSACTION, logs)):
                     number = self._random.randrange(len(self.abi))
-                    topics, data, said = self._events.log(self.abi[number])
+                    topics, data, arguments = self._events.log(self.abi[number])
                     calldata += bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics)
                     calldata += data
-                    of_block.append((number, said))
+                    of_block.append((number, arguments))
                     logs -= 1
                 self._anvil.call(
                     "eth_sendTransaction",
@@ -64,13 +64,13 @@ class Contract:
                 )
             self._anvil.mine()
             block = self._anvil.head()
-            self.logs += [(block, number, said) for number, said in of_block]
+            self.logs += [(block, number, arguments) for number, arguments in of_block]
 
     def forget(self, after):
         self.logs = [log for log in self.logs if log[0] <= after]
 
     def expected(self, number):
-        return [(block, said) for block, n, said in self.logs if n == number]
+        return [(block, arguments) for block, n, arguments in self.logs if n == number]
 
 
 def views_of(contract, url):

@@ -188,7 +188,7 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
     assert parquet.read_file(path, kind).equals(table)
     read = duckdb.from_parquet(str(path)).fetchall()
     assert [
-        sum(limb << (64 * place) for place, limb in enumerate(row[4:8])) for row in read
+        sum(limb << (64 * index) for index, limb in enumerate(row[4:8])) for row in read
     ] == EDGES
     assert {row[3] for row in read} == {bytes(range(20))}
 

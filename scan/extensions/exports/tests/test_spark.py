@@ -25,7 +25,7 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     with spark.spark_cluster(cluster_folder, workers=2) as cluster:
         output = cluster.run(PROGRAM, str(folder))
         executors = cluster.executors()
-    found = [line.split("\t") for line in output.splitlines()]
+    rows = [line.split("\t") for line in output.splitlines()]
     transfers = Counter()
     units = Counter()
     senders = defaultdict(set)
@@ -34,10 +34,10 @@ def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
         transfers[key] += 1
         units[key] += int(transfer["value"])
         senders[key].add(transfer["fromAddress"])
-    assert {(day, token): int(count) for day, token, _, count, *_ in found} == transfers
+    assert {(day, token): int(count) for day, token, _, count, *_ in rows} == transfers
     expected = {key: len(addresses) for key, addresses in senders.items()}
-    assert {(row[0], row[1]): int(row[4]) for row in found} == expected
-    assert {(row[0], row[1]): int(row[5]) for row in found} == units
+    assert {(row[0], row[1]): int(row[4]) for row in rows} == expected
+    assert {(row[0], row[1]): int(row[5]) for row in rows} == units
     assert executors.keys() == {"worker0", "worker1"}
     for log in executors.values():
         assert re.search(r"FileScanRDD: Reading File path: file:.*/token_transfers/", log), log

@@ -77,8 +77,8 @@ def test_files_have_the_rows_of_the_lists(exported, scenario):
         "dex_trades": "block_number, maker",
     }
     for table, records in expected.items():
-        found = rows(exported, table, names.get(table, "block_number, from_address"))
-        assert [(n, f"0x{value.hex()}") for n, value in found] == records[::-1], table
+        actual = rows(exported, table, names.get(table, "block_number, from_address"))
+        assert [(n, f"0x{value.hex()}") for n, value in actual] == records[::-1], table
     tokens = rows(exported, "tokens", "address, symbol, decimals, total_supply, holder_count")
     exported_tokens = {f"0x{t[0].hex()}": t[1:] for t in tokens}
     for token in truth.tokens:  # besides those that have ended
@@ -95,11 +95,11 @@ def test_the_manifest_tells_which_chain_and_how_many_rows(exported, scenario):
     assert (manifest.chain_id, manifest.genesis_hash) == ("31337", oldest["hash"])
     assert manifest.ranges[-1].last_hash == newest["hash"]
     assert len(manifest.ranges) == -(-len(scenario.truth.blocks) // BLOCKS_PER_FILE)
-    counted = sum(each.files["transactions"].rows for each in manifest.ranges)
+    counted = sum(range_.files["transactions"].rows for range_ in manifest.ranges)
     assert counted == len(scenario.truth.transactions)
     values = []
-    for each in manifest.ranges:
-        table = read_file(exported / each.files["token_transfers"].path, KINDS["token_transfers"])
+    for range_ in manifest.ranges:
+        table = read_file(exported / range_.files["token_transfers"].path, KINDS["token_transfers"])
         values += integers(table, "value")
     assert values == [int(x["value"]) for x in scenario.truth.token_transfers][::-1]
     assert max(value for value in values if value is not None) >= 2**64
@@ -111,12 +111,12 @@ def test_csv_has_the_same_rows(indexed, exported, tmp_path):
     )
     require_whole(tmp_path, manifest)
     paths = sorted((tmp_path / "transactions").iterdir())
-    found = [row for path in paths for row in csv.DictReader(path.open(newline=""))]
+    records = [row for path in paths for row in csv.DictReader(path.open(newline=""))]
     expected = rows(exported, "transactions", "hash, value_0, nonce, status")
-    assert [row["hash"] for row in found] == [f"0x{row[0].hex()}" for row in expected]
-    assert [int(row["nonce"]) for row in found] == [int.from_bytes(r[2]) for r in expected]
-    assert [int(row["value"]) % 2**64 for row in found] == [row[1] for row in expected]
-    assert [row["status"] for row in found] == [str(row[3]).lower() for row in expected]
+    assert [row["hash"] for row in records] == [f"0x{row[0].hex()}" for row in expected]
+    assert [int(row["nonce"]) for row in records] == [int.from_bytes(r[2]) for r in expected]
+    assert [int(row["value"]) % 2**64 for row in records] == [row[1] for row in expected]
+    assert [row["status"] for row in records] == [str(row[3]).lower() for row in expected]
 
 
 def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch):
@@ -241,11 +241,11 @@ def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_pa
         manifest = export(database, options(tmp_path, blocks_per_file=4))
     assert len(forks) == 1
     require_whole(tmp_path, manifest)
-    found = rows(tmp_path, "blocks", "number, hash")
-    for number, block_hash in found:
+    blocks = rows(tmp_path, "blocks", "number, hash")
+    for number, block_hash in blocks:
         block = anvil.call("eth_getBlockByNumber", hex(number), False)
         assert block["hash"] == f"0x{block_hash.hex()}"
-    assert [number for number, _ in found] == list(range(31))
+    assert [number for number, _ in blocks] == list(range(31))
 
 
 def test_the_command(indexed, tmp_path, monkeypatch, capsys):

@@ -156,8 +156,8 @@ def test_a_token_whose_balances_are_not_known_is_not_complete(dollars, code):
 def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histories):
     transactions = {t["hash"]: t for t in scenario.truth.transactions}
     for rows in histories.values():
-        places = [(r["blockNumber"], r["transactionIndex"]) for r in rows]
-        order = [(block, 10**6 if index is None else index) for block, index in places]
+        positions = [(r["blockNumber"], r["transactionIndex"]) for r in rows]
+        order = [(block, 10**6 if index is None else index) for block, index in positions]
         assert order == sorted(order, reverse=True)
     every = [*itertools.chain(*histories.values())]
     of_blocks = [row for row in every if row["type"] in ("block_reward", "genesis")]

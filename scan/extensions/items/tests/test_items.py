@@ -41,7 +41,7 @@ def test_every_item_of_the_scenario(client, scenario):
     """Among them ids of 78 digits, burnt ones, and those of tokens that change their shape."""
     truth = scenario.truth
     require_same_items(client, truth.token_transfers, truth.addresses)
-    items = [item for found in items_of(truth.token_transfers).values() for item in found]
+    items = [item for group in items_of(truth.token_transfers).values() for item in group]
     assert {item.token_type for item in items} == {"BEP721", "BEP1155"}
     assert str(UINT256 - 1) in {item.token_id for item in items}
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
@@ -67,8 +67,8 @@ def test_a_search_for_a_token_and_an_id_leads_to_the_item(client, scenario):
             page = client.get(path, query_string={"q": text})
             assert page.status_code == 200 and f'href="/nft/{value}"' in page.text
     for text in (f"lamp {UINT256}", f"lamp #{UINT256 - 2}", "#1", "MUSD #1", "lamp", "# #1"):
-        found = client.get("/api/v1/search", query_string={"q": text}).json["results"]
-        assert "item" not in {record["type"] for record in found}, text
+        results = client.get("/api/v1/search", query_string={"q": text}).json["results"]
+        assert "item" not in {record["type"] for record in results}, text
 
 
 @pytest.mark.parametrize("value", NOT_IDS, ids=lambda value: ascii(value)[:20])
@@ -169,11 +169,11 @@ def talking(postgres, template):
 def test_a_uri_is_what_the_contract_returns_cleaned(talking, name):
     """A contract that fails costs its URI alone."""
     _, uri, problem = URIS[name]
-    found = talking.item(name)
-    assert found["tokenUri"] == uri
-    assert (found["tokenUriUnavailable"] is None) == (problem is None)
-    assert problem is None or problem in found["tokenUriUnavailable"]
-    assert (found["transferCount"], found["ownerCount"]) == (1, 1)
+    item = talking.item(name)
+    assert item["tokenUri"] == uri
+    assert (item["tokenUriUnavailable"] is None) == (problem is None)
+    assert problem is None or problem in item["tokenUriUnavailable"]
+    assert (item["transferCount"], item["ownerCount"]) == (1, 1)
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
@@ -186,8 +186,8 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
 
 def test_a_bep1155_is_asked_for_its_uri(client, scenario):
     forge = scenario.stage.contracts["forge"].address
-    found = client.get(f"/api/v1/tokens/{forge}/items/7").json
-    assert (found["tokenUri"], found["tokenUriUnavailable"]) == ("", None)
+    item = client.get(f"/api/v1/tokens/{forge}/items/7").json
+    assert (item["tokenUri"], item["tokenUriUnavailable"]) == ("", None)
     page = client.get(f"/nft/{forge.lower()}/7").text
     assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
 
@@ -199,15 +199,15 @@ def test_a_hostile_uri_is_text_on_its_page(talking):
 
 
 def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
-    found = talking.item("metadata")
-    assert found["metadata"] == {
+    item = talking.item("metadata")
+    assert item["metadata"] == {
         "name": METADATA["name"],
         "description": "Shines.",
         "image": None,
         "imageType": "image/svg+xml",
         "attributes": [{"trait": "Colour", "value": "red"}],
     }
-    assert found["metadataUnavailable"] is None
+    assert item["metadataUnavailable"] is None
     path = f"/nft/{talking.tokens['metadata']}/1"
     html = talking.client.get(path).text
     assert f'src="{path}/picture"' in html and "<svg xmlns" not in html
@@ -222,8 +222,8 @@ def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
 @pytest.mark.parametrize("uri", WITHOUT_METADATA)
 def test_an_item_without_metadata_says_why(talking, uri):
     name, problem = uri[:30].decode(), WITHOUT_METADATA[uri]
-    found = talking.item(name)
-    assert (found["metadata"], found["metadataUnavailable"]) == (None, problem)
+    item = talking.item(name)
+    assert (item["metadata"], item["metadataUnavailable"]) == (None, problem)
     path = f"/nft/{talking.tokens[name]}/1"
     assert problem in talking.client.get(path).text
     assert talking.client.get(f"{path}/picture").status_code == 404

@@ -52,15 +52,15 @@ def service(request, postgres, template, scenario, indexed, indexed_without_bodi
 def filters_of(logs, draws=15):
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
-    found = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
+    filters = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
     for _ in range(draws):
         one, other = draw.choice(logs), draw.choice(logs)
         keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
         chosen = {key: value for key, value in keys.items() if draw.random() < 0.4}
         numbers = sorted((one["blockNumber"], other["blockNumber"]))
         bounds = dict(zip(("blockFrom", "blockTo"), numbers, strict=True))
-        found.append(chosen | {k: v for k, v in bounds.items() if draw.random() < 0.3})
-    return found
+        filters.append(chosen | {k: v for k, v in bounds.items() if draw.random() < 0.3})
+    return filters
 
 
 HOLDS = {
@@ -74,17 +74,17 @@ HOLDS = {
 }
 
 
-def matching(logs, asked):
+def matching(logs, filter_):
     """By a look at every one."""
-    return [log for log in logs if all(HOLDS[key](log, value) for key, value in asked.items())]
+    return [log for log in logs if all(HOLDS[key](log, value) for key, value in filter_.items())]
 
 
 def test_every_page_is_the_nodes(service, scenario):
     """Whole in pages of both sizes, and by each filter in pages of one of them."""
     filters = filters_of(scenario.truth.logs)
-    for asked, limit in [({}, 100), *zip(filters, itertools.cycle((7, 100)), strict=False)]:
-        expected = matching(scenario.truth.logs, asked)
-        same(pages(service.client, "/logs", "logs", limit, **asked), expected)
+    for filter_, limit in [({}, 100), *zip(filters, itertools.cycle((7, 100)), strict=False)]:
+        expected = matching(scenario.truth.logs, filter_)
+        same(pages(service.client, "/logs", "logs", limit, **filter_), expected)
 
 
 def test_a_total_is_that_of_the_whole_list_on_every_page(service, scenario):
@@ -106,12 +106,12 @@ def test_what_is_stored_needs_no_node(service, scenario):
     transfers = [{"topic0": TRANSFER}, {"topic0": TRANSFER, "address": address}]
     needing_a_node = {"none": [*any_event, *transfers], "standard": any_event}
     refused = []
-    for asked in (*any_event, *transfers):
-        answer = alone.get("/api/v1/logs", query_string=asked)
-        asked_so = {"entity": "logs", "filter": asked}
-        assert alone.post("/api/v1/query", json=asked_so).status_code == answer.status_code
-        refused += [(asked, answer)] * (answer.status_code != 200)
-    assert [asked for asked, _ in refused] == needing_a_node.get(service.stored, [])
+    for filter_ in (*any_event, *transfers):
+        answer = alone.get("/api/v1/logs", query_string=filter_)
+        query = {"entity": "logs", "filter": filter_}
+        assert alone.post("/api/v1/query", json=query).status_code == answer.status_code
+        refused += [(filter_, answer)] * (answer.status_code != 200)
+    assert [filter_ for filter_, _ in refused] == needing_a_node.get(service.stored, [])
     for _, answer in refused:
         assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
         assert answer.headers["Retry-After"]
@@ -184,8 +184,8 @@ def test_events_are_those_of_a_name_or_a_signature(client):
     by_topic = get(client, "/logs", topic0=TRANSFER, limit=100)
     for event in ("Transfer", " Transfer(address, address, uint) "):
         assert get(client, "/logs", topic0=event, limit=100)["logs"] == by_topic["logs"]
-        asked = {"entity": "logs", "filter": {"topic0": event}, "limit": 100}
-        assert client.post("/api/v1/query", json=asked).json["data"] == by_topic["logs"]
+        query = {"entity": "logs", "filter": {"topic0": event}, "limit": 100}
+        assert client.post("/api/v1/query", json=query).json["data"] == by_topic["logs"]
     several = client.get("/api/v1/logs?topic0=Swap")
     assert several.status_code == 400
     assert "Swap(address,uint256,uint256,uint256,uint256,address)" in several.json["error"]
@@ -214,8 +214,8 @@ def test_bad_parameters_are_refused_and_named(client, name):
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
 def test_bad_topics_of_a_query_are_refused(client, value):
-    asked = {"entity": "logs", "filter": {"topic2": value}}
-    require_parameter(client.post("/api/v1/query", json=asked), "topic2")
+    query = {"entity": "logs", "filter": {"topic2": value}}
+    require_parameter(client.post("/api/v1/query", json=query), "topic2")
 
 
 def refuse_logs(code, message):
@@ -236,8 +236,8 @@ def changing(change):
 
 def ranges_of(calls):
     """The blocks whose logs are asked for."""
-    asked = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-    return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in asked]
+    filters = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+    return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in filters]
 
 
 def noting(ranges):
@@ -286,14 +286,14 @@ LIES = {
 def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
     node, client = lying
     log = next(log for log in scenario.truth.logs if log["topics"])
-    asked = {"address": log["address"], "topic0": log["topics"][0]}
+    filter_ = {"address": log["address"], "topic0": log["topics"][0]}
     node.fault = LIES[lie]
-    answer = client.get("/api/v1/logs", query_string=asked)
+    answer = client.get("/api/v1/logs", query_string=filter_)
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
-    asked_so = {"entity": "logs", "filter": asked}
-    assert client.post("/api/v1/query", json=asked_so).status_code == 502
+    query = {"entity": "logs", "filter": filter_}
+    assert client.post("/api/v1/query", json=query).status_code == 502
     node.fault = None
-    same(pages(client, "/logs", "logs", 7, **asked), matching(scenario.truth.logs, asked))
+    same(pages(client, "/logs", "logs", 7, **filter_), matching(scenario.truth.logs, filter_))
 
 
 def test_logs_out_of_order_are_put_into_order(lying, scenario):
@@ -350,15 +350,15 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenar
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
     bounds_of(client).count_s = 0.0
-    asked = []
-    node.fault = noting(asked)
+    ranges = []
+    node.fault = noting(ranges)
     busiest = busiest_of(scenario.truth.logs)
     newest = next(log for log in scenario.truth.logs if log["address"] == busiest)
     page = get(client, "/logs", address=busiest, limit=1)
     same(page["logs"], [newest])
     assert page["total"] is None and page["next"]
     number = newest["blockNumber"]
-    assert asked == [range(number, number + 1)]
+    assert ranges == [range(number, number + 1)]
 
 
 @pytest.mark.thorough
@@ -433,13 +433,13 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, cl
 
 def test_later_pages_ask_the_node_for_their_own_blocks_alone(lying, scenario):
     node, client = lying
-    seen = []
-    node.fault = noting(seen)
+    ranges = []
+    node.fault = noting(ranges)
     get(client, "/logs", limit=5)
-    assert seen
-    seen.clear()
+    assert ranges
+    ranges.clear()
     logs = get(client, "/logs", limit=5, page=3)["logs"]
     same(logs, scenario.truth.logs[10:15])
     blocks = {log["blockNumber"] for log in logs}
-    asked = {number for numbers in seen for number in numbers}
-    assert asked >= blocks and max(asked) == max(blocks) and min(asked) == min(blocks)
+    numbers = {number for range_ in ranges for number in range_}
+    assert numbers >= blocks and max(numbers) == max(blocks) and min(numbers) == min(blocks)

@@ -57,12 +57,12 @@ def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(database_url
     chain.append([trade(POOLS[1], 1, 2), trade(POOLS[1], 0, 9)], timestamp_s=HOUR_BEGINS_S + 2)
     near = [trade(POOLS[2], LARGEST - 1, LARGEST - 2), trade(POOLS[2], LARGEST, LARGEST - 1)]
     chain.append(near, timestamp_s=HOUR_BEGINS_S + 3)
-    found = candle(database_url, POOLS[1], HOUR_BEGINS_S)
-    assert found == (3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)
+    row = candle(database_url, POOLS[1], HOUR_BEGINS_S)
+    assert row == (3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)
     low, high = (LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)
     volumes = 2 * LARGEST - 1, 2 * LARGEST - 3
-    found = candle(database_url, POOLS[2], HOUR_BEGINS_S)
-    assert found == (2, *volumes, *low, *high, *low, *high)
+    row = candle(database_url, POOLS[2], HOUR_BEGINS_S)
+    assert row == (2, *volumes, *low, *high, *low, *high)
     assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]
 
 
@@ -70,6 +70,6 @@ def test_times_beyond_every_calendar_are_hours_like_others(database_url, chain):
     for n in range(3):
         chain.append([trade(POOLS[1], 5, n + 1)], timestamp_s=8_000_000_000_000 + n)
     chain.unwind(2)
-    found = candle(database_url, POOLS[1], 8_000_000_000_000 // HOUR_S * HOUR_S)
-    assert found == (2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)
+    row = candle(database_url, POOLS[1], 8_000_000_000_000 // HOUR_S * HOUR_S)
+    assert row == (2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)
     assert volumes_of(database_url) == [(1, 1), (10, 3)]

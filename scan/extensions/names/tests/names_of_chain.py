@@ -37,6 +37,6 @@ class Named(namedtuple("Named", "ens indexing node client")):
         assert answer.status_code == 200, answer.text
         return answer.text
 
-    def found(self, text):
+    def search(self, text):
         results = get(self.client, "/search", q=text)["results"]
         return [result for result in results if result["type"] == "name"]

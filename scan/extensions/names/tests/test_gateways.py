@@ -23,12 +23,12 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
 
 
-def said(value):
+def answer_with(value):
     return Answer(200, (), json.dumps({"data": f"0x{value.hex()}"}).encode())
 
 
 def says(address):
-    return lambda *_: said(encode(["address"], [address]))
+    return lambda *_: answer_with(encode(["address"], [address]))
 
 
 @pytest.fixture(params=[*name_services.Interface])
@@ -73,7 +73,7 @@ def test_a_name_is_what_its_gateway_answers(asking, receiver, path, has_form):
     assert asking.lookup("grace.eth").json["address"] == grace
     assert asking.of(grace) == ("grace.eth", None)
     assert "grace.eth" in asking.page(f"/address/{grace}")
-    assert not HAS_SEARCH or [r["value"] for r in asking.found("grace.eth")] == [grace]
+    assert not HAS_SEARCH or [r["value"] for r in asking.search("grace.eth")] == [grace]
     request = receiver.received[0]
     assert has_form(request)
     assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
@@ -204,9 +204,9 @@ def hasty(authority):
     return gateways.Gateways(HttpClient(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
 
 
-def ask(asked, urls, data=b"\x01"):
+def ask(client, urls, data=b"\x01"):
     lookup = gateways.Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
-    return asked.answer(lookup, gateways.time.monotonic() + 3.0)
+    return client.answer(lookup, gateways.time.monotonic() + 3.0)
 
 
 @pytest.mark.thorough
@@ -221,7 +221,7 @@ def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
 @pytest.mark.thorough
 def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, receiver):
     urls = [receiver.url(f"/{number}/{{data}}") for number in range(6)]
-    answers = {"0": Answer(500), "1": said(b"\x07")}
+    answers = {"0": Answer(500), "1": answer_with(b"\x07")}
     receiver.behaviour = lambda _, received: answers[received.path.split("/")[1]]
     assert ask(hasty, urls) == b"\x07"
     answers["0"] = Answer(404)
@@ -242,7 +242,7 @@ def batch(*urls):
 @pytest.mark.thorough
 def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     receiver.behaviour = lambda _, received: (
-        Answer(404) if received.path == "/no/0x01" else said(b"\x07")
+        Answer(404) if received.path == "/no/0x01" else answer_with(b"\x07")
     )
     data = batch(receiver.url("/yes/{data}"), receiver.url("/no/{data}"), gateways.BATCH_URL)
     failed = [

@@ -67,7 +67,7 @@ def test_a_name_leads_to_its_address_on_this_chain(l2, ethereum):
     ethereum.point_on("alice.eth", alice, COIN)
     record = l2.lookup("Alice.eth").json
     assert (record["address"], record["coinType"]) == (alice, COIN)
-    assert not HAS_SEARCH or [r["value"] for r in l2.found("alice.eth")] == [alice]
+    assert not HAS_SEARCH or [r["value"] for r in l2.search("alice.eth")] == [alice]
 
 
 def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so(l2, ethereum):

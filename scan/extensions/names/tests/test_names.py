@@ -103,10 +103,10 @@ def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal):
     for path in ("/search", "/search/suggestions"):
         page = universal.page(f"{path}?q=frank.eth")
         assert "<bdi>frank.eth</bdi>" in page and f'href="/address/{frank}"' in page
-    [found] = universal.found(" Frank.eth ")
-    assert (found["value"], found["name"], found["match"]) == (frank, "frank.eth", "exact")
+    [result] = universal.search(" Frank.eth ")
+    assert (result["value"], result["name"], result["match"]) == (frank, "frank.eth", "exact")
     for text in ("frank", "frank.", "nobody.eth", "a.frank.eth"):
-        assert universal.found(text) == []
+        assert universal.search(text) == []
     advice = universal.page("/search?q=nobody.eth")
     assert "a recent transaction by the first eight" in advice
     assert "the whole name of an address" in advice

@@ -55,7 +55,7 @@ def held(monkeypatch):
     wait_until(lambda: makers() == 0)
 
 
-def asked(client, path, peer="127.0.0.1"):
+def fetch(client, path, peer="127.0.0.1"):
     return client.get(f"/api/v1{path}", environ_base={"REMOTE_ADDR": peer}, buffered=True)
 
 
@@ -68,17 +68,17 @@ def test_the_same_request_returns_what_is_made(scenario, client, made, key):
     number = scenario.anvil.head() - 3
     for more in ("", "&format=ndjson", "&format=csv"):
         path = path_of(scenario, key, number, more)
-        while (answer := asked(made, path)).status_code == 202:
+        while (answer := fetch(made, path)).status_code == 202:
             assert answer.json["code"] == "preparing" and 0 <= answer.json["progress"] <= 1
             assert int(answer.headers["Retry-After"]) > 0
             wait_until(lambda: makers() == 0)
-        assert (answer.status_code, answer.data) == (200, asked(client, path).data)
+        assert (answer.status_code, answer.data) == (200, fetch(client, path).data)
     path = path_of(scenario, key, number)
     assert pages(made, path, 2) == pages(client, path, 2)
     for limit in (1, 3):
         for page in range(1, 6):
             of_page = f"{path}&limit={limit}&page={page}"
-            assert asked(made, of_page).json["holders"] == asked(client, of_page).json["holders"]
+            assert fetch(made, of_page).json["holders"] == fetch(client, of_page).json["holders"]
 
 
 def test_a_page_tells_how_far_it_is(scenario, made, held):
@@ -99,20 +99,20 @@ def test_a_client_has_two_at_most_and_others_have_theirs(scenario, made, held):
     paths = [path_of(scenario, "dollar", head - n) for n in range(10)]
     peers = [f"203.0.113.{n}" for n in range(10)]
     with ThreadPoolExecutor(10) as threads:
-        answers = [*threads.map(lambda args: asked(made, *args), zip(paths, peers, strict=True))]
+        answers = [*threads.map(lambda args: fetch(made, *args), zip(paths, peers, strict=True))]
     codes = sorted(answer.status_code for answer in answers)
     assert codes == [202, 202] + 8 * [429]
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert "being made for you" in refused.json["error"] and refused.headers["Retry-After"]
-    assert asked(made, path_of(scenario, "forge", head), THEIRS).status_code == 202
-    assert asked(made, f"/tokens/{scenario.stage.contracts['dollar'].address}/holders").json[
+    assert fetch(made, path_of(scenario, "forge", head), THEIRS).status_code == 202
+    assert fetch(made, f"/tokens/{scenario.stage.contracts['dollar'].address}/holders").json[
         "total"
     ]
     held.set()
     wait_until(lambda: makers() == 0)
-    assert asked(made, path_of(scenario, "forge", head), THEIRS).status_code == 200
+    assert fetch(made, path_of(scenario, "forge", head), THEIRS).status_code == 200
     statuses = {
-        asked(made, path, peer).status_code for path, peer in zip(paths, peers, strict=True)
+        fetch(made, path, peer).status_code for path, peer in zip(paths, peers, strict=True)
     }
     assert statuses == {200, 202, 429}
 
@@ -124,17 +124,17 @@ def test_a_client_has_two_at_most_of_all_processes(indexed, scenario, made, held
     bounds.at_once, bounds.chunk_rows = -1, 4
     head = scenario.anvil.head()
     first, second, third = (path_of(scenario, "dollar", head - n) for n in range(3))
-    assert [asked(made, path).status_code for path in (first, second)] == [202, 202]
-    assert asked(other, third).status_code == 429
-    assert asked(other, first).status_code == asked(other, first, THEIRS).status_code == 202
+    assert [fetch(made, path).status_code for path in (first, second)] == [202, 202]
+    assert fetch(other, third).status_code == 429
+    assert fetch(other, first).status_code == fetch(other, first, THEIRS).status_code == 202
     assert makers() == 1
-    assert asked(other, third, THEIRS).status_code == 202 and makers() == 2
+    assert fetch(other, third, THEIRS).status_code == 202 and makers() == 2
     held.set()
     wait_until(lambda: makers() == 0)
-    assert asked(made, first).status_code == asked(other, third, THEIRS).status_code == 200
-    assert asked(other, first).status_code == 202
+    assert fetch(made, first).status_code == fetch(other, third, THEIRS).status_code == 200
+    assert fetch(other, first).status_code == 202
     wait_until(lambda: makers() == 0)
-    assert asked(other, first).data == asked(made, first).data
+    assert fetch(other, first).data == fetch(made, first).data
 
 
 TAKING = """
@@ -155,15 +155,15 @@ def test_places_of_a_killed_process_are_free(indexed, scenario, made, held):
     command = [sys.executable, "-c", TAKING, indexed.url]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert [process.stdout.readline() for _ in range(2)] == ["(False, True)\n"] * 2
-        assert asked(made, path).status_code == 429
+        assert fetch(made, path).status_code == 429
         process.kill()
-    wait_until(lambda: asked(made, path).status_code == 202)
+    wait_until(lambda: fetch(made, path).status_code == 202)
 
 
 def test_all_wait_for_a_bounded_number(scenario, made, held):
     head, most = scenario.anvil.head(), holder_files.MAX_UNFINISHED
     statuses = [
-        asked(made, path_of(scenario, "dollar", head - n), f"10.0.{n}.1").status_code
+        fetch(made, path_of(scenario, "dollar", head - n), f"10.0.{n}.1").status_code
         for n in range(most + 1)
     ]
     assert statuses == most * [202] + [503]
@@ -172,13 +172,13 @@ def test_all_wait_for_a_bounded_number(scenario, made, held):
 def test_what_nobody_asks_for_any_more_is_not_made(scenario, made, held):
     head = scenario.anvil.head()
     first, second = (path_of(scenario, "dollar", head - n) for n in range(2))
-    assert [asked(made, path).status_code for path in (first, second)] == [202, 202]
+    assert [fetch(made, path).status_code for path in (first, second)] == [202, 202]
     bounds = sources(made).get(holder_files.HolderFileBounds)
     bounds.forgotten_s = 0.0
     held.set()
     wait_until(lambda: makers() == 0)
     bounds.forgotten_s = holder_files.FORGOTTEN_S
-    assert [asked(made, path).status_code for path in (first, second)] == [200, 202]
+    assert [fetch(made, path).status_code for path in (first, second)] == [200, 202]
     wait_until(lambda: makers() == 0)
 
 
@@ -196,10 +196,10 @@ def test_a_statement_that_takes_too_long_goes_on_beside_serving(
 
     monkeypatch.setattr(holder_files.HolderFiles, "_make", slow)
     path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
-    assert asked(made, path).status_code == 202 and len(refused) == 1
+    assert fetch(made, path).status_code == 202 and len(refused) == 1
     wait_until(lambda: makers() == 0)
     monkeypatch.undo()
-    assert asked(made, path).data == asked(client, path).data
+    assert fetch(made, path).data == fetch(client, path).data
 
 
 def test_why_none_is_made_is_told_once(indexed, scenario, tmp_path):
@@ -207,26 +207,26 @@ def test_why_none_is_made_is_told_once(indexed, scenario, tmp_path):
     client = indexed.client(data_dir=tmp_path)
     sources(client).get(holder_files.HolderFileBounds).at_once = -1
     path = path_of(scenario, "dollar", scenario.anvil.head() - 1)
-    assert asked(client, path).status_code == 202
+    assert fetch(client, path).status_code == 202
     wait_until(lambda: makers() == 0)
-    answer = asked(client, path)
+    answer = fetch(client, path)
     assert answer.status_code == 503 and "written here: File exists" in answer.json["error"]
-    assert asked(client, path).status_code == 202
+    assert fetch(client, path).status_code == 202
     wait_until(lambda: makers() == 0)
 
 
 def test_files_are_dropped_of_whoever_has_most(scenario, client, made):
     bounds, head = sources(made).get(holder_files.HolderFileBounds), scenario.anvil.head()
     bounds.at_once, theirs = 10**6, path_of(scenario, "forge", head)
-    expected, before = asked(client, theirs).data, open_files(made)
-    assert asked(made, theirs, THEIRS).data == expected
+    expected, before = fetch(client, theirs).data, open_files(made)
+    assert fetch(made, theirs, THEIRS).data == expected
     [(first, size)] = open_files(made).items() - before.items()
     bounds.kept_bytes = 3 * size
     for n in range(20):
-        asked(made, path_of(scenario, "dollar", head - n))
+        fetch(made, path_of(scenario, "dollar", head - n))
     kept = dict(open_files(made).items() - before.items())
     assert first in kept and sum(kept.values()) <= 3 * size and 1 < len(kept) < 20
-    assert asked(made, theirs, THEIRS).data == expected
+    assert fetch(made, theirs, THEIRS).data == expected
     assert dict(open_files(made).items() - before.items()) == kept
 
 

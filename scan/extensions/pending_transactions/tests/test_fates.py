@@ -150,8 +150,8 @@ def test_a_pending_record_has_the_names_of_a_mined_one(asking, scenario):
     later = dict.fromkeys(("blockNumber", "gasPrice", "gasUsed", "status", "timestamp"))
     assert record.items() >= {**same, **later, "maxFeePerGas": "3", "state": "pending"}.items()
     assert not {"hash", "value", "nonce", "fromAddress"} & {*record["unproven"]}
-    told = asking(answering(eth_getTransactionByHash=SENT), f"/api/v1/transactions/{HASH}").json
-    assert {"hash", "value", "nonce", "fromAddress"} < {*told["unproven"]}
+    other = asking(answering(eth_getTransactionByHash=SENT), f"/api/v1/transactions/{HASH}").json
+    assert {"hash", "value", "nonce", "fromAddress"} < {*other["unproven"]}
 
 
 def test_a_record_that_nobody_knows_is_not_found(asking):

@@ -24,13 +24,13 @@ def test_a_socket_ends_with_its_key(own_index):
     url = own_index.settings.database_url
     key = made_key(url, 1000)
     with gunicorn(url, SCAN_ACCESS="keys") as address:
-        place = urlsplit(address)
-        with socket.create_connection((place.hostname, place.port), WAIT_S) as client:
+        parts = urlsplit(address)
+        with socket.create_connection((parts.hostname, parts.port), WAIT_S) as client:
             client.sendall(HANDSHAKE.format(key=key.text).encode())
             assert client.recv(4096).startswith(b"HTTP/1.1 101 ")
             execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
             while client.recv(4096):
                 pass
-        with socket.create_connection((place.hostname, place.port), WAIT_S) as client:
+        with socket.create_connection((parts.hostname, parts.port), WAIT_S) as client:
             client.sendall(HANDSHAKE.format(key=key.text).encode())
             assert client.recv(4096).startswith(b"HTTP/1.1 401 ")

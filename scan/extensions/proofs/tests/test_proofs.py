@@ -153,9 +153,9 @@ def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
     response = get(service, person)
     assert (response.status_code, response.json["code"]) == (502, "upstream_failed")
     assert response.json["error"] == "The node does not offer proofs (eth_getProof)."
-    asked = node.requests
+    count = node.requests
     assert get(service, STRANGERS[0]).status_code == 502
-    assert node.requests == asked, "a node without proofs is asked again only after a while"
+    assert node.requests == count, "a node without proofs is asked again only after a while"
 
 
 def test_a_node_that_takes_no_block_hashes_proves_by_number(node, service, scenario):

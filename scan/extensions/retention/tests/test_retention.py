@@ -182,14 +182,14 @@ def test_items_follow_the_place_of_one_whose_transfers_are_removed(pruned, scena
     paths += [f"tokens/{token}/instances" for token in tokens]
     pages = 0
     for path in paths:
-        place = {}
-        while place is not None:
+        params = {}
+        while params is not None:
             expected, answer = (
-                client.get(f"/api/v2/{path}", query_string=place).json for client in pruned[:2]
+                client.get(f"/api/v2/{path}", query_string=params).json for client in pruned[:2]
             )
-            assert answer == expected, (path, place)
-            place = expected.get("next_page_params")
-            pages += place is not None
+            assert answer == expected, (path, params)
+            params = expected.get("next_page_params")
+            pages += params is not None
     assert pages > 1
 
 
@@ -237,8 +237,8 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario)
         whole, kept = (c.get("/api", query_string=query) for c in (pruned.whole, pruned.kept))
         assert whole.json["message"] == "OK" and "X-Scan-Kept-From" not in whole.headers
         assert kept.headers["X-Scan-Kept-From"] == str(pruned.first), action
-        rows, said = kept.json["result"], kept.json["message"]
-        assert said == f"OK-Rows before block {pruned.first} are not kept", (action, rows)
+        rows, message = kept.json["result"], kept.json["message"]
+        assert message == f"OK-Rows before block {pruned.first} are not kept", (action, rows)
         assert len(rows) < len(whole.json["result"])
 
 

@@ -58,15 +58,15 @@ def test_blocks_are_found_by_number_and_hash(client, scenario):
     expected = {"type": "block", "value": str(block["number"]), "match": "exact"}
     hash_ = block["hash"]
     for text in (str(block["number"]), hash_, hash_[2:], hash_.upper().replace("0X", "0x")):
-        found = search(client, text)[0]
-        assert {name: found[name] for name in expected} == expected
+        result = search(client, text)[0]
+        assert {name: result[name] for name in expected} == expected
     assert search(client, "99,999,999") == []
 
 
 def test_transactions_and_addresses_are_found_in_any_case(client, scenario):
     transaction = scenario.truth.transactions[0]
-    [found] = search(client, transaction["hash"].upper())
-    assert (found["type"], found["value"]) == ("transaction", transaction["hash"])
+    [result] = search(client, transaction["hash"].upper())
+    assert (result["type"], result["value"]) == ("transaction", transaction["hash"])
     person = transaction["fromAddress"]
     copied = (f"\u200b{person}\ufeff", f" eth:{person}\u202c ", f"arb1:{person.upper()}")
     for text in (person, person.upper(), f"  {person[2:]} ", *copied):
@@ -80,8 +80,8 @@ def test_transactions_and_addresses_are_found_in_any_case(client, scenario):
 def test_an_address_is_found_by_the_short_form_of_pages(client, scenario):
     person = scenario.truth.transactions[0]["fromAddress"]
     for text in (f"{person[:8]}…{person[-4:]}", f"{person[:6].upper()}...{person[-4:]}"):
-        [found] = search(client, text.replace("0X", "0x"))
-        assert (found["type"], found["value"]) == ("address", person)
+        [result] = search(client, text.replace("0X", "0x"))
+        assert (result["type"], result["value"]) == ("address", person)
         moved = client.get("/search", query_string={"q": text})
         assert moved.headers["Location"] == f"/address/{person}"
     for text in ("0x1234…zzzz", f"{person[:8]}…{int(person[-4:], 16) ^ 1:04x}", "0x…", "0x12…34"):
@@ -106,8 +106,8 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
 
 def test_a_method_is_found_by_its_name_and_leads_to_its_calls(client):
     for name in ("transfer", "Transfer"):
-        *_, found = search(client, name)
-        assert (found["type"], found["value"], found["match"]) == ("method", name, "exact")
+        *_, method = search(client, name)
+        assert (method["type"], method["value"], method["match"]) == ("method", name, "exact")
         page = client.get("/search", query_string={"q": name})
         assert page.status_code == 200 and f'href="/txs?method={name}"' in page.text
     assert client.get("/txs?method=transfer").status_code == 200
@@ -208,8 +208,8 @@ def test_a_part_that_several_have_finds_none_of_them(database_url):
     client = client_over(database_url)
     for text in ("0xabcdef", "0xabcdef…1234", f"0xabcdef{'0' * 29}"):
         assert search(client, text) == []
-    [found] = search(client, f"0xabcdef{1:030x}")
-    assert found["value"] == f"0xabcdef{1:030x}1234"
+    [result] = search(client, f"0xabcdef{1:030x}")
+    assert result["value"] == f"0xabcdef{1:030x}1234"
 
 
 def test_tokens_are_found_by_name_and_symbol(client, scenario):
@@ -222,8 +222,8 @@ def test_tokens_are_found_by_name_and_symbol(client, scenario):
         ("mus", "prefix"),
         ("dian doll", "similar"),
     ):
-        found = next(each for each in search(client, text) if each["value"] == dollar)
-        assert (found["type"], found["match"], found["symbol"]) == ("token", match, "MUSD")
+        result = next(r for r in search(client, text) if r["value"] == dollar)
+        assert (result["type"], result["match"], result["symbol"]) == ("token", match, "MUSD")
     assert search(client, dollar)[0]["type"] == "token"
 
 
@@ -232,8 +232,8 @@ def test_tokens_are_found_by_name_and_symbol(client, scenario):
     ["%", "_", "\\", "'; DROP TABLE tokens; --", "\u202e", "0x", "🦄" * 25, "a%b", "<b>", "1e5"],
 )
 def test_odd_texts_find_nothing_they_should_not(client, text):
-    for found in search(client, text):
-        assert text.lower() in (found["name"] or "").lower() + (found["symbol"] or "").lower()
+    for result in search(client, text):
+        assert text.lower() in (result["name"] or "").lower() + (result["symbol"] or "").lower()
 
 
 @pytest.mark.parametrize("query", ["", "?q=" + "a" * 2049, "?q=%00", "?q=a&q=b", "?p=a"])
@@ -303,10 +303,10 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url):
     insert(database_url, "verified_contracts", **verified)
     client = client_over(database_url)
     for text in ("maker", "MAK", "maker 7", "market mak"):
-        assert [found["name"] for found in search(client, text)] == ["Market maker 7"], text
+        assert [result["name"] for result in search(client, text)] == ["Market maker 7"], text
     for text in ("proxy", "PROXY", "upgradeable proxy", "UpgradeableProxy"):
-        [found] = search(client, text)
-        assert (found["type"], found["name"]) == ("contract", "TransparentUpgradeableProxy"), text
+        [result] = search(client, text)
+        assert (result["type"], result["name"]) == ("contract", "TransparentUpgradeableProxy"), text
     for text in ("aker", "prox", "maker market", "7", "!!!"):
         assert search(client, text) == [], text
 

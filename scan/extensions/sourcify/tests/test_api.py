@@ -43,13 +43,13 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     }
     body = standard_request(source)
     job = ended(explorer, submit(explorer, address, body, f"{server}/v2/verify"))
-    found = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
-    assert found.status_code == 200
-    assert set(found.json) == MINIMAL
-    assert found.json["match"] == found.json["runtimeMatch"] == "exact_match"
-    assert found.json["creationMatch"] == "exact_match"
-    assert found.json["chainId"] == CHAIN and found.json["matchId"].isdigit()
-    assert job["contract"] == found.json
+    response = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
+    assert response.status_code == 200
+    assert set(response.json) == MINIMAL
+    assert response.json["match"] == response.json["runtimeMatch"] == "exact_match"
+    assert response.json["creationMatch"] == "exact_match"
+    assert response.json["chainId"] == CHAIN and response.json["matchId"].isdigit()
+    assert job["contract"] == response.json
     expected = set("isJobCompleted verificationId jobStartTime jobFinishTime contract".split())
     assert set(job) == expected
 
@@ -106,26 +106,26 @@ def test_fields_are_those_selected(explorer, stored):
     expected = {"isProxy": False, "proxyType": None, "implementations": []}
     assert everything["proxyResolution"] == expected
     for fields in ("abi", "abi,compilation,metadata", "sources", "stdJsonInput,userdoc"):
-        found = get(explorer, path, fields=fields).json
-        assert found == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}
+        record = get(explorer, path, fields=fields).json
+        assert record == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}
     sent = everything["deployment"]["transactionHash"]
     assert explorer.anvil.receipt_of(sent)["contractAddress"] == stored
-    found = get(explorer, path, fields="abi,metadata,compilation.name,deployment.deployer").json
-    assert found["compilation"] == {"name": "Stored"}
-    assert found["deployment"] == {"deployer": everything["deployment"]["deployer"]}
-    found = get(explorer, path, omit="sources,compilation.compilerSettings,matchId").json
-    assert set(everything) - set(found) == {"sources", "matchId"}
-    assert set(compilation) - set(found["compilation"]) == {"compilerSettings"}
+    record = get(explorer, path, fields="abi,metadata,compilation.name,deployment.deployer").json
+    assert record["compilation"] == {"name": "Stored"}
+    assert record["deployment"] == {"deployer": everything["deployment"]["deployer"]}
+    record = get(explorer, path, omit="sources,compilation.compilerSettings,matchId").json
+    assert set(everything) - set(record) == {"sources", "matchId"}
+    assert set(compilation) - set(record["compilation"]) == {"compilerSettings"}
 
 
 def test_what_is_returned_can_be_submitted_again(explorer, stored):
     """The standard JSON input returned gives an equal contract elsewhere."""
     fields = "stdJsonInput,compilation"
-    found = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields=fields).json
+    record = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields=fields).json
     body = {
-        "stdJsonInput": found["stdJsonInput"],
-        "compilerVersion": f"v{found['compilation']['compilerVersion']}",
-        "contractIdentifier": found["compilation"]["fullyQualifiedName"],
+        "stdJsonInput": record["stdJsonInput"],
+        "compilerVersion": f"v{record['compilation']['compilerVersion']}",
+        "contractIdentifier": record["compilation"]["fullyQualifiedName"],
     }
     twin = deployed(explorer)
 
@@ -172,13 +172,13 @@ contract Spelled {
     output = compiled(VERSION, standard, "a b/Spelled.sol", "Spelled")
     address = explorer.deploy(output.creation)
     metadata = json.loads(output.metadata)
-    contents = [each["content"] for each in standard["sources"].values()]
+    contents = [file["content"] for file in standard["sources"].values()]
     sources = {f"file{n}": content for n, content in enumerate(contents)}
     body = {"metadata": metadata, "sources": sources}
     job = ended(explorer, submit(explorer, address, body, "/v2/verify/metadata"))
     assert job["contract"]["match"] == "exact_match", job
-    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="metadata").json
-    assert found["metadata"] == metadata
+    record = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="metadata").json
+    assert record["metadata"] == metadata
     del body["sources"]["file1"]
     other = deployed(explorer, SOURCE.replace("4711", "4740"))
     refused = submit(explorer, other, body, "/v2/verify/metadata")
@@ -222,10 +222,10 @@ def test_what_hardhat_2_sends_is_answered_as_in_version_1(explorer):
 
 def test_proxies_are_resolved(explorer, stored):
     proxy = verified(explorer, PROXY, "Proxy", f"{stored[2:]:0>64}{SLOT}")
-    found = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
-    [implementation] = found["proxyResolution"]["implementations"]
-    assert (found["proxyResolution"]["isProxy"], implementation["name"]) == (True, "Stored")
-    assert found["proxyResolution"]["proxyType"] == "EIP1967Proxy"
+    record = get(explorer, f"/v2/contract/{CHAIN}/{proxy}", fields="proxyResolution").json
+    [implementation] = record["proxyResolution"]["implementations"]
+    assert (record["proxyResolution"]["isProxy"], implementation["name"]) == (True, "Stored")
+    assert record["proxyResolution"]["proxyType"] == "EIP1967Proxy"
     assert checksummed(implementation["address"], stored)
 
 
@@ -254,8 +254,8 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
         bytes.fromhex(address[2:]),
     )
     path, fields = f"/v2/contract/{CHAIN}/{address}", "metadata,userdoc,abi"
-    found = get(explorer, path, fields=fields).json
-    assert (found["metadata"], found["userdoc"]) == (None, None) and found["abi"]
+    record = get(explorer, path, fields=fields).json
+    assert (record["metadata"], record["userdoc"]) == (None, None) and record["abi"]
     ended(explorer, submit(explorer, address, body))
     assert get(explorer, path, fields=fields).json["metadata"]["language"] == "Solidity"
 

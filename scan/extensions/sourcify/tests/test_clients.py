@@ -22,8 +22,8 @@ def test_forge_verifies(limited, foundry, path):
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
     done = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert done.returncode == 0, done.stdout + done.stderr
-    found = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=WAIT_S)
-    assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
+    response = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=WAIT_S)
+    assert response.json()["match"] == response.json()["creationMatch"] == "exact_match"
     again = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert again.returncode == 0
     assert "already verified" in again.stdout + again.stderr
@@ -61,11 +61,11 @@ def test_whatsabi_finds_contracts(served):
     assert (missing["ok"], missing["abi"]) == (False, [])
     [result] = hardhat(served, (address, 60))
     assert result["success"]
-    found = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
-    assert (found["ok"], found["name"], found["runs"]) == (True, "Stored", 300)
-    assert found["abi"] == built(60).abi
-    assert found["sources"] == [{"path": PATH, "content": source(60)}]
-    assert found["compilerVersion"].startswith(VERSION)
+    contract = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
+    assert (contract["ok"], contract["name"], contract["runs"]) == (True, "Stored", 300)
+    assert contract["abi"] == built(60).abi
+    assert contract["sources"] == [{"path": PATH, "content": source(60)}]
+    assert contract["compilerVersion"].startswith(VERSION)
 
 
 def test_requests_as_safe_eth_py_and_wagmi_send_them(served):

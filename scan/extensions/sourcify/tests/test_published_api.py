@@ -77,11 +77,11 @@ def verified(explorer, name, address, source=SOURCE, **settings):
     }
     job = ended(explorer, submit(explorer, address, body))
     valid_response("VerificationJobResponse", job)
-    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all")
-    assert found.status_code == 200, job
-    valid_response("VerifiedContract", {n: v for n, v in found.json.items() if n not in NULLS})
-    assert all(found.json[name] is None for name in NULLS)
-    return found.json
+    response = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all")
+    assert response.status_code == 200, job
+    valid_response("VerifiedContract", {n: v for n, v in response.json.items() if n not in NULLS})
+    assert all(response.json[name] is None for name in NULLS)
+    return response.json
 
 
 @pytest.fixture(scope="module")
@@ -109,10 +109,10 @@ def reasons(bytecode):
     return {change["reason"] for change in bytecode["transformations"]}
 
 
-def check_bytecode(explorer, found, output, arguments=""):
+def check_bytecode(explorer, record, output, arguments=""):
     """Both codes: as the compiler gives them, and, transformed, as they are on the chain."""
-    creation, runtime = found["creationBytecode"], found["runtimeBytecode"]
-    code = explorer.anvil.call("eth_getCode", found["address"], "latest")
+    creation, runtime = record["creationBytecode"], record["runtimeBytecode"]
+    code = explorer.anvil.call("eth_getCode", record["address"], "latest")
     assert runtime["onchainBytecode"] == transformed(runtime) == code
     assert creation["onchainBytecode"] == transformed(creation)
     assert creation["onchainBytecode"].endswith(arguments)
@@ -136,29 +136,29 @@ def test_every_path_is_served_or_known_not_to_be(explorer):
 
 
 def test_all_fields_are_those_of_the_document(explorer):
-    found = verified(explorer, "Child", explorer.deploy(contract_of("Child").creation))
+    record = verified(explorer, "Child", explorer.deploy(contract_of("Child").creation))
     [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
         "application/json"
     ]["schema"]["allOf"]
     assert minimal["$ref"].endswith("/VerifiedContractMinimal")
     schemas = API["components"]["schemas"]
     properties = {**schemas["VerifiedContractMinimal"]["properties"], **more["properties"]}
-    assert found.keys() == properties.keys() | {"additionalInput"}  # of a newer document
+    assert record.keys() == properties.keys() | {"additionalInput"}  # of a newer document
     for kind in ("creation", "runtime"):
         schema = schemas[f"{kind.title()}BytecodeResponse"]
-        assert found[f"{kind}Bytecode"].keys() == schema["properties"].keys()
+        assert record[f"{kind}Bytecode"].keys() == schema["properties"].keys()
 
 
 def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
     output = contract_of("Whole")
-    found = verified(explorer, "Whole", linked(explorer, library))
-    assert found["match"] == found["creationMatch"] == "exact_match"
-    check_bytecode(explorer, found, output, ARGUMENT)
-    creation, runtime = found["creationBytecode"], found["runtimeBytecode"]
+    record = verified(explorer, "Whole", linked(explorer, library))
+    assert record["match"] == record["creationMatch"] == "exact_match"
+    check_bytecode(explorer, record, output, ARGUMENT)
+    creation, runtime = record["creationBytecode"], record["runtimeBytecode"]
     assert reasons(creation) == {"library", "constructorArguments"}
     assert reasons(runtime) == {"library", "immutable"}
     assert runtime["transformationValues"]["libraries"] == {f"{PATH}:Lib": library}
-    settings = found["compilation"]["compilerSettings"]
+    settings = record["compilation"]["compilerSettings"]
     assert settings["libraries"] == {PATH: {"Lib": library}}
     values = {int(value, 16) for value in runtime["transformationValues"]["immutables"].values()}
     assert values == {7, int(explorer.anvil.accounts[0], 16)}
@@ -169,7 +169,7 @@ def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
         assert auxdata["value"] == f"0x{text[2 * auxdata['offset'] :]}"
         assert auxdata["offset"] == size - 2 - int(text[-4:], 16)
     for kind, texts in SIGNATURES.items():
-        assert sorted(found["signatures"][kind], key=lambda entry: entry["signature"]) == [
+        assert sorted(record["signatures"][kind], key=lambda entry: entry["signature"]) == [
             {
                 "signature": text,
                 "signatureHash32": hash_of(text),
@@ -183,18 +183,18 @@ def test_a_partial_match_replaces_the_metadata(explorer, library):
     source = SOURCE.replace("first", "third")
     other = source.replace("MIT", "Apache-2.0")
     libraries = {PATH: {"Lib": library}}  # which are found in the code, and compiled in
-    found = verified(explorer, "Whole", linked(explorer, library, source), other)
-    assert found["match"] == found["creationMatch"] == "match"
-    check_bytecode(explorer, found, contract_of("Whole", other, libraries), ARGUMENT)
+    record = verified(explorer, "Whole", linked(explorer, library, source), other)
+    assert record["match"] == record["creationMatch"] == "match"
+    check_bytecode(explorer, record, contract_of("Whole", other, libraries), ARGUMENT)
     for kind in ("creationBytecode", "runtimeBytecode"):
-        assert "cborAuxdata" in reasons(found[kind])
-        assert found[kind]["transformationValues"]["cborAuxdata"].keys() == {"1"}
+        assert "cborAuxdata" in reasons(record[kind])
+        assert record[kind]["transformationValues"]["cborAuxdata"].keys() == {"1"}
 
 
 def test_a_library_has_its_own_address_in_its_guard(explorer, library):
-    found = verified(explorer, "Lib", library)
-    check_bytecode(explorer, found, contract_of("Lib"))
-    runtime = found["runtimeBytecode"]
+    record = verified(explorer, "Lib", library)
+    check_bytecode(explorer, record, contract_of("Lib"))
+    runtime = record["runtimeBytecode"]
     expected = [{"type": "replace", "reason": "callProtection", "offset": 1}]
     assert runtime["transformations"] == expected
     assert runtime["transformationValues"] == {"callProtection": library}
@@ -202,20 +202,20 @@ def test_a_library_has_its_own_address_in_its_guard(explorer, library):
 
 def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer):
     source = SOURCE.replace("made", "built")
-    found = verified(
+    record = verified(
         explorer, "Maker", explorer.deploy(contract_of("Maker", source).creation), source
     )
-    check_bytecode(explorer, found, contract_of("Maker", source))
-    assert found["creationBytecode"]["cborAuxdata"] is None
-    assert found["runtimeBytecode"]["transformations"] == []
+    check_bytecode(explorer, record, contract_of("Maker", source))
+    assert record["creationBytecode"]["cborAuxdata"] is None
+    assert record["runtimeBytecode"]["transformations"] == []
     source = source.replace("built", "put")
     other = source.replace("MIT", "Unlicense")
     address = explorer.deploy(contract_of("Maker", source).creation)
-    found = verified(explorer, "Maker", address, other)
-    assert found["match"] == "match"
-    check_bytecode(explorer, found, contract_of("Maker", other))
-    assert len(found["runtimeBytecode"]["cborAuxdata"]) == 2
-    assert reasons(found["runtimeBytecode"]) == {"cborAuxdata"}
+    record = verified(explorer, "Maker", address, other)
+    assert record["match"] == "match"
+    check_bytecode(explorer, record, contract_of("Maker", other))
+    assert len(record["runtimeBytecode"]["cborAuxdata"]) == 2
+    assert reasons(record["runtimeBytecode"]) == {"cborAuxdata"}
 
 
 @pytest.mark.parametrize("name", ["Maker", "Both"])
@@ -225,12 +225,12 @@ def test_code_that_was_equal_is_known_whatever_embedded_contracts_have(explorer,
     source, settings = f"{SOURCE}{more}", {"metadata": {"bytecodeHash": "none"}}
     output = contract_of(name, source, **settings)
     arguments = ARGUMENT if name == "Both" else ""
-    found = verified(
+    record = verified(
         explorer, name, explorer.deploy(output.creation, arguments), source, **settings
     )
-    assert found["match"] == found["creationMatch"] == "match"
-    assert found["creationBytecode"]["cborAuxdata"] is None
-    check_bytecode(explorer, found, output, arguments)
+    assert record["match"] == record["creationMatch"] == "match"
+    assert record["creationBytecode"]["cborAuxdata"] is None
+    check_bytecode(explorer, record, output, arguments)
 
 
 def test_a_contract_that_a_contract_created(explorer):
@@ -240,12 +240,12 @@ def test_a_contract_that_a_contract_created(explorer):
     made = f"0x{explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
     explorer.send(made, "0x")
     explorer.wait_for(made)
-    found = verified(explorer, "Child", made, source)
-    check_bytecode(explorer, found, contract_of("Child", source))
-    transaction = found["deployment"]["transactionHash"]
+    record = verified(explorer, "Child", made, source)
+    check_bytecode(explorer, record, contract_of("Child", source))
+    transaction = record["deployment"]["transactionHash"]
     receipt = explorer.anvil.call("eth_getTransactionReceipt", transaction)
     assert receipt["contractAddress"] == maker
-    assert found["deployment"] == {
+    assert record["deployment"] == {
         "transactionHash": transaction,
         "blockNumber": str(int(receipt["blockNumber"], 16)),
         "transactionIndex": str(int(receipt["transactionIndex"], 16)),
@@ -316,10 +316,10 @@ def test_a_contract_is_found_on_all_chains(explorer):
     missing = get(explorer, path)
     assert (missing.status_code, missing.json) == (404, {"results": []})
     record = verified(explorer, "Child", address, source)
-    found = get(explorer, path)
-    valid_response("ListVerifiedContracts", found.json)
-    assert found.json["results"] == [{name: record[name] for name in found.json["results"][0]}]
-    assert record.keys() > found.json["results"][0].keys() >= {"matchId", "verifiedAt"}
+    answer = get(explorer, path)
+    valid_response("ListVerifiedContracts", answer.json)
+    assert answer.json["results"] == [{name: record[name] for name in answer.json["results"][0]}]
+    assert record.keys() > answer.json["results"][0].keys() >= {"matchId", "verifiedAt"}
 
 
 def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer):
@@ -330,7 +330,7 @@ def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer):
     key, url = bytes.fromhex(address[2:]), explorer.settings.database_url
     execute(url, "UPDATE verified_contracts SET code_layouts = NULL WHERE address = %s", key)
     fields = "creationBytecode,runtimeBytecode"
-    found = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields=fields).json
+    record = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields=fields).json
     for kind in ("creationBytecode", "runtimeBytecode"):
-        kept = {name: value for name, value in found[kind].items() if value is not None}
+        kept = {name: value for name, value in record[kind].items() if value is not None}
         assert kept.keys() == {"onchainBytecode"}

@@ -89,14 +89,14 @@ def newest(server):
 def indexed(server):
     """What lists have, in the order of streams."""
     rows = []
-    for place, entity in enumerate(("blocks", *TYPES[1:])):
+    for index, entity in enumerate(("blocks", *TYPES[1:])):
         number = "number" if entity == "blocks" else "blockNumber"
         body = {"entity": entity, "orderBy": "asc", "limit": 100}
         records = []
         while page := query(server, {**body, "offset": len(records)}):
             records += page
-        rows += [(record[number], place, i, record) for i, record in enumerate(records)]
-    return [(TYPES[place], record) for _, place, _, record in sorted(rows, key=lambda r: r[:3])]
+        rows += [(record[number], index, i, record) for i, record in enumerate(records)]
+    return [(TYPES[index], record) for _, index, _, record in sorted(rows, key=lambda r: r[:3])]
 
 
 def query(server, body):

@@ -58,9 +58,9 @@ def test_a_fork_takes_events_back_newest_first(server, chain):
 
 
 def test_filters_by_address_token_and_type(server, chain):
-    asked = {"types": "transactions,token_transfers", "address": f"{hex_of(CARL)},{hex_of(ANNA)}"}
+    filters = {"types": "transactions,token_transfers", "address": f"{hex_of(CARL)},{hex_of(ANNA)}"}
     with (
-        EventSource(server, **asked) as parties,
+        EventSource(server, **filters) as parties,
         EventSource(server, types="token_transfers", token=hex_of(TOKEN)) as token,
         EventSource(server) as heads,
     ):

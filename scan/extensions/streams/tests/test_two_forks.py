@@ -41,8 +41,8 @@ class Forked:
         serving.wait_until(lambda: _newest(self.server) == self.block("latest")["hash"])
 
     def block(self, number):
-        asked = hex(number) if isinstance(number, int) else number
-        return dict(self.node.call("eth_getBlockByNumber", asked, False))
+        tag = hex(number) if isinstance(number, int) else number
+        return dict(self.node.call("eth_getBlockByNumber", tag, False))
 
     def events(self):
         """Types and hashes of what a stream sends of the blocks after the first, by the node."""

@@ -153,8 +153,8 @@ def test_a_list_is_read_from_a_url(run, scenario, receiver, tmp_path):
     receiver.behaviour = lambda *_: Answer(200, (), b"<html>")
     refused = run("import", receiver.url("/tokens.json"))
     assert (refused.returncode, "not a token list" in refused.stderr) == (1, True)
-    for place in ("http://localhost/", "file:///etc/passwd", str(tmp_path / "none")):
-        assert run("import", place).returncode == 1
+    for source in ("http://localhost/", "file:///etc/passwd", str(tmp_path / "none")):
+        assert run("import", source).returncode == 1
     assert run("list").stdout.count("\n") == 1
 
 

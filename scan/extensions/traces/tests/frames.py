@@ -40,7 +40,7 @@ def frame(kind, sender, to, value=0, **more):
 
 def flat_of(outermost, index=0):
     """The same calls as trace_block has them."""
-    found = []
+    traces = []
 
     def add(call, path):
         inner = call.get("calls", [])
@@ -57,19 +57,19 @@ def flat_of(outermost, index=0):
         if kind.startswith("CREATE"):
             action = {"from": call["from"], "value": value, "creationMethod": kind.lower()}
             result = None if "error" in call else {"address": call["to"], "code": "0x"}
-            found.append({**trace, "type": "create", "action": action, "result": result})
+            traces.append({**trace, "type": "create", "action": action, "result": result})
         elif kind == "SELFDESTRUCT":
             action = {"address": call["from"], "refundAddress": call["to"], "balance": value}
-            found.append({**trace, "type": "suicide", "action": action, "result": None})
+            traces.append({**trace, "type": "suicide", "action": action, "result": None})
         else:
             action = {"from": call["from"], "to": call["to"], "value": value}
             action["callType"] = kind.lower()
-            found.append({**trace, "type": "call", "action": action, "result": {"output": "0x"}})
-        for place, each in enumerate(inner):
-            add(each, [*path, place])
+            traces.append({**trace, "type": "call", "action": action, "result": {"output": "0x"}})
+        for position, child in enumerate(inner):
+            add(child, [*path, position])
 
     add(outermost, [])
-    return found
+    return traces
 
 
 def both(outermost, *, status=True):
@@ -86,8 +86,8 @@ def both(outermost, *, status=True):
 
 
 def moved(traces):
-    places = [t.transfer_index for t in traces.transfers]
-    assert places == sorted({*places}) and 0 not in places
+    indexes = [t.transfer_index for t in traces.transfers]
+    assert indexes == sorted({*indexes}) and 0 not in indexes
     return [
         (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
         for t in traces.transfers

@@ -123,8 +123,8 @@ def test_a_transaction_without_a_trace_in_its_block_s_is_traced_alone(database_u
         faulty_node.FaultyNode(anvil.url, fail_one_entry) as node,
         Indexing(database_url, node.url, until=anvil.head()) as indexing,
     ):
-        asked = {"entity": "internal_transfers", "limit": 100}
-        body = indexing.client().post("/api/v1/query", json=asked).get_json()
+        query = {"entity": "internal_transfers", "limit": 100}
+        body = indexing.client().post("/api/v1/query", json=query).get_json()
     assert body["untracedBlocks"] == 0
     assert body["data"] == read_truth(anvil).internal_transfers[:100] != []
 
@@ -156,11 +156,11 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
             client = indexing.client()
             body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
             assert body["untracedBlocks"] == len(untraced)
-            asked = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
-            found = client.post("/api/v1/query", json=asked).get_json()
-            assert found["untracedBlocks"] == len(untraced)
+            query = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
+            result = client.post("/api/v1/query", json=query).get_json()
+            assert result["untracedBlocks"] == len(untraced)
             expected = [t for t in truth.internal_transfers if t["blockNumber"] not in numbers]
-            assert found["data"] == expected[::-1][:100]
+            assert result["data"] == expected[::-1][:100]
             answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
             assert answer.status_code == 404
             assert "indexed without traces" in answer.get_json()["error"]
@@ -201,8 +201,8 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             for answer in answers:
                 assert answer.status_code == 404 and reason in answer.get_json()["error"]
             for form in (f"address={STRANGERS[0]}", f"txhash={last}", "startblock=1&endblock=9"):
-                asked = f"/api?module=account&action=txlistinternal&{form}"
-                body = client.get(asked).get_json()
+                path = f"/api?module=account&action=txlistinternal&{form}"
+                body = client.get(path).get_json()
                 assert body["status"] == "0" and reason in body["result"]
             page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
             assert page.status_code == 200 and reason in page.text
@@ -223,11 +223,11 @@ PAID = Move(address("person"), address("purse"))
 
 
 def balance_block(client, who):
-    asked = to_hex(address(who))
-    alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
-    listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
+    hex_address = to_hex(address(who))
+    alone = client.get(f"/api/v1/addresses/{hex_address}").get_json()["balanceBlock"]
+    listed = client.get(f"/api/v1/addresses?addresses={hex_address}").get_json()["addresses"][0]
     assert listed["balanceBlock"] == alone
-    assert f'href="/block/{alone}"' in client.get(f"/address/{asked}").text
+    assert f'href="/block/{alone}"' in client.get(f"/address/{hex_address}").text
     return alone
 
 
@@ -239,8 +239,8 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, datab
     chain.append([Move(address("x"), address("y"))], is_traced=True)
     chain.append()
     assert balance_block(client, "person") == 2
-    asked = f"/api?module=account&action=balance&address={to_hex(address('person'))}"
-    assert client.get(asked).get_json()["result"] == "5"
+    path = f"/api?module=account&action=balance&address={to_hex(address('person'))}"
+    assert client.get(path).get_json()["result"] == "5"
     # Inside a transaction of somebody else, so that a balance read before does not stand.
     inside = [a_transfer("y", "purse", 1)]
     chain.append([Move(address("x"), address("y"))], internal_transfers=inside, is_traced=True)
@@ -251,7 +251,7 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, datab
     # Where traces are missing, anything may have happened.
     chain.append([Move(address("x"), address("y"))], is_traced=False)
     assert balance_block(client, "person") == 0
-    assert client.get(asked).get_json()["status"] == "0"
+    assert client.get(path).get_json()["status"] == "0"
     chain.store_balances({address("person"): 5})
     chain.append()
     assert balance_block(client, "person") == 5
@@ -267,11 +267,11 @@ steps_alone = faulty_node.refuse(
 
 def steps_for_calls(calls, forward):
     """As a node that does not know the tracer asked for, and traces without it."""
-    asked = [dict(call) for call in calls]
-    for call in asked:
+    requests = [dict(call) for call in calls]
+    for call in requests:
         if call["method"] == "debug_traceBlockByHash":
             call["params"] = call["params"][:1]
-    return faulty_node.refuse_method("trace_block")(asked, forward)
+    return faulty_node.refuse_method("trace_block")(requests, forward)
 
 
 STEP_FAULTS = [steps_alone, steps_for_calls]
@@ -292,18 +292,18 @@ def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
         node.fault = fault
         with Indexing(database_url, node.url, until=recording.head()) as indexing:
             client = indexing.client()
-            asked = {"entity": "internal_transfers", "limit": 100}
-            body = client.post("/api/v1/query", json=asked).get_json()
+            query = {"entity": "internal_transfers", "limit": 100}
+            body = client.post("/api/v1/query", json=query).get_json()
             assert body["untracedBlocks"] == 1
             shown = {t["transactionHash"] for t in body["data"]}
             missing = {t["transactionHash"] for t in truth.internal_transfers} - shown
             assert len(missing) <= 1 < len(shown)
             expected = [t for t in truth.internal_transfers if t["transactionHash"] in shown]
             assert body["data"] == expected
-            for each, right in truth.addresses.items():
-                found = client.get(f"/api/v1/addresses/{each}").get_json()
+            for account, right in truth.addresses.items():
+                record = client.get(f"/api/v1/addresses/{account}").get_json()
                 for name in ("isContract", "txCount"):
-                    assert found[name] == right[name], (each, name)
+                    assert record[name] == right[name], (account, name)
 
 
 def test_a_block_leads_to_its_internal_transfers(client, scenario):

@@ -107,8 +107,8 @@ def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, we
     """Where the node offers no proofs, and where an account has as much as the node says."""
     lies = before(in_traces(paid, invented(paid, wei)), refuse_method(refused))
     with client_behind(paid, database_url, lies) as client:
-        said = transfers(client)["internalTransfers"]
-        assert [record["proven"] for record in said] == [False, False]
+        records = transfers(client)["internalTransfers"]
+        assert [record["proven"] for record in records] == [False, False]
         rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
         inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
         assert inside == [False]

@@ -55,8 +55,8 @@ def read_twice(anvil, block, transaction):
     calls = anvil.call("debug_traceTransaction", hash_, {"tracer": "callTracer"})
     steps = anvil.call("debug_traceTransaction", hash_, STEPS)["structLogs"]
     frame, is_complete = read_steps(transaction, steps)
-    found, expected = (read_call_trace(block, transaction, f) for f in (frame, calls))
-    return found, expected, {step["op"] for step in steps}, is_complete
+    actual, expected = (read_call_trace(block, transaction, f) for f in (frame, calls))
+    return actual, expected, {step["op"] for step in steps}, is_complete
 
 
 def read_block(anvil, number):

@@ -58,7 +58,7 @@ def test_every_kind_of_movement_in_the_order_of_the_calls():
         ("selfdestruct", MADE, PAID, 5),
         ("call", PURSE, PURSE, 6),
     ]
-    assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
+    assert [to_hex(address) for address in traces.created] == [MADE, NESTED]
     assert [t.transfer_index for t in traces.transfers] == [1, 2, 3, 4, 6, 7]
 
 
@@ -142,8 +142,8 @@ def test_indexes_begin_anew_in_each_transaction():
     entries = [{"result": calls}, {"result": calls}]  # without txHash, as older nodes
     traces = read_call_traces(block, entries)
     assert traces == read_flat_traces(block, flat_of(calls, 0) + flat_of(calls, 1))
-    places = [(t.transaction_index, t.transfer_index) for t in traces.transfers]
-    assert places == [(0, 1), (0, 2), (1, 1), (1, 2)]
+    positions = [(t.transaction_index, t.transfer_index) for t in traces.transfers]
+    assert positions == [(0, 1), (0, 2), (1, 1), (1, 2)]
 
 
 def test_a_blocks_reward_is_no_transaction():
@@ -194,14 +194,14 @@ def test_a_creation_counts_without_value():
         )
     )
     assert [(to, value) for _, _, to, value in moved(traces)] == [(MADE, 0), (PAID, 0), (PAID, 9)]
-    assert [to_hex(each) for each in traces.created] == [MADE, PAID]
+    assert [to_hex(address) for address in traces.created] == [MADE, PAID]
 
 
 def test_the_transaction_itself_is_no_internal_transfer():
     assert moved(both(outer())) == []
     created = both(frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)]))
     assert moved(created) == [("call", MADE, PAID, 1)]
-    assert [to_hex(each) for each in created.created] == [MADE]
+    assert [to_hex(address) for address in created.created] == [MADE]
 
 
 def test_failed_branches_move_and_create_nothing():
@@ -269,9 +269,9 @@ def test_frames_of_another_shape_are_refused(entries):
         read_call_traces(a_block(), entries)
 
 
-def changed(place, **changes):
+def changed(index, **changes):
     traces = flat_of(outer(CALL))
-    traces[place] = {**traces[place], **changes}
+    traces[index] = {**traces[index], **changes}
     return traces
 
 

@@ -62,12 +62,12 @@ EXECUTIONS = {
     ),
     "without values": (
         call("executeBatch(address[],bytes[])", TARGETS, INPUTS),
-        [each._replace(value=0) for each in SEVERAL],
+        [account_call._replace(value=0) for account_call in SEVERAL],
     ),
     "lists": (call("executeBatch(address[],uint256[],bytes[])", TARGETS, VALUES, INPUTS), SEVERAL),
     "no values": (
         call("executeBatch(address[],uint256[],bytes[])", TARGETS, [], INPUTS),
-        [each._replace(value=0) for each in SEVERAL],
+        [account_call._replace(value=0) for account_call in SEVERAL],
     ),
     "calls": (call("executeBatch((address,uint256,bytes)[])", BATCHED), SEVERAL),
     "ERC-7579, one": (by_mode("00", TO + (5).to_bytes(32) + b"data"), ONE),

@@ -199,10 +199,10 @@ def test_blockscouts_search_has_operations_by_hash(chain):
 
 def test_an_operation_has_its_calls_and_its_reason(chain):
     """Also where a contract sent the bundle: from the trace of its transaction."""
-    for place, operation in enumerate(chain.operations):
+    for index, operation in enumerate(chain.operations):
         detail = get(chain.client, f"/user-operations/{operation['hash']}")
         assert {name: detail[name] for name in operation} == operation
-        version, kind = list(ADDRESSES)[place // 5], place % 5
+        version, kind = list(ADDRESSES)[index // 5], index % 5
         assert detail["entryPointVersion"] == version
         assert (detail["unavailable"], detail["others"]) == (None, [])
         called = {(c["toAddress"], c["value"], c["input"][:10]) for c in detail["calls"]}

@@ -30,12 +30,12 @@ def framed(data):
 
 
 def joined(entries):
-    return b"".join(entry(*each) for each in entries)
+    return b"".join(entry(*fields) for fields in entries)
 
 
 def file_of(all_parts):
     kinds = zip((HEADER, BODY, SLIM), range(3), strict=True)
-    parts = [(kind, framed(parts[place])) for kind, place in kinds for parts in all_parts]
+    parts = [(kind, framed(parts[position])) for kind, position in kinds for parts in all_parts]
     return joined([(VERSION, b""), *parts, index(0, len(all_parts))])
 
 
@@ -56,16 +56,16 @@ def of_entries(change):
     return of_bytes(lambda file: joined(change(entries_of(file))))
 
 
-def place_of(entries, kind, number=BLOCK):
-    return [place for place, (type_, _) in enumerate(entries) if type_ == kind][number]
+def position_of(entries, kind, number=BLOCK):
+    return [position for position, (type_, _) in enumerate(entries) if type_ == kind][number]
 
 
 def of_part(kind, change):
     """Change a compressed part of a block."""
 
     def changed(entries):
-        place = place_of(entries, kind)
-        entries[place] = kind, change(entries[place][1])
+        position = position_of(entries, kind)
+        entries[position] = kind, change(entries[position][1])
         return entries
 
     return of_entries(changed)
@@ -120,9 +120,9 @@ def set_item(*path):
     """Set what a path of positions leads to, to the path's last value."""
 
     def change(items):
-        *places, last, value = path
-        for place in places:
-            items = items[place]
+        *positions, last, value = path
+        for position in positions:
+            items = items[position]
         items[last] = value
 
     return change
@@ -132,11 +132,11 @@ def typed(change, type_=None):
     """Change the list of the block's first transaction of type 2."""
 
     def changed(transactions):
-        place = next(p for p, item in enumerate(transactions) if isinstance(item, bytes))
-        items = rlp.decode(transactions[place][1:])
+        position = next(p for p, item in enumerate(transactions) if isinstance(item, bytes))
+        items = rlp.decode(transactions[position][1:])
         change(items)
-        first = transactions[place][:1] if type_ is None else bytes([type_])
-        transactions[place] = first + rlp.encode(items)
+        first = transactions[position][:1] if type_ is None else bytes([type_])
+        transactions[position] = first + rlp.encode(items)
 
     return changed
 
@@ -152,7 +152,7 @@ def in_log(*path):
 
 def swapped(entries):
     for kind in (HEADER, BODY, SLIM):
-        one, other = place_of(entries, kind, 3), place_of(entries, kind, 4)
+        one, other = position_of(entries, kind, 3), position_of(entries, kind, 4)
         entries[one], entries[other] = entries[other], entries[one]
     return entries
 

@@ -64,7 +64,7 @@ def sized(fault=None):
 
     if fault is None:
         return reply
-    return lambda calls, forward: reply(calls, lambda asked: fault(asked, forward).body)
+    return lambda calls, forward: reply(calls, lambda batch: fault(batch, forward).body)
 
 
 def write(url, folder, last):

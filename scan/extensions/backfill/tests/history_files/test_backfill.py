@@ -284,7 +284,7 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url,
     )
     pruned = faulty_node.prune(chain.first_kept, "4444")
     chain.node.fault = signed_chain.sized(
-        lambda calls, forward: is_old(calls, lambda asked: pruned(asked, forward).body)
+        lambda calls, forward: is_old(calls, lambda batch: pruned(batch, forward).body)
     )
     options = [f"--last-block={last}"]
     done = run_backfill(chain, database_url, tmp_path, *options)

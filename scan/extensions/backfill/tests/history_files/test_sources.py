@@ -165,7 +165,7 @@ def test_a_file_that_never_ends_is_not_written(server, tmp_path):
 @pytest.mark.parametrize("name", ["", "checksums.txt"])
 def test_a_list_that_never_ends_is_refused(server, name):
     huge = b" " * (file_sources.MAX_LIST_BYTES + 1)
-    server.fault = lambda asked, answer: (200, {}, huge) if asked == name else answer
+    server.fault = lambda file, answer: (200, {}, huge) if file == name else answer
     with pytest.raises(e2store.BadFile, match="a list of files has more than"):
         file_sources.list_files(server.url)
 
@@ -174,7 +174,7 @@ def test_names_of_a_hostile_list_lead_nowhere(server):
     digest = "0" * 64
     names = ("../../net-00000-aaaaaaaa.era1", "/etc/passwd", "net-1-aaaaaaaa.era1", "net.era1")
     lines = "\n".join(f"{digest}  {name}" for name in names).encode()
-    server.fault = lambda asked, _: (200, {}, lines if asked else b"")
+    server.fault = lambda file, _: (200, {}, lines if file else b"")
     assert file_sources.list_files(server.url) == []
 
 

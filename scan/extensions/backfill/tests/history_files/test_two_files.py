@@ -68,7 +68,7 @@ def with_genesis(fault):
             [{**c, "params": [first if p == "0x0" else p for p in c["params"]]} for c in calls]
         )
 
-    return lambda calls, forward: fault(calls, lambda asked: forwarded(asked, forward))
+    return lambda calls, forward: fault(calls, lambda batch: forwarded(batch, forward))
 
 
 def write(url, folder, first, last):

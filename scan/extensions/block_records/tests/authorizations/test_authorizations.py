@@ -60,10 +60,10 @@ def play(node):
             authorize(
                 authority,
                 choice.choice((MAKER, MAKER, IDLE, FAILING, ZERO)),
-                max(nonce + place + choice.choice((0, 0, 0, 1, -1)), 0),
+                max(nonce + index + choice.choice((0, 0, 0, 1, -1)), 0),
                 choice.choice((CHAIN_ID, CHAIN_ID, 0, 1)),
             )
-            for place in range(choice.randrange(1, 4))
+            for index in range(choice.randrange(1, 4))
         ]
         if choice.random() < 0.1:
             signed.append(with_high_s(signed[0]))
@@ -150,8 +150,8 @@ def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
         assert record["delegate"] == signed["address"].lower()
         assert (record["invalidReason"] is None) == record["valid"]
     for valid in ("true", "false"):
-        found = listed(client, valid=valid)
-        assert found == [record for record in every if record["valid"] is (valid == "true")]
+        records = listed(client, valid=valid)
+        assert records == [record for record in every if record["valid"] is (valid == "true")]
     for hash_ in {record["transactionHash"] for record in every}:
         own = [record for record in every if record["transactionHash"] == hash_]
         assert listed(client, transaction=hash_) == own

@@ -129,7 +129,7 @@ def test_without_traces_nothing_says_that_a_transaction_succeeded(mined, postgre
 def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
     """In Etherscan's form; the genesis block may be of another day."""
     [(day,)] = execute(mined.url, "SELECT max(day)::text FROM daily_stats")
-    asked = {"module": "stats", "startdate": day, "enddate": day}
+    params = {"module": "stats", "startdate": day, "enddate": day}
     amounts = {False: 0, True: 0}
     for _, address, amount in mined.chain.rewards:
         amounts[address in UNCLE_MINERS] += amount
@@ -140,7 +140,7 @@ def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
             "uncleBlockRewards_Eth": units.in_units(amounts[True]),
         },
     }.items():
-        [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]
+        [row] = mined.client.get("/api", query_string={**params, "action": action}).json["result"]
         assert {name: row[name] for name in values} == values
 
 

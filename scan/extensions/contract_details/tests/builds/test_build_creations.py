@@ -62,13 +62,13 @@ def failure(explorer, use, folder, number):
 
 
 def line_of(mark):
-    [place] = [
+    [position] = [
         (path, number)
         for path, source in SOURCES.items()
         for number, line in enumerate(source.split("\n"), 1)
         if line.endswith(f"// fails: {mark}")
     ]
-    return place
+    return position
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)

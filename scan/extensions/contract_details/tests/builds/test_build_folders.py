@@ -219,8 +219,8 @@ VICTIM = bytes.fromhex("6001600255" + "60aa" * 40 + "5b00")
 SIZE = len(VICTIM)
 
 
-def liar(code, *places):
-    references = {str(start): [{"start": start, "length": length}] for start, length in places}
+def liar(code, *spans):
+    references = {str(start): [{"start": start, "length": length}] for start, length in spans}
     return json.dumps(
         {
             "abi": [],

@@ -258,8 +258,8 @@ def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(run
     linked = {}
     for kind in ("bytecode", "deployedBytecode"):
         linked[kind] = evm[kind]["object"]
-        for name, places in evm[kind]["linkReferences"][LIBRARIES_PATH].items():
-            for start in (2 * place["start"] for place in places):
+        for name, references in evm[kind]["linkReferences"][LIBRARIES_PATH].items():
+            for start in (2 * reference["start"] for reference in references):
                 linked[kind] = (
                     linked[kind][:start] + addresses[name][2:] + linked[kind][start + 40 :]
                 )

@@ -183,10 +183,10 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("said", WRONG.values(), ids=WRONG)
-def test_what_the_chain_does_not_bear_out_names_nothing(deployed, said):
+@pytest.mark.parametrize("entry", WRONG.values(), ids=WRONG)
+def test_what_the_chain_does_not_bear_out_names_nothing(deployed, entry):
     library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(said(library))
+    deployed.broadcast(entry(library))
     assert deployed.name_of(library) is None
 
 
@@ -223,15 +223,15 @@ def listed(folder):
 
 
 def test_what_the_tools_wrote_is_read(tmp_path):
-    for recorded, place in (
+    for recorded, folder in (
         ("run-1795949878737.json", f"broadcast/Deploy.s.sol/{CHAIN}"),
         ("journal.jsonl", f"ignition/deployments/chain-{CHAIN}"),
     ):
-        (tmp_path / place).mkdir(parents=True)
-        (tmp_path / place / recorded).write_bytes((RECORDED / recorded).read_bytes())
-        os.utime(tmp_path / place / recorded, (1, len(place)))
-    said = [deployment.name(deployment.contract) for deployment in listed(tmp_path)]
-    assert said[:6] == [
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / recorded).write_bytes((RECORDED / recorded).read_bytes())
+        os.utime(tmp_path / folder / recorded, (1, len(folder)))
+    names = [deployment.name(deployment.contract) for deployment in listed(tmp_path)]
+    assert names[:6] == [
         "Big (Vaults#Big)",
         "Factory (Vaults#Factory)",
         "Same1 (Vaults#Same1)",
@@ -239,7 +239,7 @@ def test_what_the_tools_wrote_is_read(tmp_path):
         "Vault (Vaults#A)",
         "Vault (Vaults#B)",
     ]
-    assert said[6:] == [
+    assert names[6:] == [
         f"{name} (Deploy.s.sol, run 1)"
         for name in ("Big", "Vault", "Vault #2", "Factory", "Child", "Same1", "Same2", "Vault #3")
     ]
@@ -256,14 +256,14 @@ DAMAGED += ["", "\x00", "[" * 100_000, '{"deployments": [' * 50_000]
 def test_a_damaged_file_leaves_the_others(text, tmp_path):
     run = json.loads((RECORDED / "run-1795949878737.json").read_text())
     write(tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-1.json", run)
-    for place in (
+    for path in (
         f"broadcast/B.s.sol/{CHAIN}/run-2.json",
         "broadcast/multi/C.s.sol-1/run.json",
         f"ignition/deployments/chain-{CHAIN}/deployed_addresses.json",
         "ignition/deployments/own/journal.jsonl",
     ):
-        (tmp_path / place).parent.mkdir(parents=True)
-        (tmp_path / place).write_text(text)
+        (tmp_path / path).parent.mkdir(parents=True)
+        (tmp_path / path).write_text(text)
     assert len(listed(tmp_path)) == 8
 
 

@@ -76,10 +76,10 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
     submission = parse(build_sources.verification_request(tally, ADDRESS))
     assert [*submission.sources.values()] == [(RECORDED / "Tally.sol").read_text()]
     assert (submission.version, submission.contract_name) == ((0, 8, 28), "Tally")
-    places = [place for places in tally.runtime.immutables.values() for place in places]
+    spans = [span for spans in tally.runtime.immutables.values() for span in spans]
     code = tally.runtime.code
-    assert len(places) == 2
-    assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in places)
+    assert len(spans) == 2
+    assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in spans)
 
 
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])

@@ -102,11 +102,11 @@ class Chain:
     def load(self, form, *arguments, of=()):
         """Import all that are indexed, or those `of` these addresses."""
         if of:
-            asked = self.folder / "addresses"
-            asked.write_text("\n".join(of))
-            arguments += ("--addresses", str(asked))
-        place = self.url + FORMS[form]
-        done = self.scan("import", "--rate", "100", "--from", form, place, *arguments)
+            file = self.folder / "addresses"
+            file.write_text("\n".join(of))
+            arguments += ("--addresses", str(file))
+        source = self.url + FORMS[form]
+        done = self.scan("import", "--rate", "100", "--from", form, source, *arguments)
         assert done.returncode == 0, done.stderr
         return str(done.stdout)
 
@@ -172,8 +172,8 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     done = chain.scan("import", str(file))
     assert done.returncode == 1 and "address" in done.stderr
     maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
-    found = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
-    known, findings = chain.explorer.execute(maps), chain.explorer.execute(found)
+    layouts = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
+    known, findings = chain.explorer.execute(maps), chain.explorer.execute(layouts)
     assert len(known) == 4 and findings
     chain.explorer.execute(
         "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)"
@@ -184,7 +184,7 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
     assert (chain.explorer.execute(maps), chain.stored()) == (known, before)
-    assert chain.explorer.execute(found) == findings
+    assert chain.explorer.execute(layouts) == findings
     chain.explorer.execute("DELETE FROM source_maps")
     other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
     chain.explorer.execute(other, "contracts/Box.sol")
@@ -224,8 +224,8 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
 @pytest.mark.thorough
 def test_listed_addresses_are_asked_for_page_by_page(chain):
     chain.forget()
-    asked = (chain.box, "", chain.box.upper().replace("X", "x"), "0x" + 40 * "9", "")
-    printed = chain.load("blockscout", of=asked)
+    addresses = (chain.box, "", chain.box.upper().replace("X", "x"), "0x" + 40 * "9", "")
+    printed = chain.load("blockscout", of=addresses)
     assert summary(printed).startswith("1 verified here") and "1 not indexed here" in printed
     printed = chain.load("blockscout", "--listed")
     assert summary(printed).startswith("3 verified here, 2 kept as claims, 1 that")
@@ -334,5 +334,5 @@ def test_a_contract_older_than_a_fork_is_imported(database_url, solc_dir, tmp_pa
             assert summary(done.stdout).endswith("1 not indexed here")
             client = indexing.client()
             assert client.get(f"/api/v1/contracts/{address}").json["contractName"] == "Box"
-            [found] = client.get("/api/v1/search?q=box").json["results"]
-            assert found["value"] == address
+            [result] = client.get("/api/v1/search?q=box").json["results"]
+            assert result["value"] == address

@@ -51,11 +51,11 @@ def test_signatures_of_every_form_are_stored_once(run, database_url):
     for form, content in FILES.items():
         done = run("import", content=content)
         count = 3 if form == "twice the same" else 2
-        said = f"{count} signatures read, 2 of them new, 0 lines skipped\n"
-        assert (done.returncode, done.stderr, done.stdout) == (0, "", said), form
+        output = f"{count} signatures read, 2 of them new, 0 lines skipped\n"
+        assert (done.returncode, done.stderr, done.stdout) == (0, "", output), form
         assert stored(database_url) == BOTH
         again = run("import", content=content)
-        assert again.stdout == said.replace("2 of them new", "0 of them new")
+        assert again.stdout == output.replace("2 of them new", "0 of them new")
         execute(database_url, "DELETE FROM signatures")
 
 

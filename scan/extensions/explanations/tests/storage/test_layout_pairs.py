@@ -106,14 +106,14 @@ def layout_of(compiled, path):
 @pytest.mark.parametrize("name", PAIRS)
 def test_what_is_told_of_a_pair(compiled, name):
     layouts = [layout_of(compiled, f"{name}/{side}.sol") for side in ("before", "after")]
-    told = Comparisons().collisions_of(*layouts)
-    assert " ".join(collision.kind for collision in told) == PAIRS[name]["told"], told
+    collisions = Comparisons().collisions_of(*layouts)
+    assert " ".join(collision.kind for collision in collisions) == PAIRS[name]["kinds"], collisions
 
 
 def test_openzeppelin_says_the_same_where_it_decides():
     different = {name for names in OTHERWISE.values() for name in names}
     decided = {name: accepts for name, accepts in ACCEPTS.items() if accepts is not None}
-    accepted = {name: not {*PAIRS[name]["told"].split()} - {"name"} for name in decided}
+    accepted = {name: not {*PAIRS[name]["kinds"].split()} - {"name"} for name in decided}
     assert {name for name, accepts in decided.items() if accepts != accepted[name]} == different
     assert ACCEPTS.keys() == PAIRS.keys()
 
@@ -153,6 +153,6 @@ OF_VYPER = {
 
 @pytest.mark.parametrize("name", OF_VYPER)
 def test_what_is_told_of_a_pair_of_vyper(name):
-    before, after, told = OF_VYPER[name]
+    before, after, kinds = OF_VYPER[name]
     collisions = Comparisons().collisions_of(before, after)
-    assert " ".join(collision.kind for collision in collisions) == told, collisions
+    assert " ".join(collision.kind for collision in collisions) == kinds, collisions

@@ -62,17 +62,17 @@ VALUES = (
 )
 
 
-def places(tree):
+def positions(tree):
     """All places of a tree: the object or list, and the key or index."""
-    waiting, found = [tree], []
+    waiting, pairs = [tree], []
     while waiting:
         node = waiting.pop()
         items = node.items() if isinstance(node, dict) else enumerate(node)
         for key, value in items:
-            found.append((node, key))
+            pairs.append((node, key))
             if isinstance(value, dict | list):
                 waiting.append(value)
-    return found
+    return pairs
 
 
 def nested(depth):
@@ -117,7 +117,7 @@ def remove(_lot, _output, node, key):
 
 
 def put_another_node(lot, output, node, key):
-    node[key] = copy.deepcopy(lot.choice(places(output))[0])
+    node[key] = copy.deepcopy(lot.choice(positions(output))[0])
 
 
 def put_a_value(lot, _output, node, key):
@@ -153,7 +153,7 @@ def test_mutated_trees_are_read_or_left_out(output, seed):
         mutated = copy.deepcopy(output)
         for _ in range(lot.choice((1, 1, 2, 10))):
             [mutate] = lot.choices(tuple(MUTATIONS), MUTATIONS.values())
-            mutate(lot, output, *lot.choice(places(mutated)))
+            mutate(lot, output, *lot.choice(positions(mutated)))
         read.append("functions" in names(mutated))
         readable.append(has_readable_libraries(mutated))
     assert any(read) and any(readable)

@@ -9,8 +9,8 @@ from tests.support import explorer, faulty_node, indexing, reasons
 
 @pytest.fixture(scope="package")
 def played(postgres, template):
-    with reasons.play_reasons(postgres, template) as found:
-        yield found
+    with reasons.play_reasons(postgres, template) as chain:
+        yield chain
 
 
 def is_trace(call):

@@ -169,8 +169,8 @@ def test_a_transaction_says_what_it_logged(database_url):
         indexing.wait_for(anvil.head())
         client = indexing.client(development_node="auto")
         trace = client.get(f"/api/v1/transactions/{failed}/trace").json
-        said = ["rate of 7", "taking 7 true", "<b>\0 7"]
-        assert [line["text"] for line in trace["logs"]] == said
+        expected = ["rate of 7", "taking 7 true", "<b>\0 7"]
+        assert [line["text"] for line in trace["logs"]] == expected
         assert [line["traceAddress"] for line in trace["logs"]] == [[0], [1], [2]]
         page = client.get(f"/tx/{failed}").text
         assert page.index("rate of 7") < page.index("taking 7 true") < page.index('id="reason"')

@@ -259,8 +259,8 @@ def test_a_token_with_the_symbol_of_an_older_one_is_marked(played):
     assert (namesakes[larger], namesakes[other]) == (None, larger)
     assert client.get(f"/api/v1/tokens/{other}").json["largerNamesake"] == larger
     results = client.get("/api/v1/search?q=bet").json["results"]
-    found = {result["value"]: result["largerNamesake"] for result in results}
-    assert (found[larger], found[other]) == (None, larger)
+    matches = {result["value"]: result["largerNamesake"] for result in results}
+    assert (matches[larger], matches[other]) == (None, larger)
     held = client.get(f"/api/v1/addresses/{played.anvil.accounts[0]}/tokens").json["tokens"]
     owned = {token["tokenAddress"]: token["largerNamesake"] for token in held}
     assert (owned[larger], owned[other]) == (None, larger)

@@ -112,9 +112,9 @@ def test_what_the_node_s_contracts_are_given_and_return(called, call):
     assert (frame["function"]["name"], frame["function"]["source"]) == (name, "protocol")
     given = named(frame["function"]["arguments"])
     assert arguments.items() <= given.items()
-    got = None if frame["result"] is None else named(frame["result"])
-    expected = returned and {k: got.get(k) if v is None else v for k, v in returned.items()}
-    assert got == expected
+    result = None if frame["result"] is None else named(frame["result"])
+    expected = returned and {k: result.get(k) if v is None else v for k, v in returned.items()}
+    assert result == expected
     assert name in page
 
 

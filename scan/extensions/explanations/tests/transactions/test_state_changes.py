@@ -47,34 +47,34 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
                 assert at == [slot["before"], slot["after"]] and at[0] != at[1]
         assert changes["truncated"] is False
     cleared = answer_of(played, "clearing", "state-changes")
-    [account] = [each for each in cleared["accounts"] if each["storage"]]
+    [account] = [account for account in cleared["accounts"] if account["storage"]]
     values = {slot["slot"]: slot["after"] for slot in account["storage"]}
     assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
 
 
 def states(played, address, number):
-    found = []
+    records = []
     for block in (hex(number - 1), hex(number)):
         code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
-        found.append(
+        records.append(
             {
                 "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
                 "nonce": int(played.anvil.call("eth_getTransactionCount", address, block), 16),
                 "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
             }
         )
-    return found
+    return records
 
 
 def test_the_parity_form_of_state_changes_says_the_same(played):
     def replayed(calls, forward):
-        asked = [
+        requests = [
             {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
             if call["method"] == "trace_replayTransaction"
             else call
             for call in calls
         ]
-        answers = forward(asked)
+        answers = forward(requests)
         for call, answer in zip(calls, answers, strict=True):
             if call["method"] == "trace_replayTransaction":
                 answer["result"] = {"stateDiff": parity_form(**answer["result"])}

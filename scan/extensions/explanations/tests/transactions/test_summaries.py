@@ -276,8 +276,8 @@ def test_liquidity_says_who_owns_it(owner, end, item):
     logs = [log(POOL, "Mint(address,uint256,uint256)", ALICE, 5, 4, topics=2)]
     parties = {**POOL_OF_BOTH, **({} if item is None else {BOB: positions})}
     text = sentence(parties, to=POOL, transfers=moved, logs=logs).text
-    got = ", received “Positions” (0x222222…2222) #7" if item and owner == ALICE else ""
-    assert text == f"Added 5 BET and 4 ALF as liquidity on Uniswap V2{end}{got}"
+    suffix = ", received “Positions” (0x222222…2222) #7" if item and owner == ALICE else ""
+    assert text == f"Added 5 BET and 4 ALF as liquidity on Uniswap V2{end}{suffix}"
 
 
 PAID = [

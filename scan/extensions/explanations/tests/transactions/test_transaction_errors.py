@@ -104,15 +104,15 @@ def test_the_contract_that_failed(played):
 
 
 def test_sentences_say_what_a_person_can_understand(played):
-    said = {name: error_of(played, name)["reason"] for name in WHY}
-    assert said["require"] == "The call reverted: the door is shut"
-    assert said["empty text"] == "The call reverted with an empty text."
-    assert said["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
-    assert said["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
-    assert said["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
-    assert said["out of gas inside"] == "A call inside the transaction ran out of gas."
-    assert said["missing function"].endswith("The contract has no function 0xdeadbeef.")
-    assert said["own error"].endswith('values=["0","7"], why=as always)')
+    reasons = {name: error_of(played, name)["reason"] for name in WHY}
+    assert reasons["require"] == "The call reverted: the door is shut"
+    assert reasons["empty text"] == "The call reverted with an empty text."
+    assert reasons["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
+    assert reasons["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
+    assert reasons["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
+    assert reasons["out of gas inside"] == "A call inside the transaction ran out of gas."
+    assert reasons["missing function"].endswith("The contract has no function 0xdeadbeef.")
+    assert reasons["own error"].endswith('values=["0","7"], why=as always)')
 
 
 def test_data_is_what_the_contract_returned(played):
@@ -217,7 +217,7 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played):
         for name, (kind, error_name, values) in APPROXIMATE.items():
             error = error_of(played, name, client)
             assert (error["kind"], error["name"], error["approximate"]) == (kind, error_name, True)
-            arguments = error["arguments"] and [each["value"] for each in error["arguments"]]
+            arguments = error["arguments"] and [a["value"] for a in error["arguments"]]
             assert arguments == values_of(played, values)
             assert error["reverting"] is None
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]

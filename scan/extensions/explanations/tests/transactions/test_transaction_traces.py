@@ -42,8 +42,8 @@ def test_results_are_decoded(played):
 
 def test_logs_stand_with_the_call_that_emitted_them(played):
     first, second = answer_of(played, "speaking")["frames"]
-    said = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
-    assert said == [["4", "before"], ["4", "after"]]
+    texts = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
+    assert texts == [["4", "before"], ["4", "after"]]
     assert second["logs"] == []
 
 
@@ -244,9 +244,9 @@ def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         answer = client.get(path)
         assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]
-        asked = node.requests
+        count = node.requests
         assert client.get(path).json == answer.json
-        assert node.requests == asked
+        assert node.requests == count
         failed = client.get(f"/api/v1/transactions/{played.sent['silent']}").json["error"]
         assert failed["approximate"] and failed["kind"] == "revert_without_reason"
 

@@ -45,7 +45,7 @@ def test_no_refusal_has_the_line_of_another(explorer, name, way):
         function: explorer.client.get(f"/api/v1/transactions/{hash_}").json["error"]
         for function, hash_ in sent.items()
     }
-    places = {function: error["location"]["line"] for function, error in errors.items()}
-    told = {function: line for function, line in places.items() if line is not None}
-    assert told == {function: lines[function] for function in told}
-    assert (len(told), len(sent)) == TOLD[name][way]
+    error_lines = {function: error["location"]["line"] for function, error in errors.items()}
+    known_lines = {function: line for function, line in error_lines.items() if line is not None}
+    assert known_lines == {function: lines[function] for function in known_lines}
+    assert (len(known_lines), len(sent)) == TOLD[name][way]

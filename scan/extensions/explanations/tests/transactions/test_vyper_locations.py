@@ -212,8 +212,8 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
         ]
     without = {words for words, (_, line) in located.items() if line is None}
     assert {words.strip('"#') for words in without} == {*unknown.split()}
-    told = located.keys() - without
-    assert {w: located[w] for w in told} == {w: expected[w] for w in told}
+    with_line = located.keys() - without
+    assert {w: located[w] for w in with_line} == {w: expected[w] for w in with_line}
 
 
 REFUSING = '''"""

@@ -136,12 +136,12 @@ def require(chain, truth, path, entity, rows, **query):
 
 
 def require_all(chain, busiest):
-    truth, found = chain.truth()
+    truth, lists = chain.truth()
     addresses = sorted(truth.addresses, key=lambda a: -len(truth.transactions_of(a)))
     day = truth.blocks[0]["timestamp"][:7]
     for entity, name in PATHS.items():
         for own in [*addresses[:busiest], *sorted(truth.created.values())[:1], addresses[-1]]:
-            mine = found.find({"entity": entity, "filter": {"address": own}})
+            mine = lists.find({"entity": entity, "filter": {"address": own}})
             others = {row["toAddress"] for row in mine} - {own, None}
             filters = [
                 {}, {"from": own}, {"to": own}, {"from": own, "to": own},
@@ -157,7 +157,7 @@ def require_all(chain, busiest):
                 filters += [{"tokenAddress": token, "from": own} for token in tokens[:2]]
                 filters += [{"tokenType": "BEP721"}]
             for given in filters:
-                rows = found.find({"entity": entity, "filter": {"address": own, **given}})
+                rows = lists.find({"entity": entity, "filter": {"address": own, **given}})
                 query = {k: str(v).lower() if v in (True, False) else v for k, v in given.items()}
                 path = f"/addresses/{own}/{name}/sums"
                 require(chain, truth, path, entity, rows, own=own, **query)
@@ -165,7 +165,7 @@ def require_all(chain, busiest):
         path = f"/tokens/{token['address']}/transfers/sums"
         for given in ({}, {"address": addresses[0]}, {"from": addresses[1]}):
             filters_of_token = {"tokenAddress": token["address"], **given}
-            rows = found.find({"entity": "token_transfers", "filter": filters_of_token})
+            rows = lists.find({"entity": "token_transfers", "filter": filters_of_token})
             own = given.get("address")
             require(chain, truth, path, "token_transfers", rows, own=own, **given)
 

@@ -41,17 +41,17 @@ def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
     first = media.of(uri, 7)
     expected = (media_cache.PENDING, True, False)
     assert (first.problem, first.is_pending, first.is_of_chain) == expected
-    found = read(media, uri)
-    assert found.metadata is not None and found.metadata.name == "Seven"
-    assert found.picture == ("image/svg+xml", SVG)
-    assert not found.is_of_chain
-    assert media.of(uri, 7) == found and len(receiver.received) == 2
+    item = read(media, uri)
+    assert item.metadata is not None and item.metadata.name == "Seven"
+    assert item.picture == ("image/svg+xml", SVG)
+    assert not item.is_of_chain
+    assert media.of(uri, 7) == item and len(receiver.received) == 2
 
 
 def test_a_contract_does_not_reach_what_the_gateway_may(fetcher, receiver):
     media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
-    found = read(media, receiver.url("/secret"))
-    assert found.problem is not None and "not allowed" in found.problem
+    item = read(media, receiver.url("/secret"))
+    assert item.problem is not None and "not allowed" in item.problem
     assert read(media, f"{receiver.url('/')}ipfs/../secret").metadata is None
     assert [request.path for request in receiver.received if "secret" in request.path] == []
 
@@ -67,8 +67,8 @@ def test_failures_are_kept_for_a_while(fetcher, receiver):
     assert media.of(uri, 7).problem is not None and len(receiver.received) == 1
     now[0] = 301.0
     receiver.behaviour = lambda *_: Answer(200, (), b'{"name":"back"}')
-    found = read(media, uri)
-    assert found.metadata is not None and found.metadata.name == "back"
+    item = read(media, uri)
+    assert item.metadata is not None and item.metadata.name == "back"
 
 
 def test_slow_servers_bound_what_waits(fetcher, receiver):
@@ -154,11 +154,11 @@ def test_malformed_urls_do_not_wait(uri, fetcher):
 def test_without_a_fetcher_only_data_uris_are_read():
     media = media_cache.ItemMedia(None)
     assert media.of("https://example.com/7", 7).problem == media_cache.OFF
-    found = media.of('data:,{"name":"on chain","image":"https://example.com/7.png"}', 7)
-    assert found.metadata is not None and found.metadata.name == "on chain"
-    assert (found.picture, found.problem) == (None, media_cache.OFF)
-    found = media.of('data:,{"image":"data:;base64,PHN2ZyA+PC9zdmc+"}', 7)
-    assert found.picture == ("image/svg+xml", b"<svg ></svg>")
-    assert found.is_of_chain
+    item = media.of('data:,{"name":"on chain","image":"https://example.com/7.png"}', 7)
+    assert item.metadata is not None and item.metadata.name == "on chain"
+    assert (item.picture, item.problem) == (None, media_cache.OFF)
+    item = media.of('data:,{"image":"data:;base64,PHN2ZyA+PC9zdmc+"}', 7)
+    assert item.picture == ("image/svg+xml", b"<svg ></svg>")
+    assert item.is_of_chain
     nested = "data:;base64," + "A" * 2 * item_metadata.MAX_DOCUMENT_BYTES
     assert media.of(nested, 7).metadata is None

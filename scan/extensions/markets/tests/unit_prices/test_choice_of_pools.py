@@ -35,8 +35,8 @@ def database(database_url, database):
 
 def prices_of(url, database, pools):
     """Return the prices that follow by pools; the first of these has the address 0x10…."""
-    for place, pool in enumerate(pools):
-        address = bytes([16 + place] * 20)
+    for index, pool in enumerate(pools):
+        address = bytes([16 + index] * 20)
         dex = "INSERT INTO dexes (name, trade_count) VALUES (%s, 0) ON CONFLICT DO NOTHING"
         execute(url, dex, pool.dex)
         of_dex = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
@@ -74,15 +74,15 @@ DEEPEST = [
 ]
 
 
-@pytest.mark.parametrize(("pools", "place", "price"), DEEPEST)
+@pytest.mark.parametrize(("pools", "index", "price"), DEEPEST)
 def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
-    database_url, database, pools, place, price
+    database_url, database, pools, index, price
 ):
     prices = prices_of(database_url, database, pools)
     by = prices.pools[f"0x{TOKEN.hex()}"]
-    expected = (Decimal(price), f"0x{bytes([16 + place] * 20).hex()}", pools[place].depth)
+    expected = (Decimal(price), f"0x{bytes([16 + index] * 20).hex()}", pools[index].depth)
     assert (by.price, by.pool, by.depth) == expected
-    hour = HEAD.replace(minute=0) - timedelta(hours=pools[place].hours[0])
+    hour = HEAD.replace(minute=0) - timedelta(hours=pools[index].hours[0])
     assert by.at == f"{hour:%Y-%m-%dT%H:%M:%SZ}"
     assert prices.unused == {}
 

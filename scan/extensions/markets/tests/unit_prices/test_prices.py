@@ -158,16 +158,16 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
     closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)
     median = closed[len(closed) // 2]
     for currency, other, price in (("1", "0", median), ("0", "1", 1 / median)):
-        place = f"{pool['address']}/{pool[f'token{currency}']}"
-        priced = priced_by(indexed, place)
+        source = f"{pool['address']}/{pool[f'token{currency}']}"
+        priced = priced_by(indexed, source)
         prices = priced.get("/api/v1/prices").json
         assert Decimal(prices["coin"]) == price == Decimal(prices["tokens"][pool[f"token{other}"]])
         assert prices["tokens"][pool[f"token{currency}"]] == "1"
         assert prices["currency"] in (pool[f"token{currency}Symbol"], pool[f"token{currency}"])
         assert (prices["source"], prices["time"]) == (pool["address"], pool["lastTradeAt"])
         assert "this pool" in priced.get(f"/token/{pool['token0']}").text
-    for place in (f"0x{'9' * 40}/{pool['token0']}", f"{pool['address']}/0x{'9' * 40}"):
-        priced = priced_by(indexed, place)
+    for source in (f"0x{'9' * 40}/{pool['token0']}", f"{pool['address']}/0x{'9' * 40}"):
+        priced = priced_by(indexed, source)
         assert priced.get("/api/v1/prices").json["problem"].startswith("The pool is not indexed")
         assert priced.get(f"/token/{pool['token0']}").status_code == 200
 

@@ -146,11 +146,11 @@ def expected_prices(market):
     """The pool, price in dollars and depth of each token, from logs and balances of the node."""
     anvil, dollar = market.stage.anvil, market.stage.contracts["dollar"]
     prices = {}
-    for key, found in market.stage.pools.items():
+    for key, stage_pool in market.stage.pools.items():
         decimals = next(d for k, _, _, d in TOKENS if k == key)
         closes = {}
         for log in anvil.call(
-            "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": found.address}
+            "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": stage_pool.address}
         ):
             own, dollars = _amounts(log, is_first=_is_first(market.stage, key))
             if own and dollars:
@@ -162,10 +162,10 @@ def expected_prices(market):
                 )
         assert len(closes) >= 3
         newest = sorted(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
-        depth = Decimal(anvil.read(dollar, "balanceOf", found.address)).scaleb(-6) * PRICE
+        depth = Decimal(anvil.read(dollar, "balanceOf", stage_pool.address)).scaleb(-6) * PRICE
         if depth >= MIN_DEPTH:
             address = market.address(key)
-            prices[address] = (found.address, newest[len(newest) // 2] * PRICE, depth)
+            prices[address] = (stage_pool.address, newest[len(newest) // 2] * PRICE, depth)
     return prices
 
 

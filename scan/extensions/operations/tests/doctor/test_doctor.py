@@ -114,10 +114,10 @@ def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nexit 3\n")
     program.chmod(0o755)
-    places = {"node": sound.anvil.url, "server": shared_server, "database": sound.database_url}
-    places |= {"folder": str(tmp_path), "compilers": str(tmp_path / "compilers")}
+    locations = {"node": sound.anvil.url, "server": shared_server, "database": sound.database_url}
+    locations |= {"folder": str(tmp_path), "compilers": str(tmp_path / "compilers")}
     changes, *error = broken
-    environment = {name: value.format_map(places) for name, value in changes.items()}
+    environment = {name: value.format_map(locations) for name, value in changes.items()}
     url = environment.pop("--url", None)
     the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
 

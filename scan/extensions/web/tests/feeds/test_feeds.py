@@ -20,14 +20,14 @@ def read(client, path, **more):
     answer = client.get(path, **more)
     assert answer.status_code == 200, answer.data
     assert answer.content_type == "application/atom+xml; charset=utf-8"
-    found = feedparser.parse(answer.data, sanitize_html=False)
-    assert (found.bozo, found.version) == (False, "atom10")
-    assert found.feed.id.startswith("urn:uuid:") and found.feed.title and found.feed.updated_parsed
-    assert found.feed.author and {link.rel for link in found.feed.links} == {"self", "alternate"}
-    ids = [entry.id for entry in found.entries]
+    feed = feedparser.parse(answer.data, sanitize_html=False)
+    assert (feed.bozo, feed.version) == (False, "atom10")
+    assert feed.feed.id.startswith("urn:uuid:") and feed.feed.title and feed.feed.updated_parsed
+    assert feed.feed.author and {link.rel for link in feed.feed.links} == {"self", "alternate"}
+    ids = [entry.id for entry in feed.entries]
     assert len({*ids}) == len(ids) and all(one.startswith("urn:uuid:") for one in ids)
-    assert all(entry.title and entry.link and entry.updated_parsed for entry in found.entries)
-    return found
+    assert all(entry.title and entry.link and entry.updated_parsed for entry in feed.entries)
+    return feed
 
 
 @pytest.fixture
