@@ -185,20 +185,24 @@ def test_gas_is_of_lines_until_the_failure(failing):
     assert sum(int(gas[part]) for part in parts) == int(gas["gasUsed"])
 
 
+# The state and bits of its arguments that an entry says, the arguments of a call, and its coin.
 ENTRIES = [
-    ("nonpayable 160", 2**160 - 1, 0, False),
-    ("nonpayable 160", 2**160, 0, True),
-    ("nonpayable *", 1, 0, True),  # a type with further rules
-    ("nonpayable 160", 1, 7, True),
-    ("payable 160", 1, 7, False),
-    ("payable 160 8", 1, 7, True),  # the second one is missing
+    ("nonpayable 160", [2**160 - 1], 0, False),
+    ("nonpayable 160", [2**160], 0, True),
+    ("nonpayable *", [1], 0, True),  # a type with further rules
+    ("nonpayable 160", [1], 7, True),
+    ("payable 160", [1], 7, False),
+    ("payable 160 8", [1], 7, True),  # the second one is missing
+    ("payable 160 8", [2**160 - 1, 2**8 - 1], 7, False),
+    ("payable 160 8", [2**160 - 1, 2**8], 7, True),
 ]
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("entry", "argument", "value", "refuses"), ENTRIES)
-def test_an_entry_refuses_arguments_beyond_their_types_and_coin(entry, argument, value, refuses):
-    failure = Failure(REVERT, value=value, input=bytes(4) + argument.to_bytes(32))
+@pytest.mark.parametrize(("entry", "arguments", "value", "refuses"), ENTRIES)
+def test_an_entry_refuses_arguments_beyond_their_types_and_coin(entry, arguments, value, refuses):
+    data = b"".join(argument.to_bytes(32) for argument in arguments)
+    failure = Failure(REVERT, value=value, input=bytes(4) + data)
     assert bool(agreeing([[(0, 9, ENTERED, entry)]], [0], failure)) is refuses
 
 
