@@ -3,6 +3,7 @@
 import re
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import psycopg2
@@ -10,7 +11,7 @@ import pytest
 
 from scan.database import lists, statements
 from tests.support import extensions_document, statement_document
-from tests.support.database import execute
+from tests.support.database import execute, insert
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Of files, and of what is rendered from templates.
@@ -281,3 +282,12 @@ def test_prepared_statements_take_arrays_as_they_are(database_url, tmp_path, typ
 def test_a_call_with_other_parameters_is_refused(database, params):
     with pytest.raises(statements.StatementError):
         database.rows("queries/blocks_get", **params)
+
+
+def test_the_interval_of_blocks_is_of_the_newest_hundred(database_url):
+    """The newest one came 62 s after the block before it, all others 12 s after each other."""
+    for number, seconds in enumerate([*range(0, 1200, 12), 1250], 1):
+        at = datetime.fromtimestamp(1_700_000_000 + seconds, UTC)
+        insert(database_url, "blocks", number=number, hash=bytes([number]) * 32, timestamp=at)
+    [(interval_s,)] = execute(database_url, "SELECT block_interval_s()")
+    assert float(interval_s) == pytest.approx((98 * 12 + 62) / 99)
