@@ -54,6 +54,34 @@ def tokens(chain):
     return Tokens(chain)
 
 
+READINGS = [
+    ((9, "Coin", "CO"), (None, None)),
+    ((9, "Other", "CO"), (9, None)),
+    ((9, "Coin", "OTHER"), (None, 9)),
+    ((9, "Other", "OTHER"), (9, 9)),
+    ((5, "Other", "OTHER"), (None, None)),  # in its first block
+    ((None, "", ""), (None, None)),  # the supply alone was read
+]
+
+
+@pytest.mark.parametrize(("reading", "since"), READINGS)
+def test_a_text_is_as_old_as_its_token_until_another_is_read(
+    database, database_url, reading, since
+):
+    address = b"\1" * 20
+    token = {"address": address, "block_number": 5, "type": "BEP20", "name": "Coin", "symbol": "CO"}
+    insert(database_url, "tokens", **token)
+    read_block, name, symbol = reading
+    values = {"supplies": 1, "block_numbers": 9, "read_blocks": read_block, "names": name}
+    values |= {"symbols": symbol, "decimals": 18, "inconsistent": None, "contradicted": None}
+    with database.transaction() as tx:
+        tx.execute(
+            "indexer/tokens_refresh", addresses=[address], **{k: [v] for k, v in values.items()}
+        )
+    stored = "SELECT name_since, symbol_since FROM tokens"
+    assert execute(database_url, stored) == [since]
+
+
 @pytest.mark.thorough
 def test_phantom_transfers_make_no_original(tokens):
     chain = tokens.chain
