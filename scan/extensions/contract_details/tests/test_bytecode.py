@@ -18,6 +18,7 @@ from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
 from tests.contracts.test_proxy_kinds import SELECTING, Lying, array, followed
+from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 
@@ -335,6 +336,27 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
     reader.patterns = [alike, *large, last]
     assert bytecode.similar_to(reader, code) == b"\x02"
     assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
+
+
+def test_patterns_are_those_of_code_of_the_same_length_that_stands_there(database, database_url):
+    """Full matches first, then the oldest; without matches of the runtime code alone."""
+    contracts = [
+        {"code_length": 7, "match": "partial"},
+        {"code_length": 8, "match": "full"},
+        {"code_length": 7, "match": "full", "contract_name": "Gone"},
+        {"code_length": 7, "match": "runtime"},
+        {"code_length": 7, "match": "full"},
+    ]
+    for number, contract in enumerate(contracts):
+        values = {
+            "address": bytes([number]) * 20,
+            "masked_hash": bytes(32),
+            "variable_ranges": "[]",
+        }
+        insert(database_url, "verified_contracts", **values, **contract)
+    execute(database_url, "UPDATE verified_contracts SET is_indexed = contract_name <> 'Gone'")
+    row = database.row("queries/verified_contracts_list_similar", code_length=7)
+    assert [record["address"][:4] for record in json.loads(row[1])] == ["0x04", "0x00"]
 
 
 @pytest.mark.check
