@@ -31,10 +31,10 @@ def test_what_a_client_has_yet_to_take_ends_with_the_key(own_index):
     url = own_index.settings.database_url
     key = made_key(url, 100_000)
     with gunicorn(url, SCAN_RATE_LIMIT_ADDRESS="100000/minute") as address, socket.socket() as slow:
-        parts = urlsplit(address)
+        server = urlsplit(address)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.settimeout(WAIT_S)
-        slow.connect((parts.hostname, parts.port))
+        slow.connect((server.hostname, server.port))
         slow.sendall(REQUEST.format(key.text).encode() * REQUESTS)
         slow.recv(1, socket.MSG_PEEK)
         execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)

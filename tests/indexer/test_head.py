@@ -17,7 +17,7 @@ from scan.indexer.derivation import read_block_range
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
-from tests.support.faulty_node import FaultyNode
+from tests.support.faulty_node import OF_DEVELOPMENT, FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.postgres_wires import Wire
 from tests.support.table_digest import digest, fresh_digest
@@ -143,9 +143,6 @@ def test_blocks_that_the_database_lost_are_indexed_again(
             pass
         assert database.value("indexer/blocks_get_head") == node.head()
         assert digest(database_url) == fresh_digest(postgres, template, node)
-
-
-OF_DEVELOPMENT = faulty_node.OF_DEVELOPMENT
 
 
 @pytest.mark.parametrize(

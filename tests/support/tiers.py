@@ -197,7 +197,7 @@ def recorded(folder):
         for line in path.read_text().splitlines():
             key, cost = json.loads(line)
             sums[tuple(key)].append(cost)
-    costs = {key: Cost(*map(sum, zip(*parts, strict=True))) for key, parts in sums.items()}
+    costs = {key: Cost(*map(sum, zip(*rows, strict=True))) for key, rows in sums.items()}
     for key, run in costs.items():
         if key[0] == RUN:
             others = [cost for key, cost in costs.items() if key[0] != RUN]

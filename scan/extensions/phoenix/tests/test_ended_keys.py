@@ -1,14 +1,10 @@
 """A socket whose key is revoked while it is open."""
 
-import socket
-from urllib.parse import urlsplit
-
 import pytest
 
 from tests.http.test_limits_of_cached_responses import made_key
-from tests.support import WAIT_S
 from tests.support.database import execute
-from tests.support.serving import gunicorn
+from tests.support.serving import connect, gunicorn
 
 pytestmark = pytest.mark.thorough
 
@@ -24,13 +20,12 @@ def test_a_socket_ends_with_its_key(own_index):
     url = own_index.settings.database_url
     key = made_key(url, 1000)
     with gunicorn(url, SCAN_ACCESS="keys") as address:
-        parts = urlsplit(address)
-        with socket.create_connection((parts.hostname, parts.port), WAIT_S) as client:
+        with connect(address) as client:
             client.sendall(HANDSHAKE.format(key=key.text).encode())
             assert client.recv(4096).startswith(b"HTTP/1.1 101 ")
             execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
             while client.recv(4096):
                 pass
-        with socket.create_connection((parts.hostname, parts.port), WAIT_S) as client:
+        with connect(address) as client:
             client.sendall(HANDSHAKE.format(key=key.text).encode())
             assert client.recv(4096).startswith(b"HTTP/1.1 401 ")

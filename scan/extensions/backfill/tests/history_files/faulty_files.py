@@ -33,10 +33,10 @@ def joined(entries):
     return b"".join(entry(*fields) for fields in entries)
 
 
-def file_of(all_parts):
+def file_of(blocks):
     kinds = zip((HEADER, BODY, SLIM), range(3), strict=True)
-    parts = [(kind, framed(parts[position])) for kind, position in kinds for parts in all_parts]
-    return joined([(VERSION, b""), *parts, index(0, len(all_parts))])
+    entries = [(kind, framed(block[position])) for kind, position in kinds for block in blocks]
+    return joined([(VERSION, b""), *entries, index(0, len(blocks))])
 
 
 def entries_of(file):
@@ -49,7 +49,7 @@ def entries_of(file):
 
 
 def of_bytes(change):
-    return lambda all_parts: change(file_of(all_parts))
+    return lambda blocks: change(file_of(blocks))
 
 
 def of_entries(change):
