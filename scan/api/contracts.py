@@ -134,6 +134,7 @@ def call_contract(address: str) -> Response:
     if result.proxy is not None:
         value |= {
             "implementation": to_hex(result.proxy.implementation),
+            "evidence": result.evidence,
             "unproven": ["result", "implementation"],
         }
     return json_value(value)

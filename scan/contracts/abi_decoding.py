@@ -9,12 +9,12 @@ are ignored, integers are cut to their width, and an address with bytes before i
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
 
@@ -34,6 +34,8 @@ from scan.contracts.abi import (
 from scan.contracts.abi_json import MAX_NAME, AbiEntries, constructor_inputs, render
 from scan.ethereum.rlp_and_tries import keccak256
 
+# The evidence that an implementation runs for its proxy; see proxy_contracts.py.
+CODE, TRACE, CLAIM = "code", "trace", "claim"
 BUILD = "build"  # the source of entries of an ABI that the operator has built
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
@@ -69,28 +71,53 @@ class Entry(NamedTuple):
     standard: str | None = None
     outputs: tuple[AbiType, ...] | None = None
     output_names: tuple[str, ...] = ()
+    evidence: str | None = None  # that an implementation's code runs for its proxy
 
 
 class AbiIndex(NamedTuple):
     """An ABI's functions and errors by selector, events by their first topic, and anonymous events
-    by the number of their topics and the size of their data, None where it varies."""
+    by the number of their topics and the size of their data, None where it varies. Of an
+    implementation with the evidence that it runs for a proxy, and the functions of which that holds
+    where it is a trace: of others it is a claim."""
 
     functions: Mapping[bytes, Sequence[Entry]]
     events: Mapping[bytes, Sequence[Entry]]
     anonymous: Mapping[tuple[int, int | None], Sequence[Entry]]
     errors: Mapping[bytes, Sequence[Entry]]
+    evidence: str | None = None
+    traced: Collection[bytes] = ()
+
+    def functions_of(self, selector: bytes) -> Sequence[Entry]:
+        """Return the functions with a selector, with the evidence."""
+        entries = self.functions.get(selector, ())
+        if self.evidence is None or not entries:
+            return entries
+        is_claim = self.evidence == TRACE and selector not in self.traced
+        return [e._replace(evidence=CLAIM if is_claim else self.evidence) for e in entries]
+
+    def events_of(self, topic: bytes) -> Sequence[Entry]:
+        """Return the events with a topic, with the evidence."""
+        entries = self.events.get(topic, ())
+        if self.evidence is None:
+            return entries
+        return [entry._replace(evidence=self.evidence) for entry in entries]
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
     """Index an ABI up to MAX_ENTRIES and MAX_TYPES, without entries that cannot be decoded."""
-    index: Any = AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
+    index = _empty_index()
     types_left = MAX_TYPES
     for definition in islice(entries, MAX_ENTRIES):
         types_left -= _count_types(definition)
         if types_left < 0:
             break
         _add(index, definition, source)
-    return AbiIndex(*map(dict, index))
+    functions, events, anonymous, errors, *_ = map(dict, index[:4])
+    return AbiIndex(functions, events, anonymous, errors)
+
+
+def _empty_index() -> Any:
+    return AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list))
 
 
 def _count_types(entry: Any) -> int:
@@ -158,7 +185,7 @@ def _names(parameters: Iterable[Any]) -> tuple[str, ...]:
 @cache
 def standard_abis() -> AbiIndex:
     """Return the ABIs of the directory standard_abis/, read once."""
-    index: Any = AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
+    index = _empty_index()
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
@@ -168,7 +195,7 @@ def standard_abis() -> AbiIndex:
                 if returned:
                     entry["outputs"] = parse_signature(f"returns{returned}")["inputs"]
                 _add(index, entry, "standard", standard)
-    return AbiIndex(*index)
+    return cast(AbiIndex, index)
 
 
 def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
@@ -193,7 +220,7 @@ def functions_of(
 ) -> Iterator[Entry]:
     """Yield the functions with a selector: those of `abis` first, then those of standards."""
     for abi in abis:
-        yield from abi.functions.get(selector, ())
+        yield from abi.functions_of(selector)
     yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
 
 
@@ -202,7 +229,7 @@ def events_of(
 ) -> Iterator[Sequence[Entry]]:
     """Yield the events with a topic that the ABIs and libraries of their contracts declare, then
     those of standards."""
-    yield [entry for abi in abis for entry in abi.events.get(topic, ())]
+    yield [entry for abi in abis for entry in abi.events_of(topic)]
     yield _preferred(standard_abis().events.get(topic, ()), token_type)
 
 
@@ -274,13 +301,15 @@ class Argument(NamedTuple):
 class Decoded(NamedTuple):
     """A decoded call, event or error; `source` is "verified", "build", "standard",
     "imported" or, of logs of coin (EIP-7708), "protocol". `alternatives` are the arguments that it
-    may have where that is not certain: those in which they differ have no value."""
+    may have where that is not certain: those in which they differ have no value. `evidence` is that
+    of the implementation whose ABI it is by, None where it is by that of the code that ran."""
 
     name: str
     signature: str
     arguments: Sequence[Argument]
     source: str
     alternatives: Sequence[Sequence[Argument]] = ()
+    evidence: str | None = None
 
     def record(self) -> dict[str, Any]:
         record: dict[str, Any] = {
@@ -289,6 +318,8 @@ class Decoded(NamedTuple):
             "arguments": [argument.record() for argument in self.arguments],
             "source": self.source,
         }
+        if self.evidence:
+            record["evidence"] = self.evidence
         if self.alternatives:
             record["alternatives"] = [[a.record() for a in args] for args in self.alternatives]
         return record
@@ -363,7 +394,9 @@ class Fit(NamedTuple):
             argument_type = topic_type(type_) if is_topic else type_
             text = render(argument_type, value, of_event=self.of_event)
             arguments.append(Argument(name, type_.name, text, argument_type is HASH, is_topic))
-        return Decoded(entry.name, entry.signature, arguments, entry.source)
+        return Decoded(
+            entry.name, entry.signature, arguments, entry.source, evidence=entry.evidence
+        )
 
 
 def values_of_call(

@@ -9,7 +9,7 @@ from functools import partial
 from typing import NamedTuple, TypeVar
 
 from scan.cached_values import SizedCache
-from scan.contracts.proxy_contracts import delegations_of
+from scan.contracts.known_proxies import delegation_text
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client, served_chain
@@ -182,8 +182,7 @@ class ReplacedCodes:
         code = b"" if isinstance(result, client.RpcError) else code_of(result)
         if code:
             row = {"address": address, "code_hash": keccak256(code), "code": code}
-            [delegation] = delegations_of([code])
-            self._writes.rows("contracts/contracts_put", **row, delegation=delegation)
+            self._writes.rows("contracts/contracts_put", **row, delegation=delegation_text(code))
         return bool(code)
 
     def index_at_newest(self, node: NodeSession, address: bytes) -> bool:

@@ -6,21 +6,30 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts import abi_decoding, abi_json, revert_reasons
-from scan.contracts.abi import MAX_VALUES, AbiError, canonical, decode, encode, most_bytes_of
+from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import (
+    CLONES,
     MAX_TARGETS,
+    ROUTER,
     Proxy,
     delegating_account,
+    facet_of,
     proxy_at,
     stored_delegation,
 )
 from scan.database.connection import Database
-from scan.errors import CallReverted, HistoryUnavailable, InvalidParameter, NotFound, UpstreamFailed
+from scan.errors import (
+    CallReverted,
+    HistoryUnavailable,
+    InvalidParameter,
+    NotFound,
+    Unavailable,
+    UpstreamFailed,
+)
 from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.node_errors import CallFailure, reverted_with
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 
@@ -69,8 +78,6 @@ def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> Prepar
 
 
 GAS = 30_000_000
-MAX_HEAD = 132  # bytes of call data with which a router is asked for its implementation
-OWN_FUNCTION = "the contract has this function itself, and is not verified"
 OTHER_FACET = "the contract passes this function on to another one than its facet that has it"
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
@@ -78,10 +85,11 @@ MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
 class CallResult(NamedTuple):
     """The result of a call as JSON. `proxy` is set if the function is in the implementation's
-    ABI."""
+    ABI, with the `evidence` that it passes the call on there."""
 
     value: Any
     proxy: Proxy | None
+    evidence: str | None
 
 
 class ReadCalls:
@@ -106,7 +114,8 @@ class ReadCalls:
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         abis = abis_of(address, proxy)
         returned = self.execute(node, call, abis, block, or_latest=or_latest)
-        return CallResult(value_of(prepared.function, returned), proxy)
+        evidence = proxy and proxy.evidence_of(prepared.function.selector)
+        return CallResult(value_of(prepared.function, returned), proxy, evidence)
 
     def prepared(
         self,
@@ -125,14 +134,13 @@ class ReadCalls:
             functions, others = entries["functions"], entries["others"]
             try:
                 call = prepare(functions, function, arguments, others, read_only=read_only)
-                if proxy is not None and call.function.selector in proxy.own:
-                    raise abi_json.NoSuchFunction(OWN_FUNCTION)
-                if proxy is not None and proxy.routes:
-                    if call.function.selector not in proxy.routes[proxy.implementation]:
-                        raise abi_json.NoSuchFunction(OTHER_FACET)
-                elif proxy is not None and proxy.kind == "eip2535":
-                    ran = self._proxy_at(node, address, address, block, call.calldata)
-                    if ran is None or proxy.implementation not in ran.implementations:
+                if proxy is not None:
+                    selector = call.function.selector
+                    facet = proxy.routes.get(selector)
+                    if facet is None and proxy.kind == "eip2535":
+                        facet = _facet_of(node, address, selector, block)
+                    is_unknown = facet is None and proxy.kind != ROUTER
+                    if not is_unknown and facet != proxy.implementation:
                         raise abi_json.NoSuchFunction(OTHER_FACET)
             except AbiError as error:  # an implementation may have it, or another overload
                 if failure is None or isinstance(failure, abi_json.NoSuchFunction):
@@ -158,26 +166,19 @@ class ReadCalls:
                     yield delegated, proxy._replace(implementation=implementation, others=())
                     if time.monotonic() > ends_at:
                         return
-        if "(" in function and (selector := _selector_of(function)):
-            # Of a router that does not list what it passes functions on to.
-            routed = self._proxy_at(node, address, address, block, selector.ljust(MAX_HEAD, b"\0"))
-            if routed is not None and routed.implementation and routed.kind != "eip2535":
-                delegated = self._function(routed.implementation, function, block.number)
-                if delegated is not None:
-                    yield delegated, routed
 
     def proxies(self, node: NodeSession, address: bytes, block: BlockId) -> Iterator[Proxy]:
         """Yield the proxy at an address after a block, and that which its implementation's code is
         where it runs there, and so on."""
-        code_address = address
+        code_address, is_clone = address, True
         for _ in range(MAX_TARGETS):
-            proxy = self._proxy_at(node, address, code_address, block)
-            if proxy is None or not proxy.implementation:
+            proxy = self._proxy_at(node, address, code_address, block, has_claims=is_clone)
+            if proxy is None or proxy.implementation == code_address:
                 return
             yield proxy
-            if proxy.routes:
+            if proxy.others:
                 return
-            code_address = proxy.implementation
+            code_address, is_clone = proxy.implementation, proxy.kind in CLONES
 
     def _proxy_at(
         self,
@@ -185,14 +186,21 @@ class ReadCalls:
         address: bytes,
         code_address: bytes,
         block: BlockId,
-        input_: bytes | None = None,
+        *,
+        has_claims: bool,
     ) -> Proxy | None:
-        """Return the proxy that the code of an address is at another one."""
+        """Return the proxy that the code of an address is at another one. Unless it `has_claims`,
+        one whose code is not known is none: what it runs for may say the same."""
         at = {"address": code_address, "block_number": block.number}
         row = self._database.row("contracts/codes_get_delegation", **at)
         if row is None:
             return delegating_account(node, code_address, block)
-        return proxy_at(node, address, stored_delegation(row[0]), block, input_)
+        delegation = stored_delegation(*row)
+        if code_address != address:  # what it passed on itself
+            delegation = delegation._replace(calls=())
+        if not (has_claims or delegation.way):
+            return None
+        return proxy_at(node, address, delegation, block)
 
     def _function(self, address: bytes, function: str, block: int) -> dict[str, Any] | None:
         """Return the ABI's entries of the function as `functions`, and the names of all functions
@@ -252,11 +260,11 @@ class ReadCalls:
         return UpstreamFailed(f"The node rejected the call: {reason}")
 
 
-def _selector_of(signature: str) -> bytes | None:
-    try:
-        return keccak256(canonical(signature).encode())[:4]
-    except AbiError:
-        return None
+def _facet_of(node: NodeSession, address: bytes, selector: bytes, block: BlockId) -> bytes | None:
+    """Return the facet that a diamond names for a function; None where it or the node does not."""
+    with suppress(UpstreamFailed, Unavailable, BadHex):
+        return facet_of(node.within(FACETS_S), address, selector, block)
+    return None
 
 
 def abis_of(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:

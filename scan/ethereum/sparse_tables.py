@@ -88,6 +88,19 @@ class FollowedTable(SparseTable):
         self.emitters_list, self.begin = emitters_list, begin
 
 
+class DelegatedCall(NamedTuple):
+    """Calls of a function that a contract passed on whole by DELEGATECALL in a block; a row of the
+    table delegated_calls. `implementation` is None where it kept the last of them, or passed it on
+    to several."""
+
+    address: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.SAID)]
+    selector: Annotated[bytes, column_types.Column(column_types.BYTES, column_types.SAID)]
+    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.SAID)]
+    implementation: Annotated[
+        bytes | None, column_types.Column(column_types.ADDRESS, column_types.SAID)
+    ]
+
+
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""
 

@@ -30,7 +30,7 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.column_types import COMPUTED, PROVEN, Column, ValueKind, annotated_columns
 from scan.ethereum.forms import form, matching
-from scan.ethereum.sparse_tables import ContractCreation, InternalTransfer
+from scan.ethereum.sparse_tables import ContractCreation, DelegatedCall, InternalTransfer
 from scan.hex import data
 from scan.indexer.block_rows import TABLES
 
@@ -286,6 +286,7 @@ def stored_values() -> Mapping[str, Kinds]:
         "credits": _record(form.Credit),
         "internal_transfers": {"ordinal": COMPUTED, **placed, **_record(InternalTransfer)},
         "contract_creations": _record(ContractCreation),
+        "delegated_calls": _record(DelegatedCall),
         **_DERIVED,
         **{
             name: _of(table.columns) | dict.fromkeys(table.filled_later, COMPUTED)

@@ -7,6 +7,7 @@ but for reading that from the database.
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -76,7 +77,8 @@ def load_standard_topics() -> list[bytes]:
 
 
 class FetchedBlock(NamedTuple):
-    """A block with its TracedBlock's transfers, created, destroyed and called contracts."""
+    """A block with its TracedBlock's transfers, created, destroyed and called contracts, and the
+    calls that were passed on."""
 
     block: blocks.DecodedBlock
     created: Sequence[bytes]
@@ -84,6 +86,7 @@ class FetchedBlock(NamedTuple):
     is_traced: bool | None = None
     destroyed: Sequence[bytes] = ()
     called: frozenset[bytes] = frozenset()
+    delegated: Mapping[tuple[bytes, bytes], bytes | None] = MappingProxyType({})
 
 
 Rows = list[tuple[Any, ...]]
@@ -119,6 +122,7 @@ TRADE_COLUMNS = (
 # The writer puts a number in place of the first topic.
 LOG_COLUMNS = tuple("topic0 block_number log_index transaction_index address topics data".split())
 BODIES = "block_bodies"
+DELEGATED_CALLS = "delegated_calls"
 # The columns of tables to whose rows the writer prepends nothing.
 UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
     lambda: {
@@ -128,6 +132,7 @@ UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
         "contract_creations": sparse_tables.ContractCreation._fields,
         "log_emitters": ("address", "block_number"),
         BODIES: ("block_number", *blocks.StoredBody._fields),
+        DELEGATED_CALLS: sparse_tables.DelegatedCall._fields,
         **{name: (*table.columns,) for name, table in TABLES.items()},
     }
 )
@@ -208,11 +213,13 @@ class BlockRows(NamedTuple):
     columns: dict[str, Any]  # of the block's row, without those that count transfers and trades
     transactions: list[str]
     internal_transfers: list[str]
-    unnumbered: dict[str, str]  # of the tables of UNNUMBERED that have rows in it, but BODIES
+    # Of the tables of UNNUMBERED that have rows in it, but BODIES and DELEGATED_CALLS.
+    unnumbered: dict[str, str]
     logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the stored logs
     watched_logs: list[WatchedLog]
     body: bytes = b""  # its row of BODIES as binary_row() makes it, if there is one
+    delegated_calls: Sequence[tuple[Any, ...]] = ()  # of DelegatedCall; few are stored
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
@@ -262,6 +269,10 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             "contract_creations": [*creations],
             "log_emitters": [(address, number) for address in emitters],
             BODIES: [(number, *block.body)] if block.body else [],
+            DELEGATED_CALLS: [
+                sparse_tables.DelegatedCall(*call, number, implementation)
+                for call, implementation in fetched.delegated.items()
+            ],
             **of_extensions,
         },
         logs=[
@@ -345,6 +356,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     line = transaction.line
     number = block.number
     bodies = rows.unnumbered.pop(BODIES)
+    delegated_calls = rows.unnumbered.pop(DELEGATED_CALLS)
     topics: dict[bytes | None, bytes | None] = {}  # one object for equal ones: pickle sends it once
     watched = []
     for log in block.logs if selection.watched else ():
@@ -383,6 +395,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         first_topics=tuple([topics.setdefault(topic, topic) for topic, *_ in rows.logs]),
         watched_logs=watched,
         body=b"".join(map(transaction.binary_row, bodies)),
+        delegated_calls=delegated_calls,
     )
 
 

@@ -125,6 +125,7 @@ class BlockSource:
                 *traced[:3],
                 traced.destroyed,
                 traced.called,
+                traced.delegated,
             )
             for block, traced in zip(blocks, traces, strict=False)
         ]

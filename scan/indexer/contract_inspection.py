@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
+from scan.contracts.known_proxies import delegation_text
 from scan.database.connection import Database
 from scan.ethereum import events, rlp_and_tries, token_metadata
 from scan.ethereum.blocks import DELEGATION
@@ -278,7 +279,11 @@ class ContractInspector:
             code_hash = rlp_and_tries.keccak256(code) if code else None
             if code_hash != contract.code_hash or (is_created and code):
                 contract.code_hash = code_hash
-                findings.codes.append(state.ContractCode(address, block.number, code_hash, code))
+                findings.codes.append(
+                    state.ContractCode(
+                        address, block.number, code_hash, code, delegation_text(code)
+                    )
+                )
         return has_code
 
     def _turn(self, address: bytes) -> tuple[object, ...]:

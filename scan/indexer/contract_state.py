@@ -141,6 +141,7 @@ class ContractCode(NamedTuple):
     block_number: int
     code_hash: bytes | None
     code: bytes
+    delegation: str  # as delegation_text() has it
 
 
 class NewToken(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from scan import registry
@@ -73,6 +74,8 @@ class TracedBlock(NamedTuple):
     read, `known` has the indexes of the transactions whose transfers it has. `failed` has the
     indexes of failed transactions, only where receipts have no status. `called` are the contracts
     that another one called, where no event need say what that changed: see may_change_unsaid().
+    `delegated` has the contracts to which the last call of each function of a contract was passed
+    on whole by DELEGATECALL; None where it was not, or to several.
     """
 
     created: list[bytes]
@@ -82,6 +85,7 @@ class TracedBlock(NamedTuple):
     destroyed: tuple[bytes, ...] = ()
     called: frozenset[bytes] = frozenset()
     known: frozenset[int] = frozenset()
+    delegated: Mapping[tuple[bytes, bytes], bytes | None] = MappingProxyType({})
 
 
 class TraceReader:

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import orjson
 
-from scan.contracts.proxy_contracts import delegations_of
 from scan.database.connection import Database
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import (
@@ -35,7 +34,7 @@ from scan.ethereum.token_metadata import (
 from scan.indexer import state_reader
 from scan.indexer.writer import IndexedHead, Writer
 
-BATCH_ADDRESSES, BATCH_TOKENS, BATCH_CODES = 500, 90, 50
+BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
 LEAST_DRAWN = 2
 # Marks that may end at once, and the holders of each token that are read before. Others stay until
 # the token is read again.
@@ -217,20 +216,7 @@ class StaleStateRefresher:
     def refresh(self, head: IndexedHead) -> bool:
         """Read and store one batch of values; return whether there was one."""
         # One batch a step, so that the follower looks for new blocks in between.
-        followed = self._follow_codes(head)
-        return self._refresh_tokens(head) or self._refresh_balances(head) or followed
-
-    def _follow_codes(self, head: IndexedHead) -> bool:
-        """Store how codes pass calls on that were too many for their block; return whether there
-        were any."""
-        rows = self._database.rows("indexer/codes_list_unfollowed", limit=BATCH_CODES)
-        delegations = delegations_of(bytes(code) for _, code in rows)
-        pairs = zip((bytes(code_hash) for code_hash, _ in rows), delegations, strict=True)
-        followed = [pair for pair in pairs if pair[1] is not None]
-        if followed:
-            columns = _columns(("code_hashes", "delegations"), followed)
-            self._writer.execute(head, [("indexer/codes_set_delegations", columns)])
-        return bool(followed)
+        return self._refresh_tokens(head) or self._refresh_balances(head)
 
     def _refresh_tokens(self, head: IndexedHead) -> bool:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether

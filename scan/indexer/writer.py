@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from itertools import chain
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import delegations_of
 from scan.database import connection, transaction
 from scan.database.transaction import Row, Transaction
 from scan.indexer import block_rows, derivation, partitions
@@ -136,6 +135,7 @@ class Append:
             transaction.copy_lines(tx, table, names, texts)
         names = block_rows.UNNUMBERED[block_rows.BODIES]
         transaction.copy_binary(tx, block_rows.BODIES, names, (block.body for block in blocks))
+        store_delegated_calls(tx, _lines(block.delegated_calls for block in blocks))
         if self._first_block is None:
             self._first_block = blocks[0].contracts.number
         self._other_lives |= {end.address for end in findings.ends}
@@ -325,12 +325,12 @@ def _copy_numbered(
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     """Copy the found code, tokens, pools and rejected emitters, without transfers and trades."""
     if findings.codes:
-        distinct = {code.code_hash: code.code for code in findings.codes if code.code}
+        distinct = {code.code_hash: code for code in findings.codes if code.code}
         tx.defer(
             "indexer/codes_insert",
             code_hashes=[*distinct],
-            codes=[*distinct.values()],
-            delegations=delegations_of(distinct.values()),
+            codes=[code.code for code in distinct.values()],
+            delegations=[code.delegation for code in distinct.values()],
         )
         rows = ((code.address, code.block_number, code.code_hash) for code in findings.codes)
         lines = map(transaction.line, rows)
@@ -375,6 +375,13 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         transaction.copy_records(tx, "pools", POOL_COLUMNS, pools)
     lines = map(transaction.line, findings.rejections)
     transaction.copy_lines(tx, "rejected_emitters", RejectedEmitter._fields, lines)
+
+
+def store_delegated_calls(tx: Transaction, rows: Iterable[Sequence[object]]) -> None:
+    """Store those of the rows of delegated_calls that change something."""
+    if columns := [*map(list, zip(*rows, strict=True))]:
+        names = ("addresses", "selectors", "block_numbers", "implementations")
+        tx.defer("indexer/delegated_calls_insert", **dict(zip(names, columns, strict=True)))
 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:

@@ -40,7 +40,8 @@ class Contract(NamedTuple):
     `since_block` is the first block with this code; `replaced_at` a block after which the node
     returned another code, for which no verification holds; `interface` the ABI with what the
     compiler says beside it; `is_similar` that it may have been created as the `verifier`;
-    `delegation` is Delegation.text, None where it was not read or is not known yet.
+    `delegation` and `delegated_calls` are as stored_delegation() reads them, None where they were
+    not read.
     """
 
     code_hash: bytes | None
@@ -65,6 +66,7 @@ class Contract(NamedTuple):
     interface: str | None = None
     is_similar: bool | None = None
     delegation: str | None = None
+    delegated_calls: str | None = None
 
     @property
     def has_source(self) -> bool:
@@ -166,11 +168,8 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     """Return a proxy's implementations at the newest block, by its code or its state."""
     if contract.code is None:
         return ProxyLookup(None)
-    delegation = stored_delegation(contract.delegation)
+    delegation = stored_delegation(contract.delegation, contract.delegated_calls)
     proxy = delegation.proxy
-    if not delegation.is_known:
-        reader.do_not_cache()
-        return ProxyLookup(None, is_known=False)
     if not delegation.depends_on_state:
         return ProxyLookup(proxy)
     with suppress(UpstreamFailed, BadHex, Unavailable):
@@ -186,7 +185,7 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:
-    """Return the addresses, in hex, of contracts whose code passes all calls on, by the index."""
+    """Return the addresses, in hex, of contracts that are proxies by their code or by traces."""
     [listed] = reader.row("queries/contracts_list_proxies", addresses=list(addresses))
     return frozenset(orjson.loads(listed))
 

@@ -9,8 +9,8 @@
 --   abi, sources, metadata, code_layouts (JSON text), first block with this code,
 --   block at which the node returned another code (null: none), interface, whether the other address is verified
 --   and the code that created this contract is not known to be another (null where there is no other),
---   how its code passes calls on (null: not known yet, or no `code` asked for)
--- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, verified_contracts_pkey, built_abis_pkey,
+--   how its code passes calls on, and what traces show of that (null: no `code` asked for)
+-- index: delegated_calls_pkey, contracts_pkey, codes_pkey, verified_contracts_by_code_hash, verified_contracts_pkey, built_abis_pkey,
 --   replaced_codes_pkey, interfaces_pkey, creation_comparisons_pkey
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
@@ -29,7 +29,8 @@ SELECT index_version(), now.code_hash, c.code, v.match,
         AND NOT EXISTS (
             SELECT FROM creation_comparisons e
             WHERE e.address = %(address)s AND e.code_hash = v.code_hash AND e.creation_hash = v.creation_hash
-                AND NOT e.is_equal) END, c.delegation
+                AND NOT e.is_equal) END, delegation_of(c),
+    CASE WHEN c.delegation LIKE 'other%%' THEN delegated_calls_of(%(address)s, NULL) END
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true

@@ -231,11 +231,23 @@ CREATE TABLE IF NOT EXISTS orphaned_blocks (
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
     code bytea NOT NULL,
-    delegation text,               -- how it passes calls on, see Delegation.text; '': it does not; null: not followed yet
-    is_proxy boolean NOT NULL GENERATED ALWAYS AS (coalesce(delegation, '') <> '') STORED
+    delegation text NOT NULL,      -- how it passes calls on, see delegation_text(); '': it cannot
+    is_proxy boolean NOT NULL GENERATED ALWAYS AS (delegation <> '' AND delegation NOT LIKE 'other%') STORED
 );
--- serves indexer/codes_list_unfollowed
-CREATE INDEX IF NOT EXISTS codes_unfollowed ON codes (code_hash) WHERE delegation IS NULL;
+
+-- Calls that contracts passed on whole by DELEGATECALL, by traces: for each function the first block of those
+-- after which the same contract ran it. Of several calls of a block the last counts.
+CREATE TABLE IF NOT EXISTS delegated_calls (
+    address bytea NOT NULL,        -- of the contract that was called
+    selector bytea NOT NULL,       -- the first four bytes of the input
+    block_number bigint NOT NULL,
+    implementation bytea,          -- null: it was not passed on, or to several
+    PRIMARY KEY (address, selector, block_number)
+);
+-- serves delegated_calls_of()
+CREATE INDEX IF NOT EXISTS delegated_calls_by_address ON delegated_calls (address, block_number);
+-- serves indexer/blocks_unwind
+CREATE INDEX IF NOT EXISTS delegated_calls_by_block ON delegated_calls USING brin (block_number);
 
 -- The code of an address since a block; the newest row is what stands there now. A contract that is created
 -- anew at the address of a destroyed one has a row also where its code is the same.

@@ -267,6 +267,46 @@ CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql ST
     SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
 $$;
 
+-- How code passes calls on. Of code that is not known, with the name of its verified source and the hashes of its
+-- files behind a line feed, where a known proxy has that name.
+CREATE OR REPLACE FUNCTION delegation_of(o codes) RETURNS text LANGUAGE sql STABLE
+RETURN o.delegation || coalesce((
+    SELECT E'\n' || v.contract_name || (
+        SELECT string_agg(' ' || encode(sha256(convert_to(f.value ->> 'content', 'UTF8')), 'hex'), '')
+        FROM json_each(CASE WHEN v.sources::text LIKE '%\u0000%' THEN NULL ELSE v.sources END) AS f)
+    FROM verified_contracts v
+    WHERE o.delegation LIKE 'other%' AND v.code_hash = o.code_hash AND v.match <> 'runtime'
+        AND v.contract_name IN ('ERC1967Proxy', 'TransparentUpgradeableProxy', 'UpgradeableProxy', 'BeaconProxy',
+            'GnosisSafeProxy', 'SafeProxy', 'Proxy')
+    ORDER BY v.match, v.verified_at, v.address
+    LIMIT 1), '');
+
+-- The functions whose calls a contract passed on until a block (null: until now), each with where it did so last,
+-- and since which block, the newest first, as JSON: [selector, implementation, block, its hash, its parent's].
+CREATE OR REPLACE FUNCTION delegated_calls_of(at bytea, last bigint) RETURNS text LANGUAGE sql STABLE
+RETURN (
+    SELECT json_agg(json_build_array(hex(c.selector), hex(c.implementation), c.block_number, hex(b.hash),
+        hex(b.parent_hash)) ORDER BY c.block_number DESC, c.selector)::text
+    FROM (
+        SELECT DISTINCT ON (newest.selector) newest.*
+        FROM (
+            SELECT d.selector, d.implementation, d.block_number
+            FROM delegated_calls d
+            WHERE d.address = at AND d.block_number <= coalesce(last, 9223372036854775807)
+            ORDER BY d.block_number DESC
+            LIMIT 512) AS newest
+        ORDER BY newest.selector, newest.block_number DESC) AS c
+    JOIN blocks b ON b.number = c.block_number
+    WHERE c.implementation IS NOT NULL);
+
+-- Whether what stands at an address is a proxy by its code, or by traces.
+CREATE OR REPLACE FUNCTION is_proxy(at bytea) RETURNS boolean LANGUAGE sql STABLE
+RETURN coalesce((
+    SELECT o.is_proxy OR EXISTS (
+        SELECT FROM delegated_calls d
+        WHERE d.address = at AND d.implementation IS NOT NULL)
+    FROM code_at(at) AS o), false);
+
 -- The contracts that stood at an address one after the other, the newest first, at most 200, as JSON: each with the
 -- name of its own verification and of the last token that it was. Null where none has ended.
 CREATE OR REPLACE FUNCTION contract_lives(at bytea) RETURNS text LANGUAGE sql STABLE
@@ -315,13 +355,12 @@ RETURN (SELECT format(
     n.transaction_index, iso(b.timestamp),
     json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),
     json_text(k.name), json_text(k.symbol), json_text(v.contract_name),
-    (v.address IS NOT NULL)::text, coalesce(o.is_proxy, false)::text,
+    (v.address IS NOT NULL)::text, is_proxy(n.address)::text,
     CASE WHEN is_doubtful_creation(n, t, b) THEN ',"statusKnown":false' ELSE '' END,
     CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
         '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always
     LEFT JOIN tokens k ON k.address = n.address AND k.ended_in IS NULL
-    LEFT JOIN code_at(n.address) AS o ON true
     LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 
 -- Whether code stands at an address now. A verification outlives its contract, as an undone branch may come

@@ -258,7 +258,7 @@ DESIGNS = {
     "a delegator": ("other", "0.5.16", DELEGATOR, "P"),
     "a beacon without functions": ("other", "0.5.16", DHARMA, "UpgradeBeacon P"),
     "a wallet": ("other", "0.6.12", ARGENT, "P"),
-    "returned by the compiler": ("immutable", "0.8.28", RETURNING, "P"),
+    "returned by the compiler": ("other", "0.8.28", RETURNING, "P"),
     "forwarded from memory": ("other", "0.6.12", POLYGON, "P"),
 }
 
@@ -281,4 +281,4 @@ def deployed(explorer, many, design, optimizer):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_designs(explorer, many, name, enabled):
     proxy = deployed(explorer, many, DESIGNS[name], {"enabled": enabled, "runs": 200})
-    expect(explorer, proxy, DESIGNS[name][0], many)
+    expect(explorer, proxy, DESIGNS[name][0], many, "trace")

@@ -1,29 +1,14 @@
-"""Code that passes some calls on to one contract and others to another: no implementation of it is
-named, whatever it asks to tell calls apart. Beside it, designs whose implementation is named."""
-
-from functools import cache
+"""Code that passes some calls on to one contract and others to another, or that names one and runs
+another: what a trace shows is named, and what is only claimed is said to be."""
 
 import pytest
 
-from scan.contracts.delegation import BUDGET, Steps
-from scan.contracts.delegation_targets import CHAIN_ID, CODE, Read, State
-from scan.contracts.proxy_contracts import (
-    BLOCK_STEPS,
-    IMPLEMENTATION_SLOT,
-    REQUEST_STEPS,
-    STEPS_OF_READ,
-    at_blocks,
-    delegation_of,
-    delegations_of,
-    request_steps,
-    stored_delegation,
-)
+from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
+from tests.support.anvil import calldata
 
-pytestmark = pytest.mark.check
-
-PROXY, VAULT, THIEF = (bytes([n]) * 20 for n in (0x11, 0xAA, 0xBB))
-HELPER, WRITER, FAILING, EMPTY, LONG = (bytes([n]) * 20 for n in range(0xC1, 0xC6))
 SLOT = int(IMPLEMENTATION_SLOT, 16)
+THIEF, HELPER, WRITER, FAILING, EMPTY, LONG = (bytes([n]) * 20 for n in range(0xC0, 0xC6))
+PROXY = bytes([0x11]) * 20
 NAMES = """
 00 STOP 01 ADD 02 MUL 03 SUB 04 DIV 06 MOD 10 LT 11 GT 14 EQ 15 ISZERO 16 AND 17 OR 18 XOR 19 NOT
 1a BYTE 1b SHL 1c SHR 20 KECCAK256 30 ADDRESS 31 BALANCE 32 ORIGIN 33 CALLER 34 CALLVALUE 35
@@ -138,7 +123,7 @@ OTHERS = {
     "steps before": f"""CALLER 7 EQ @honest JUMPI 0xffff loop: 1 SWAP1 SUB DUP1 @loop JUMPI
         {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
     "a call without coin that calls back": f"""CALLDATASIZE @called JUMPI
-        7 SLOAD {SLOT} SSTORE STOP called: 0 0 0 0 0 0x{WRITER.hex()} GAS CALL POP
+        7 SLOAD {SLOT} SSTORE STOP called: 0 0 0 0 0 ADDRESS GAS CALL POP
         {SLOT} SLOAD {FORWARD}""",
     "a longer answer of a way": f"""32 0 0 0 0x{LONG.hex()} GAS STATICCALL POP
         CALLER 7 EQ @honest JUMPI RETURNDATASIZE 0 0 RETURNDATACOPY {THIEVES}
@@ -164,167 +149,81 @@ OTHERS = {
         {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
     "an answer of the block": f"{asks('0x' + HELPER.hex())} {FORWARD}",
 }
-LIAR = assembled(f"NUMBER 1 AND @honest JUMPI 0x{THIEF.hex()} 0 MSTORE 32 0 RETURN "
-                 f"honest: 0x{VAULT.hex()} 0 MSTORE 32 0 RETURN")  # fmt: skip
-
-
-def word(number):
-    return number.to_bytes(32)
-
-
-def of_address(address):
-    return address.rjust(32, b"\0")
-
-
-STATE = {
-    Read(b"", word(SLOT)): of_address(VAULT),
-    Read(b"", word(7)): of_address(THIEF),
-    Read(b"", CHAIN_ID): word(31337),
-    Read(HELPER, CODE): LIAR,
-    Read(LONG, CODE): assembled("64 0 RETURN"),
-    Read(WRITER, CODE): assembled(f"0 0 0 0 0 0x{PROXY.hex()} GAS CALL STOP"),
-    Read(FAILING, CODE): assembled(f"""NUMBER 1 AND @fails JUMPI 0x{VAULT.hex()} 0 MSTORE
-        32 0 RETURN fails: 0 0 REVERT"""),
+DESIGNS = {name: either(condition) for name, condition in BRANCHES.items()} | OTHERS
+HELPERS = {
+    THIEF: "1 0 MSTORE 32 0 RETURN",
+    HELPER: f"0x{THIEF.hex()} 0 MSTORE 32 0 RETURN",
+    LONG: "64 0 RETURN",
+    FAILING: "0 0 REVERT",
 }
+FUNCTIONS = ("nothing()", "over(uint256)", "grow(uint256)")
 
 
-class Storage(dict):
-    """What is known of the chain: nothing where nothing was stored."""
+class Sent:
+    """The designs on a node, after calls of each; what their traces show, by contract."""
 
-    def __contains__(self, read):
-        return True
+    def __init__(self, explorer, vault):
+        self.explorer, self.vault, anvil = explorer, vault, explorer.anvil
+        for at, code in HELPERS.items():
+            anvil.call("anvil_setCode", "0x" + at.hex(), "0x" + assembled(code).hex())
+        self.at = {name: explorer.place(assembled(code).hex()) for name, code in DESIGNS.items()}
+        for proxy in self.at.values():
+            for slot, to in ((SLOT, vault), (7, "0x" + THIEF.hex())):
+                anvil.call("anvil_setStorageAt", proxy, f"0x{slot:064x}", f"0x{to[2:]:0>64}")
+        for function in FUNCTIONS:
+            data = calldata(function, *([5] if "uint" in function else []))
+            sent = [
+                anvil.send(anvil.accounts[0], at, data=data, gas=300_000) for at in self.at.values()
+            ]
+            anvil.mine()
+        self.ran = {proxy: {} for proxy in self.at.values()}
+        explorer.wait_for_block(anvil.head())
+        for number in range(anvil.head() - len(FUNCTIONS) + 1, anvil.head() + 1):
+            block = anvil.call("eth_getBlockByNumber", hex(number), False)
+            for hash_ in block["transactions"]:
+                self.note(anvil.call("debug_traceTransaction", hash_, {"tracer": "callTracer"}))
+        assert sent
 
-    def get(self, read):
-        return super().get(read, b"" if read.what == CODE else bytes(32))
-
-
-def targets(code):
-    """Where code passes calls on, after it was stored and read."""
-    delegation = delegation_of(code, Steps(BUDGET))
-    stored = stored_delegation(delegation.text)
-    assert stored.own == delegation.own
-    storage = Storage(STATE | {Read(PROXY, CODE): code})
-    return State(storage, Steps(BUDGET)).targets(stored.ways, PROXY)
-
-
-def test_a_chain_id_that_decides_is_known():
-    assert targets(assembled(either(BRANCHES["chain id"]))).target == THIEF
-
-
-DATA, OTHER_CODE = "the call's data", "what other contracts do in the call"
-DEPENDS_ON = {
-    "number": "the block's number",
-    "number's parity": "the block's number",
-    "time": "the block's time",
-    "coinbase": "the block's fee recipient",
-    "randomness": "the block's randomness",
-    "gas limit": "the block's gas limit",
-    "gas price": "the gas price",
-    "gas": "the gas that is left",
-    "a balance": "a balance",
-    "its balance": "a balance",
-    "a block's hash": "a block's hash",
-    "base fee": "the block's base fee",
-    "blob": "the transaction's blobs",
-    "blob fee": "the block's blob base fee",
-    "transient storage": "transient storage",
-    "size of code": "the code of accounts",
-    "hash of code": "the code of accounts",
-    "copied code": "the code of accounts",
-    "caller": "the caller",
-    "caller in storage": "the caller",
-    "origin": "the caller, the sender of the transaction",
-    "coin": "the coin that is sent",
-    "size of data": "the size of the call's data",
-    "size of data, of many": "the size of the call's data",
-    "size of data, as memory": "the size of its memory",
-    "an argument": DATA,
-    "an argument behind others": DATA,
-    "memory behind the data": DATA,
-    "a place by the size": DATA,
-    "data at a place by the size": DATA,
-    "a hash of the data": DATA,
-    "the function": "the function that is called",
-    "the function, by its hash": DATA,
-    "gas, twice": "the gas that is left",
-    "what a call returns": OTHER_CODE,
-    "a new contract": OTHER_CODE,
-    "a new contract of a salt": OTHER_CODE,
-}
+    def note(self, frame):
+        """The last call of each function that was passed on whole, to one contract alone."""
+        if frame.get("error"):
+            return
+        if frame["type"] == "CALL" and frame.get("to") in self.ran and len(frame["input"]) >= 10:
+            lent = {
+                inner["to"]
+                for inner in frame.get("calls", ())
+                if inner["type"] == "DELEGATECALL"
+                and inner["input"] == frame["input"]
+                and not inner.get("error")
+            }
+            self.ran[frame["to"]][frame["input"][:10]] = lent.pop() if len(lent) == 1 else None
+        for inner in frame.get("calls", ()):
+            self.note(inner)
 
 
-@pytest.mark.parametrize("name", sorted(BRANCHES.keys() - {"chain id"}))
-def test_what_decides_is_named_and_no_implementation(name):
-    result = targets(assembled(either(BRANCHES[name])))
-    assert (result.target, ", ".join(result.depends_on)) == (b"", DEPENDS_ON[name])
+@pytest.fixture(scope="module")
+def sent(explorer, many):
+    return Sent(explorer, many)
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_hides_the_target_otherwise(name):
-    assert not targets(assembled(OTHERS[name])).target
+@pytest.mark.parametrize("name", DESIGNS)
+def test_what_traces_show_is_named_and_what_is_claimed_is_said_to_be(sent, name):
+    proxy, vault = sent.at[name], sent.vault
+    shown = sent.explorer.client.get(f"/api/v2/addresses/{proxy}").json
+    named = {row["address_hash"].lower(): row for row in shown["implementations"] or ()}
+    ran = {to for to in sent.ran[proxy].values() if to}
+    traced = {at for at, row in named.items() if row["evidence"] == "trace"}
+    assert traced == ran, (traced, ran)
+    assert named.keys() - ran <= (set() if ran else {vault})
+    assert {row["evidence"] for at, row in named.items() if at not in ran} <= {"claim"}
+    assert not any(row["name"] for at, row in named.items() if at not in ran)
+    answer = sent.explorer.call(proxy, "over(uint256)", 5).json  # which may fail now
+    over = sent.ran[proxy].get(calldata("over(uint256)", 5)[:10])
+    assert answer.get("evidence") in {None, "trace" if over == vault else "claim"}, answer
 
 
-KEEPING = {
-    "coin without data": f"""CALLDATASIZE @data JUMPI 0 0 0 0 CALLVALUE 0x{THIEF.hex()} GAS CALL
-        STOP data:""",
-    "a function": f"""0 CALLDATALOAD 224 SHR 0xd0e30db0 EQ ISZERO @data JUMPI
-        0 0 0 0 CALLVALUE 0x{THIEF.hex()} GAS CALL STOP data:""",
-}
-
-
-@pytest.mark.parametrize("name", KEEPING)
-def test_a_clone_that_keeps_something_is_none_of_its_implementation(name):
-    """Else it would have that one's verified source."""
-    clone = assembled(f"0x{VAULT.hex()} {FORWARD}")
-    assert delegation_of(clone, Steps(BUDGET)).kind == "eip1167"
-    keeping = assembled(f"{KEEPING[name]} 0x{VAULT.hex()} {FORWARD}")
-    delegation = delegation_of(keeping, Steps(BUDGET))
-    assert (delegation.kind, delegation.proxy.implementation) == ("immutable", VAULT)
-
-
-def burning(number):
-    """Takes all steps, differently from others; it looks as if it might pass a call on."""
-    return assembled(f"{number} POP l: GAS @l JUMPI @l JUMP") + b"\xf4"
-
-
-class Burning:
-    """A node on which each contract asks another one, whose code takes all steps."""
-
-    failed = False
-    call_count = 0
-
-    def __init__(self):
-        self.of_request = cache(lambda make: make())
-
-    def record_failed(self):
-        self.failed = True
-
-    def results(self, calls, most_bytes=0):
-        self.call_count += len(calls)
-        return [
-            "0x" + burning(int(call.params[0], 16)).hex()
-            if call.method == "eth_getCode"
-            else call.params[0].replace("0x", "0x" + 24 * "0")
-            for call in calls
-        ]
-
-
-def test_a_request_follows_no_more_code_than_its_steps_suffice_for():
-    """Of all contracts that it names together."""
-    code = assembled(f"{asks('0 SLOAD')} {FORWARD}")
-    delegation, node = delegation_of(code, Steps(BUDGET)), Burning()
-    proxies = [(number.to_bytes(20), delegation, None) for number in range(1 << 20, (1 << 20) + 50)]
-    for _ in range(3):  # one after the other, of the same request
-        assert not any(proxy and proxy.implementation for proxy in at_blocks(node, proxies))
-    assert node.failed and node.call_count * STEPS_OF_READ < REQUEST_STEPS
-    assert node.of_request(request_steps).left < BUDGET
-
-
-def test_a_block_follows_no_more_codes_than_its_steps_suffice_for():
-    """The others are not known yet: neither proxies nor none."""
-    codes = [burning(number) for number in range(3 * BLOCK_STEPS // BUDGET)]
-    delegations = delegations_of(codes)
-    count = BLOCK_STEPS // BUDGET
-    assert delegations[: count - 1] == [""] * (count - 1)
-    assert delegations[count + 1 :] == [None] * (len(codes) - count - 1)
-    assert not stored_delegation(None).is_known
+def test_the_designs_are_hostile(sent):
+    """Most of them ran the thief, or both."""
+    thief = "0x" + THIEF.hex()
+    robbed = [name for name, at in sent.at.items() if thief in sent.ran[at].values()]
+    assert len(robbed) > len(DESIGNS) // 3, robbed

@@ -6,16 +6,9 @@ import pytest
 from eth_utils.crypto import keccak
 
 from app import create_app
-from scan.contracts.delegation import BUDGET, Steps
-from scan.contracts.proxy_contracts import (
-    BEACON_SLOT,
-    IMPLEMENTATION_SLOT,
-    account_delegation,
-    delegation_of,
-    proxy_after,
-)
+from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT, delegation_text
+from scan.contracts.proxy_contracts import account_delegation, proxy_after, stored_delegation
 from tests.support.anvil import calldata
-from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy, verified
 
 # Documented code; `{}` is where an address stands.
@@ -76,7 +69,10 @@ contract Unitroller {{
 DIAMOND = f"""pragma solidity ^0.8.20;
 struct Facets {{ address[] all; mapping(bytes4 => address) of_; }}
 library Stored {{
-    function facets() internal pure returns (Facets storage f) {{ assembly {{ f.slot := 77 }} }}
+    bytes32 constant AT = keccak256("diamond.standard.diamond.storage");
+    function facets() internal pure returns (Facets storage f) {{
+        bytes32 at = AT; assembly {{ f.slot := at }}
+    }}
 }}
 contract Loupe {{
     function facetAddresses() external view returns (address[] memory) {{
@@ -103,12 +99,12 @@ contract Diamond {{
 }}"""
 
 
-def followed(code):
-    return delegation_of(code, Steps(BUDGET))
+def stored(code):
+    return stored_delegation(delegation_text(code))
 
 
-def is_proxy_code(code):
-    return bool(followed(code).kind)
+def is_known(code):
+    return stored(code).way is not None
 
 
 def word(address):
@@ -133,15 +129,18 @@ def is_a_proxy(kind):
     return f"is a proxy ({name})"
 
 
-def expect(explorer, proxy, kind, implementation):
+def expect(explorer, proxy, kind, implementation, evidence):
     """Calls, sent ones, too, the page, and Etherscan's and Blockscout's forms know the
-    implementation; code alone says proxy."""
-    codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
-    assert [is_proxy_code(bytes.fromhex(code[2:])) for code in codes] == [True, False]
+    implementation once a call was sent, with the evidence."""
+    hash_ = explorer.send(proxy, calldata("nothing()"))
+    call = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
+    assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
+    assert call["evidence"] in {evidence, "trace"}
     answer = explorer.call(proxy, "over(uint256)", 5)
     assert answer.json == {
         "result": "number",
         "implementation": implementation,
+        "evidence": "code" if evidence == "code" else "claim",  # this function was not sent
         "unproven": ["result", "implementation"],
     }, answer.json
     page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
@@ -149,19 +148,17 @@ def expect(explorer, proxy, kind, implementation):
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
     assert implementation in explorer.client.get(check).json["result"]
-    hash_ = explorer.send(proxy, calldata("nothing()"))
-    call = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
-    assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
     shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
-    assert [row["address_hash"].lower() for row in shown["implementations"]] == [implementation]
+    rows = [(row["address_hash"].lower(), row["evidence"]) for row in shown["implementations"]]
+    assert rows == [(implementation, evidence)]
 
 
 @pytest.mark.check
 def test_code_that_passes_nothing_on_is_no_proxy():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert followed(code).proxy[:2] == ("eip1167", b"\x11" * 20)
+    assert stored(code).proxy[:3] == ("eip1167", b"\x11" * 20, "code")
     for other in (b"\0" + code, code[:30], b""):
-        assert followed(other).proxy is None
+        assert stored(other).proxy is None
     account = account_delegation(bytes.fromhex("ef0100" + "22" * 20))
     assert account[:2] == ("eip7702", b"\x22" * 20)
     assert account_delegation(bytes.fromhex("ef0100" + "22" * 21)) is None
@@ -173,32 +170,17 @@ def test_code_that_passes_nothing_on_is_no_proxy():
         "365f5f375f5f365f5f73{}5af1",
         "600456365f5f375f5f365f73{}5af4",
     ):
-        assert not is_proxy_code(bytes.fromhex(other.format("11" * 20))), other
+        assert not is_known(bytes.fromhex(other.format("11" * 20))), other
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
 def test_proxies_are_known_by_code_alone(code):
-    assert is_proxy_code(bytes.fromhex(code.format("11" * 20)))
+    assert is_known(bytes.fromhex(code.format("11" * 20)))
 
 
-@pytest.mark.parametrize("via_ir", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_factory_of_proxies_is_none(via_ir):
-    """Its code has theirs behind its own."""
-    source = (
-        PROXY
-        + """contract Factory {
-        function make(address to) external returns (address) { return address(new Proxy(to, 0)); }
-    }"""
-    )
-    standard = standard_input({"Made.sol": source})
-    standard["settings"] |= {"viaIR": via_ir, "optimizer": {"enabled": via_ir, "runs": 200}}
-    codes = [compiled(VERSION, standard, "Made.sol", name) for name in ("Proxy", "Factory")]
-    assert [is_proxy_code(bytes.fromhex(code.runtime)) for code in codes] == [True, False]
-
-
-# Passes a call on to the contract in the slot that the hash of its selector names.
-SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4")
+# Passes a call on to the contract in the slot that the hash of its selector names; facetAddress().
+SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4" + "cdffacc6")
 
 
 class Lying:
@@ -211,9 +193,6 @@ class Lying:
 
     def within(self, seconds):
         return self
-
-    def of_request(self, make):
-        return make()
 
     def results(self, calls, most_bytes=0):
         return [self.answer if call.method == "eth_call" else "0x" + 64 * "0" for call in calls]
@@ -236,7 +215,7 @@ FACETS = [
 @pytest.mark.check
 @pytest.mark.parametrize(("answer", "facets"), FACETS)
 def test_facets_are_bounded_and_addresses(answer, facets):
-    proxy = proxy_after(Lying(answer), b"\1" * 20, followed(SELECTING), None)
+    proxy = proxy_after(Lying(answer), b"\1" * 20, stored(SELECTING), None)
     assert (len(proxy.implementations) if proxy else 0) == facets
 
 
@@ -244,10 +223,10 @@ def test_facets_are_bounded_and_addresses(answer, facets):
 def test_clones(explorer, many, name):
     clone = explorer.place(CLONES[name].format(many[2:]))
     kind = name.split()[0].rstrip(",")
-    stored = explorer.contract(clone).json
-    assert stored["proxy"] == {"type": kind, "implementation": many}
-    assert stored["verifiedBy"] == many
-    expect(explorer, clone, kind, many)
+    record = explorer.contract(clone).json
+    assert record["proxy"] == {"type": kind, "implementation": many, "evidence": "code"}
+    assert record["verifiedBy"] == many
+    expect(explorer, clone, kind, many, "code")
 
 
 @pytest.fixture
@@ -267,20 +246,26 @@ def test_proxies_of_eip_7760(explorer, many, request, code, slot, named):
     proxy = explorer.place(code)
     value = word(request.getfixturevalue(named))
     explorer.anvil.call("anvil_setStorageAt", proxy, slot, value)
-    expect(explorer, proxy, "eip7760", many)
+    expect(explorer, proxy, "eip7760", many, "code")
 
 
 @pytest.mark.parametrize("kind", SLOTS)
 def test_proxies_by_their_slot(explorer, many, kind):
     slot = SLOTS[kind]
     source = PROXY.replace(IMPLEMENTATION_SLOT, slot)
-    expect(explorer, deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:]), kind, many)
+    proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
+    answer = explorer.call(proxy, "over(uint256)", 5).json
+    assert (answer["implementation"], answer["evidence"]) == (many, "claim")
+    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    assert "says that it is a proxy" in page and "Claims to be a proxy of" in page
+    expect(explorer, proxy, kind, many, "trace")
 
 
 def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
     """On each of its tabs; not at the head of the implementation, nor of another contract."""
     proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + IMPLEMENTATION_SLOT[2:])
     clone = explorer.place(CLONES["eip1167"].format(many[2:]))
+    explorer.send(proxy, calldata("nothing()"))
     link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
     for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):
         page = explorer.client.get(f"/address/{path}").text
@@ -298,10 +283,9 @@ def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
 def test_a_safe_and_a_comptroller(explorer, many):
     safe = explorer.place(SAFE)
     explorer.anvil.call("anvil_setStorageAt", safe, "0x" + 64 * "0", word(many))
-    expect(explorer, safe, "safe", many)
-    expect(
-        explorer, deploy(explorer, COMPTROLLER, "Unitroller", word(many)[2:]), "comptroller", many
-    )
+    expect(explorer, safe, "safe", many, "code")
+    comptroller = deploy(explorer, COMPTROLLER, "Unitroller", word(many)[2:])
+    expect(explorer, comptroller, "comptroller", many, "trace")
 
 
 def test_an_account_that_delegates(explorer, many):
@@ -311,6 +295,7 @@ def test_an_account_that_delegates(explorer, many):
     assert answer.json == {
         "result": "number",
         "implementation": many,
+        "evidence": "code",
         "unproven": ["result", "implementation"],
     }, answer.json
     assert explorer.call("0x" + "d8" * 20, "over(uint256)", 5).status_code == 404
@@ -322,12 +307,14 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     assert explorer.call(diamond, "grown", 4).json == {
         "result": "5",
         "implementation": facets[1],
+        "evidence": "claim",
         "unproven": ["result", "implementation"],
     }
     assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
     assert explorer.call(diamond, "absent").status_code == 400
     page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text
-    assert is_a_proxy("eip2535") in page and all(f"/address/{facet}" in page for facet in facets)
+    assert "says that it is a proxy (ERC-2535)" in page
+    assert all(f"/address/{facet}" in page for facet in facets)
     assert "grown(" in page and "facetAddresses" in page
     hash_ = explorer.send(diamond, calldata("grow(uint256)", 3))
     record = explorer.client.get(f"/api/v1/transactions/{hash_}").json
@@ -335,5 +322,12 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     answer = explorer.verify(diamond, DIAMOND, VERSION, contractName="Diamond", optimizationUsed=0)
     assert answer.status_code == 200, answer.json
     assert explorer.contract(diamond).json["proxy"] == {
-        "type": "eip2535", "implementation": facets[0], "implementations": facets
-    }  # fmt: skip
+        "type": "eip2535",
+        "implementation": facets[0],
+        "evidence": "claim",
+        "implementations": facets,
+    }
+    answer = explorer.call(diamond, "over(uint256)", 4).json
+    assert (answer["implementation"], answer["evidence"]) == (facets[2], "claim")
+    explorer.send(diamond, calldata("over(uint256)", 4))
+    assert explorer.call(diamond, "over(uint256)", 4).json["evidence"] == "trace"

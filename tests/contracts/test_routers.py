@@ -1,21 +1,10 @@
-"""Routers: code that passes each function on to one of several contracts, which it names itself or
-has in a mapping. All are decoded and called by the contracts that run, together."""
+"""Routers: code that passes each function on to one of several contracts, as traces show."""
 
 from pathlib import Path
 
 import pytest
 from eth_utils import keccak
 
-from scan.contracts.delegation import BUDGET, Steps
-from scan.contracts.proxy_contracts import (
-    BLOCK_STEPS,
-    NOT_DELEGATING,
-    ROUTE_STEPS,
-    delegation_of,
-    delegations_of,
-    stored_delegation,
-)
-from tests.contracts.test_hostile_proxies import assembled
 from tests.contracts.test_proxy_kinds import word
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
@@ -105,92 +94,34 @@ def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name
     assert error["reason"] == "The call reverted: Unknown(poolId=0)"
 
 
-@pytest.mark.parametrize(("name", "standard"), ROUTERS[:2] + ROUTERS[3:5])
-def test_functions_of_all_modules_are_read_and_called(explorer, modules, name, standard):
+CALLED = [*ROUTERS[:2], ROUTERS[2], *ROUTERS[3:5]]
+
+
+@pytest.mark.parametrize(("name", "standard"), CALLED)
+def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, name, standard):
+    """Before a call nothing is known of them, and a function is of the module that ran it."""
     core, market = modules
     router = made(explorer, modules, name, standard)
-    behind = deploy(explorer, PROXY, "Proxy", word(router)[2:] + SLOT)
-    for address in (router, behind):
-        for function, arguments, result, module in (
-            ("price", [5], "-5", market),
-            ("price(uint256)", [6], "-6", market),
-            ("version", [], "1", core),
-        ):
-            answer = explorer.call(address, function, *arguments).json
-            assert (answer["result"], answer["implementation"]) == (result, module)
+    assert explorer.call(router, "price(uint256)", 5).status_code == 404
+    for function, arguments in (
+        ("create(uint256)", [7]),
+        ("price(uint256)", [5]),
+        ("version()", []),
+    ):
+        explorer.send(router, calldata(function, *arguments), gas=500_000)
+    for function, arguments, result, module in (
+        ("price(uint256)", [6], "-6", market),
+        ("price", [5], "-5", market),
+        ("version", [], "1", core),
+    ):
+        answer = explorer.call(router, function, *arguments).json
+        assert (answer["result"], answer["implementation"]) == (result, module)
+        assert answer["evidence"] == "trace"
+    assert explorer.call(router, "pool(uint256)", 5).status_code == 400  # which was not called
     page = explorer.client.get(f"/address/{router}?tab=contract&view=read").text
     assert "is a proxy (router)" in page and core in page and market in page
-    for text in ("price", "inDollars", "poolId"):
+    for text in ("price", "inDollars"):
         assert text in page
     values = explorer.client.get(f"/api/v1/contracts/{router}/values").json
     assert str(values).count("'version()'") == 1, values
-
-
-def test_a_router_that_does_not_list_its_modules_is_called_by_signature(explorer, modules):
-    router = made(explorer, modules, "Mapped", STANDARD)
-    answer = explorer.call(router, "price(uint256)", 5).json
-    assert (answer["result"], answer["implementation"]) == ("-5", modules[1])
-    assert explorer.call(router, "missing(uint256)", 5).status_code == 404
-
-
-def runtime(name, standard=OPTIMIZED):
-    """With addresses in the places of what a constructor sets."""
-    code = bytes.fromhex(
-        compiled(VERSION, standard, "Routers.sol", name).runtime.removeprefix("0x")
-    )
-    addresses = iter(bytes([n]) * 4 + keccak(bytes([n]))[:16] for n in range(1, 20))
-    parts = code.split(b"\x7f" + bytes(32))
-    return b"".join(part + b"\x7f" + bytes(12) + next(addresses) for part in parts[:-1]) + parts[-1]
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("standard", [STANDARD, OPTIMIZED], ids=["plain", "optimized"])
-@pytest.mark.parametrize("name", ["Searching", "Modular"])
-def test_routes_are_stored_with_the_code(name, standard):
-    delegation = delegation_of(runtime(name, standard), Steps(BUDGET))
-    assert delegation.kind == "router" and not delegation.depends_on_state
-    routed = {f for of in delegation.proxy.routes.values() for f in of}
-    assert routed == set(map(selector, FUNCTIONS))
-    assert stored_delegation(delegation.text) == delegation
-
-
-@pytest.mark.check
-def test_code_that_only_has_addresses_is_no_router():
-    """It calls them, or passes on some calls of a function and keeps others; nor is one that passes
-    all on."""
-    for body in (
-        "function a() external { (bool done,) = to.delegatecall(msg.data); require(!done); }",
-        "function a(uint256 x) external { if (x < 5) forward(to); }",
-        "function a() external { forward(address(uint160(to) + uint160(block.number))); }",
-        "function a() external { (bool done,) = to.delegatecall(hex'12345678'); done; }",
-    ):
-        text = f"""pragma solidity ^0.8.0; contract A {{
-            address constant to = 0x1234567890AbcdEF1234567890aBcdef12345678;
-            function forward(address implementation) internal {{ {FORWARD} }} {body} }}"""
-        code = compiled(VERSION, standard_input({"A.sol": text}), "A.sol", "A").runtime
-        code = bytes.fromhex(code.removeprefix("0x"))
-        assert delegation_of(code, Steps(BUDGET)) is NOT_DELEGATING, body
-    text = text.replace(
-        body, "function a() external { forward(to); } fallback() external { forward(to); }"
-    )
-    code = compiled(VERSION, standard_input({"A.sol": text}), "A.sol", "A").runtime
-    delegation = delegation_of(bytes.fromhex(code.removeprefix("0x")), Steps(BUDGET))
-    assert delegation.kind == "immutable" and not delegation.proxy.routes
-
-
-@pytest.mark.check
-def test_functions_of_the_codes_of_a_block_share_steps():
-    """Of what they do not suffice for, it is not known yet whether it is a router."""
-    named = [f"0x{keccak(bytes([n]))[:4].hex()}" for n in range(8)]
-    compared = " ".join(f"DUP1 {selector} EQ @loop JUMPI" for selector in named)
-    codes = [
-        assembled(
-            f"""0x{keccak(bytes([n, 1]))[:20].hex()} POP 0 CALLDATALOAD 224 SHR {compared}
-            0 0 REVERT loop: 0 SLOAD POP @loop JUMP DELEGATECALL"""
-        )
-        for n in range(60)
-    ]
-    delegations = delegations_of(codes)
-    assert delegations[0] == "" and delegations[-1] is None
-    assert ROUTE_STEPS // BUDGET < delegations.count("") < 60
-    assert delegation_of(codes[-1], Steps(BLOCK_STEPS), Steps(ROUTE_STEPS)) is NOT_DELEGATING
+    assert explorer.call(router, "missing(uint256)", 5).status_code == 400

@@ -29,6 +29,7 @@ COPY: Mapping[str, str] = LazyMapping(
         **dict.fromkeys(block_rows.UNNUMBERED, "bulk/files_copy"),
         block_rows.BODIES: "bulk/bodies_list_files",  # which are read without DuckDB
         "uncles": "bulk/uncles_copy",
+        block_rows.DELEGATED_CALLS: "bulk/delegated_calls_copy",
         "token_holders": "bulk/token_holders_copy",
         "item_balances": "bulk/item_balances_copy",
         "token_items": "bulk/token_items_copy",

@@ -15,7 +15,8 @@ from typing import Any
 from scan.audit.derived_tables import DERIVED, expect
 from scan.cached_values import LazyMapping
 from scan.commands import arguments, audit, long_work
-from scan.contracts import account_state, proxy_contracts
+from scan.contracts import account_state
+from scan.contracts.known_proxies import delegation_text
 from scan.database import connection, transaction
 from scan.database.transaction import copy_lines
 from scan.ethereum.blocks import DELEGATION
@@ -25,7 +26,14 @@ from scan.ethereum.node_errors import RETRIED, Retries
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.backfill.plan import PATIENCE_S, CannotBackfill, whole_range
 from scan.hex import data, to_hex
-from scan.indexer import block_rows, block_source, chain_identity, contract_state, partitions
+from scan.indexer import (
+    block_rows,
+    block_source,
+    chain_identity,
+    contract_state,
+    partitions,
+    writer,
+)
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -147,6 +155,10 @@ class TraceBackfill:
         codes = Retries(PATIENCE_S).run(self._state.read, queries)
         return {
             **{table: [*map(transaction.line, rows[table])] for table in TABLES},
+            block_rows.DELEGATED_CALLS: [
+                [at if isinstance(at, int) else at and to_hex(at) for at in call]
+                for call in rows[block_rows.DELEGATED_CALLS]
+            ],
             "failed": [] if block.has_statuses else failed,
             "codes": [
                 (to_hex(query.address), to_hex(code))
@@ -183,6 +195,16 @@ class TraceBackfill:
             for table, columns in TABLES.items():
                 lines = (line for _, rows in page for line in rows[table])
                 copy_lines(tx, f"new_{table}", columns, lines)
+            writer.store_delegated_calls(
+                tx,
+                [
+                    (data(address), data(selector), number, implementation and data(implementation))
+                    for _, rows in page
+                    for address, selector, number, implementation in rows[
+                        block_rows.DELEGATED_CALLS
+                    ]
+                ],
+            )
             failed = [(number, index) for number, rows in page for index in rows["failed"]]
             if failed:
                 numbers, indexes = map(list, zip(*failed, strict=True))
@@ -196,7 +218,7 @@ class TraceBackfill:
             "indexer/codes_insert",
             code_hashes=[*hashes.values()],
             codes=[*codes.values()],
-            delegations=proxy_contracts.delegations_of(codes.values()),
+            delegations=[*map(delegation_text, codes.values())],
         )
         lines = (
             transaction.line((data(address), number, hashes.get(code)))

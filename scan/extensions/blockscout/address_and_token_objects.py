@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.cached_values import cached_property
+from scan.contracts.abi_decoding import CLAIM, CODE
+from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import paths
@@ -19,18 +21,31 @@ KINDS = paths.NAMES["proxies"]
 MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 
 
-def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
+def proxy_fields(proxy: Proxy) -> dict[str, Any]:
     """Return the fields of an address; `is_verified` is among them where the proxy's own code says
-    nothing of it."""
-    parties = addresses.parties(reader(), implementations)
+    nothing of it. An implementation that is only claimed has no name."""
+    kind, is_claimed = proxy.kind, proxy.evidence == CLAIM
+    parties = addresses.parties(reader(), proxy.implementations)
     objects = [
-        {"address_hash": checksummed(address), "name": parties[address]["contract"]}
-        for address in map(to_hex, implementations)
+        {
+            "address_hash": checksummed(address),
+            "name": None if is_claimed else parties[address]["contract"],
+            "evidence": proxy.evidence,
+        }
+        for address in map(to_hex, proxy.implementations)
     ]
-    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": objects}
+    fields: dict[str, Any] = {
+        "proxy_type": "unknown" if is_claimed else KINDS[kind],
+        "implementations": objects,
+    }
     if kind in MINIMAL and objects and all(implementation["name"] for implementation in objects):
         fields["is_verified"] = True
     return fields
+
+
+def delegating(delegate: str) -> Proxy:
+    """Return the delegation of an account (EIP-7702)."""
+    return Proxy("eip7702", data(delegate), CODE)
 
 
 UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
@@ -54,7 +69,7 @@ class AddressObjects:
         if not party.get("delegate"):
             return fields
         # It runs another address's code (EIP-7702).
-        return fields | {"is_contract": True, **proxy_fields("eip7702", [data(party["delegate"])])}
+        return fields | {"is_contract": True, **proxy_fields(delegating(party["delegate"]))}
 
     def of_optional(self, address: str | None) -> paths.Object | None:
         return None if address is None else self.of(address)

@@ -63,14 +63,12 @@ def get_address(address_hash: str) -> Response:
 
 def _proxy(key: bytes, account: addresses.Address) -> paths.Object:
     if "delegate" in account.more:
-        fields = address_and_token_objects.proxy_fields("eip7702", [data(account.more["delegate"])])
-        return {"is_contract": True, **fields}
+        proxy = address_and_token_objects.delegating(account.more["delegate"])
+        return {"is_contract": True, **address_and_token_objects.proxy_fields(proxy)}
     if not account.balance.is_contract:
         return {}
-    _, (proxy, _) = contracts.get_with_proxy(reader(), key, ())
-    if proxy is None:
-        return {}
-    return address_and_token_objects.proxy_fields(proxy.kind, proxy.implementations)
+    _, lookup = contracts.get_with_proxy(reader(), key, ())
+    return address_and_token_objects.proxy_fields(lookup.proxy) if lookup.proxy else {}
 
 
 def creation_status(created: contracts.IndexedCreation | None, is_contract: bool) -> str | None:

@@ -4,7 +4,7 @@ started, and its clients read the contract until it is verified.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ from flask import request
 
 from scan import parameters
 from scan.contracts.abi_decoding import constructor_values
+from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.checksums import checksummed
@@ -96,7 +97,7 @@ def get_contract(address_hash: str) -> Response:
     delegate = addresses.parties(reader(), [key])[to_hex(key)].get("delegate")
     if delegate:  # which runs in place of the account's own code (EIP-7702)
         code = to_hex(DELEGATION + data(delegate))
-        fields = _proxy_fields("eip7702", [data(delegate)])
+        fields = _proxy_fields(address_and_token_objects.delegating(delegate))
         return json_value({**NOT_CREATED, "deployed_bytecode": code, **fields})
     status = creation_status(contracts.indexed(reader(), key), contract.code_hash is not None)
     if status is None:
@@ -106,7 +107,7 @@ def get_contract(address_hash: str) -> Response:
         **NOT_CREATED,
         "deployed_bytecode": None if contract.code is None else to_hex(bytes(contract.code)),
         "creation_status": status,
-        **(_proxy_fields(proxy.kind, proxy.implementations) if proxy else NO_PROXY),
+        **(_proxy_fields(proxy) if proxy else NO_PROXY),
     }
     if not contract.has_source:
         return json_value(code_fields)
@@ -119,8 +120,8 @@ def get_contract(address_hash: str) -> Response:
     return json_value({**code_fields, **fields})
 
 
-def _proxy_fields(kind: str, implementations: Sequence[bytes]) -> paths.Record:
-    fields = address_and_token_objects.proxy_fields(kind, implementations)
+def _proxy_fields(proxy: Proxy) -> paths.Record:
+    fields = address_and_token_objects.proxy_fields(proxy)
     return {name: fields[name] for name in NO_PROXY}
 
 

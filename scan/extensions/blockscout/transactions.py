@@ -104,7 +104,7 @@ def _called(recipient: Object | None, address: str | None) -> Object | None:
     _, lookup = contracts.get_with_proxy(reader(), data(address), ())
     if lookup.proxy is None:
         return recipient
-    return recipient | proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+    return recipient | proxy_fields(lookup.proxy)
 
 
 @blueprint.path("/transactions/<transaction_hash>/preview")

@@ -125,6 +125,7 @@ def encode_call(address: str) -> Response:
     if encoded.proxy is not None:
         value |= {
             "implementation": to_hex(encoded.proxy.implementation),
+            "evidence": encoded.proxy.evidence_of(encoded.prepared.function.selector),
             "unproven": ["implementation"],
         }
     return json_value(value)

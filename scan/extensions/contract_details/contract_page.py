@@ -13,7 +13,7 @@ import orjson
 from flask import Response, request
 
 from scan import parameters
-from scan.contracts.abi_decoding import Argument, constructor_values
+from scan.contracts.abi_decoding import CLAIM, Argument, constructor_values
 from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values, source_files
@@ -320,13 +320,12 @@ MOST_IN_HEAD = 3  # of the implementations of a diamond
 def proxy_head(key: bytes, account: Address) -> Shown:
     """Return the values of proxy_head.html: what the code passes calls on to, as far as it is known
     now."""
-    is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
-    contract = contracts.get(reader(), key, {"code"}) if is_proxy else None
+    contract = contracts.get(reader(), key, {"code"}) if account.balance.is_contract else None
     proxy = contract and contracts.proxy_of(reader(), key, contract).proxy
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     values = {
-        "is_proxy": is_proxy,
-        "depends_on": proxy.warning if proxy and proxy.depends_on else None,
+        "is_proxy": bool(proxy) or bool(contract and contracts.proxies_among(reader(), [key])),
+        "is_claimed": proxy is not None and proxy.evidence == CLAIM,
         "implementations": addresses,
     }
     return Shown(values, addresses[:MOST_IN_HEAD])

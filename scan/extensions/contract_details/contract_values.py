@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_json import MAX_NAME, READ_ONLY, AbiEntries, Function, function_of
-from scan.contracts.proxy_contracts import CLONES, Proxy
+from scan.contracts.proxy_contracts import CLONES, ROUTER, Proxy
 from scan.contracts.read_calls import value_of
 from scan.errors import NotFound, ScanError
 from scan.ethereum import client, request_node
@@ -87,23 +87,19 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
             break
         if text is not None:
             entries = json.loads(text)
-            others, its = proxy.own, proxy.routes.get(address)
-            if others or its is not None:
-                selectors = [_selector(entry) for entry in entries]
-                entries = [
-                    entry
-                    for entry, selector in zip(entries, selectors, strict=True)
-                    if selector is None
-                    or (selector not in others and (its is None or selector in its))
-                ]
+            if proxy.others:
+                known = (address,) if proxy.kind == ROUTER else (address, None)
+                entries = [e for e in entries if _route(proxy, e) in known]
             abis.append(entries)
     return abis
 
 
-def _selector(entry: dict[str, Any]) -> bytes | None:
-    """Return the selector of an ABI's entry; None of one that is no function."""
+def _route(proxy: Proxy, entry: dict[str, Any]) -> bytes | None:
+    """Return the contract that runs an ABI's function for the proxy, by traces; None where it is
+    not known."""
     try:
-        return function_of(entry).selector if entry.get("type") == "function" else None
+        is_function = entry.get("type") == "function"
+        return proxy.routes.get(function_of(entry).selector) if is_function else None
     except AbiError:
         return None
 

@@ -3,24 +3,24 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.cached_values import LazyMapping, SizedCache
-from scan.contracts import proxy_contracts
+from scan.contracts import abi_decoding, known_proxies, proxy_contracts
 from scan.contracts.abi import parse_signature
 from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
 from scan.ethereum.served_chain import BlockId
-from scan.hex import BadHex, data, to_hex
+from scan.hex import BadHex, data
 
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
-BYTES_PER_DELEGATION = 15  # memory of one per character of its text
 FACET_BYTES = 60  # memory of a diamond's facet
 MAX_PROXIES = 200  # states of proxies whose implementations are read from the node at once
 LAST_INDEX = 2**31 - 1  # of a transaction in a block
@@ -60,6 +60,7 @@ class Contract(NamedTuple):
     the code alone has none; `is_of_now`: it knew only the newest one. `readings` are contracts of
     which it was one where its implementation changed in the block; `may_have_changed`: it may have
     been another one in it, or is not known. `has_code` is as ContractAbis.code_at() has it.
+    `facets` are the contracts of a proxy that has several, with their ABIs.
     """
 
     abis: tuple[AbiIndex, ...] = ()
@@ -68,7 +69,7 @@ class Contract(NamedTuple):
     is_of_now: bool = False
     has_code: bool | None = None
     readings: tuple["Contract", ...] = ()
-    is_diamond: bool = False
+    facets: Mapping[bytes, Sequence[AbiIndex]] = MappingProxyType({})
     may_have_changed: bool = False
 
     @property
@@ -83,33 +84,25 @@ class Contract(NamedTuple):
         return bool(delegation.kind) and delegation.proxy is None
 
 
-# Code that runs for a contract, with the functions that a router passes on to it.
-_Codes = dict["Emitter", frozenset[bytes] | None]
-
-
-def _having(abi: AbiIndex, functions: frozenset[bytes] | None) -> AbiIndex:
-    """Return an ABI with these functions alone; with all where they are None."""
-    if functions is None:
-        return abi
-    return abi._replace(functions={s: of for s, of in abi.functions.items() if s in functions})
-
-
 def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
-    """Return a contract with the ABIs of its implementation, too, without the functions that its
-    own code has."""
-    own, lent = contract.delegation.own, list(contract.abis)
-    for abi in abis:
-        if own & abi.functions.keys():
-            functions = {s: entries for s, entries in abi.functions.items() if s not in own}
-            abi = abi._replace(functions=functions)
-        if abi not in lent:
-            lent.append(abi)
+    """Return a contract with the ABIs of its implementation, too."""
+    lent = list(contract.abis)
+    lent += (abi for abi in abis if abi not in lent)
     return contract._replace(abis=tuple(lent))
 
 
-def runs_several(contract: Contract) -> bool:
-    """Return whether a trace knows more of the code that a contract ran than its own code does."""
-    return contract.delegates or contract.delegation.kind == "router"
+def lent_by(proxy: proxy_contracts.Proxy, implementation: bytes, abi: AbiIndex) -> AbiIndex:
+    """Return the ABI of a proxy's implementation with the evidence that it runs for the proxy; of a
+    router with the functions alone that traces show."""
+    traced = proxy.traced(implementation)
+    if proxy.kind == proxy_contracts.ROUTER:
+        abi = abi._replace(functions={s: of for s, of in abi.functions.items() if s in traced})
+    return abi._replace(evidence=proxy.evidence, traced=traced)
+
+
+def ran(abis: Iterable[AbiIndex]) -> list[AbiIndex]:
+    """Return ABIs of code of which a trace shows that it ran for a proxy."""
+    return [abi._replace(evidence=abi_decoding.TRACE, traced=abi.functions.keys()) for abi in abis]
 
 
 def emitting(codes: Sequence[Contract], topics: Sequence[bytes]) -> Contract:
@@ -120,6 +113,7 @@ def emitting(codes: Sequence[Contract], topics: Sequence[bytes]) -> Contract:
     )
     first = next(declaring, None)
     abis = first.abis if first else tuple(abi for code in codes for abi in code.abis)
+    abis = tuple(ran(abis)) if len(codes) > 1 else abis
     return codes[-1]._replace(abis=abis) if codes else NO_CONTRACT
 
 
@@ -136,7 +130,7 @@ def block_of(transaction: Mapping[str, Any]) -> Block:
     return Block(number, hash_, transaction["transactionIndex"])
 
 
-NO_PROXY = proxy_contracts.Proxy("", b"")
+NO_PROXY = proxy_contracts.Proxy("", b"", "")
 
 
 @cache
@@ -169,33 +163,31 @@ class ContractAbis:
         proxy by state is also what passes all calls on to the code of one.
         """
         contracts: dict[Emitter, Contract] = {}
-        codes: dict[Emitter, _Codes] = {emitter: {emitter: None} for emitter in emitters}
+        codes = {emitter: emitter for emitter in emitters}  # that run
         for step in range(proxy_contracts.MAX_TARGETS):
-            rows = self._rows({code for lending in codes.values() for code in lending})
+            rows = self._rows({*codes.values()})
             delegations, abis = self._delegations(rows), self._abis_of(rows, budget)
-            targets: dict[Emitter, _Codes] = {}
-            for emitter, lending in codes.items():
-                for code, functions in lending.items():
-                    if code not in rows:
-                        continue
-                    token_type = rows[code]["tokenType"] if code == emitter else None
-                    contract = contracts.get(emitter) or Contract((), token_type, has_code=True)
-                    own = [_having(abis[code], functions)] if code in abis else ()
-                    contracts[emitter] = contract = _with_lent(contract, own)
-                    if functions is not None:
-                        continue
-                    contracts[emitter] = contract._replace(delegation=delegations[code])
-                    if proxy := delegations[code].proxy:
-                        targets[emitter] = {
-                            Emitter(address, emitter.block): proxy.routes.get(address)
-                            for address in proxy.implementations
-                        }
+            targets: dict[Emitter, Emitter] = {}
+            for emitter, code in codes.items():
+                if code not in rows:
+                    continue
+                delegation = delegations[code]
+                if step:
+                    contract = contracts[emitter]
+                    delegation = delegation._replace(calls=())  # of what it was called itself
+                    lent = [abis[code]._replace(evidence=abi_decoding.CODE)] if code in abis else ()
+                else:
+                    contract = Contract((), rows[code]["tokenType"], has_code=True)
+                    lent = [abis[code]] if code in abis else ()
+                contracts[emitter] = _with_lent(contract, lent)._replace(delegation=delegation)
+                if delegation.proxy:
+                    targets[emitter] = Emitter(delegation.proxy.implementation, emitter.block)
             if step == 0:
                 for e, (has_code, delegate) in self._ran(
                     [e for e in codes if e not in rows]
                 ).items():
                     contracts[e] = Contract(has_code=has_code)
-                    targets |= {} if delegate is None else {e: {delegate: None}}
+                    targets |= {} if delegate is None else {e: delegate}
             codes = targets
         coin = [emitter for emitter in emitters if emitter.address == blocks.COIN_EMITTER]
         if coin and self._database.value("contracts/coin_logs_exist"):
@@ -251,23 +243,28 @@ class ContractAbis:
         states = {s: delegation for e, delegation in of_state.items() for s in (e.after, e.before)}
         proxies = self._implementations_of(states, node)
         changed = {}
+        stated: dict[Emitter, Sequence[proxy_contracts.Proxy]] = {}
         for emitter in of_state:
             both = [proxies[e] for e in (emitter.after, emitter.before) if e in proxies]
             targets[emitter] = [*dict.fromkeys(a for proxy in both for a in proxy.implementations)]
+            stated[emitter] = both
             is_of_now = any(proxy.is_of_now for proxy in both)
-            is_diamond = any(p.kind == "eip2535" or p.is_by_function for p in both)
-            contracts[emitter] = contracts[emitter]._replace(
-                is_of_now=is_of_now, is_diamond=is_diamond
-            )
+            contracts[emitter] = contracts[emitter]._replace(is_of_now=is_of_now)
             if len({proxy.implementations for proxy in both}) > 1:
                 changed[emitter] = [proxy.implementations for proxy in both]
         codes = {e: [Emitter(code, e.block) for code in targets[e]] for e in targets}
         of_codes = self.contracts({code for lent in codes.values() for code in lent}, budget)
 
         def lent_to(emitter: Emitter, implementations: Iterable[bytes]) -> Contract:
-            of = (of_codes.get(Emitter(code, emitter.block)) for code in implementations)
-            abis = [abi for code in of if code for abi in code.abis]
-            return _with_lent(contracts.get(emitter, NO_CONTRACT), abis)
+            contract = contracts.get(emitter, NO_CONTRACT)
+            facets: dict[bytes, list[AbiIndex]] = {}
+            for code in implementations:
+                of = of_codes.get(Emitter(code, emitter.block), NO_CONTRACT).abis
+                by = next((p for p in stated.get(emitter, ()) if code in p.implementations), None)
+                facets[code] = [lent_by(by, code, abi) for abi in of] if by else ran(of)
+            lent = _with_lent(contract, (abi for abis in facets.values() for abi in abis))
+            has_several = any(proxy.others for proxy in stated.get(emitter, ()))
+            return lent._replace(facets=facets) if has_several else lent
 
         readings = {e: tuple(lent_to(e, one) for one in both) for e, both in changed.items()}
         disturbed = self._disturbed([e for e in of_state if e not in changed])
@@ -300,24 +297,29 @@ class ContractAbis:
         node: request_node.NodeSession,
         budget: DecodingBudget,
     ) -> Contract:
-        """Return a contract as find_at() did, of a diamond with the ABI of the facet alone to which
-        it passed a call on: it names facets itself. Without any where the node does not respond."""
-        if not contract.is_diamond:
+        """Return a contract as find_at() did, of one with several facets with the ABI of the one
+        alone to which it passed a call on: by traces, or else by what a diamond names. Without any
+        where it names none."""
+        if not contract.facets:
             return contract
-        own = self.contracts([emitter], budget)[emitter]
-        facets: dict[bytes, None] = {}
+        own, selector = self.contracts([emitter], budget)[emitter], calldata[:4]
+        facets = [
+            facet
+            for facet, abis in contract.facets.items()
+            if any(selector in abi.traced for abi in abis)
+        ]
         try:
-            blocks = self._indexed({emitter.block, emitter.before.block})
-            states = [(emitter.address, own.delegation, block) for block in blocks.values()]
-            for proxy in proxy_contracts.at_blocks(node, states, input_=calldata):
-                facets |= dict.fromkeys(proxy.implementations if proxy else ())
+            blocks = () if facets else self._indexed({emitter.block, emitter.before.block}).values()
+            named = [
+                proxy_contracts.facet_of(node, emitter.address, selector, block) for block in blocks
+            ]
+            facets += [facet for facet in contract.facets if facet in named]
         except BadHex:
             pass
         except (UpstreamFailed, Unavailable):
             if not node.failed:
                 raise
-        codes = self.contracts({Emitter(code, emitter.block) for code in facets}, budget)
-        return _with_lent(own, [abi for code in codes.values() for abi in code.abis])
+        return _with_lent(own, [abi for facet in facets for abi in contract.facets[facet]])
 
     def stated_at(
         self, addresses: Iterable[bytes], block: Block, node: request_node.NodeSession
@@ -456,21 +458,21 @@ class ContractAbis:
     def _delegations(
         self, rows: Mapping[Emitter, Mapping[str, Any]]
     ) -> dict[Emitter, proxy_contracts.Delegation]:
-        """Return how the codes of rows pass calls on."""
-        hashes = {row["codeHash"] for row in rows.values()}
-        by_hash = {code_hash: self._codes.get(code_hash) for code_hash in hashes}
-        missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
-        statement = "contracts/codes_list_delegations"
-        codes = self._database.rows(statement, code_hashes=missing) if missing else ()
-        for code_hash, text in codes:
-            key, delegation = to_hex(bytes(code_hash)), proxy_contracts.stored_delegation(text)
-            by_hash[key] = delegation
-            if delegation.is_known:
-                size = SMALL_ENTRY_BYTES + BYTES_PER_DELEGATION * len(text)
-                self._codes.store(key, delegation, size)
-        return {
-            e: by_hash[row["codeHash"]] or proxy_contracts.NOT_DELEGATING for e, row in rows.items()
-        }
+        """Return how the codes of rows pass calls on; of those that are known it is kept."""
+        kept = {emitter: self._codes.get(row["codeHash"]) for emitter, row in rows.items()}
+        missing = [emitter for emitter, delegation in kept.items() if delegation is None]
+        read = missing and self._database.rows(
+            "contracts/codes_list_delegations",
+            code_hashes=[data(rows[e]["codeHash"]) for e in missing],
+            addresses=[e.address for e in missing],
+            block_numbers=[e.block.number for e in missing],
+        )
+        for emitter, (text, calls) in zip(missing, read, strict=True):
+            delegation = proxy_contracts.stored_delegation(text, calls)
+            kept[emitter] = delegation
+            if text is not None and not text.startswith(known_proxies.UNKNOWN):
+                self._codes.store(rows[emitter]["codeHash"], delegation, SMALL_ENTRY_BYTES)
+        return {e: of or proxy_contracts.NOT_DELEGATING for e, of in kept.items()}
 
     def _indexed(self, blocks: Collection[Block]) -> dict[Block, BlockId | None]:
         """Return blocks with their hashes; None for those that are not indexed."""
@@ -502,7 +504,7 @@ class ContractAbis:
             missing, read = [], []  # a malformed answer is not cached
         for emitter, proxy in zip(missing, read, strict=True):
             cached[emitter] = stored = proxy or NO_PROXY
-            size = SMALL_ENTRY_BYTES + FACET_BYTES * len(stored.others)
+            size = SMALL_ENTRY_BYTES + FACET_BYTES * (len(stored.others) + len(stored.routes))
             if not node.failed:  # else they may be of the node's latest block
                 kept.store(emitter, stored, size)
         return {emitter: proxy for emitter, proxy in cached.items() if proxy and proxy != NO_PROXY}

@@ -185,11 +185,12 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             {contract_abis.Emitter(a, block) for a in [*addresses][:MAX_CONTRACTS]}, budget
         ).items()
     }
-    running = {a for a, contract in contracts.items() if contract_abis.runs_several(contract)}
+    running = {a for a, contract in contracts.items() if contract.delegates}
     traced = reader.sources.get(TracedCode)
-    ran = (traced.of(reader, node, sent) if running else None) or NO_TRACE
+    of_trace = traced.of(reader, node, sent) if running else None
+    ran = of_trace or NO_TRACE
     lent, emitting = _traced(ran, abis, block, budget)
-    untraced = {a for a in running if a == called and not ran.called}
+    untraced = {a for a in running if a == called and of_trace is None}
     untraced |= running & {log.address for log in logs_in_window if content_of(log) not in emitting}
     contracts |= abis.find_at_or_now(untraced, block, node, budget)
     selectors = {log.topics[0][:4] for log in logs_in_window if log.topics} | {calldata[:4]}
@@ -269,7 +270,7 @@ def _traced(
     def contracts(code: Code) -> list[contract_abis.Contract]:
         return [of[address] for address in code if address in of]
 
-    return [abi for contract in contracts(ran.called) for abi in contract.abis], {
+    return contract_abis.ran(abi for of in contracts(ran.called) for abi in of.abis), {
         content: [contract_abis.emitting(contracts(code), content.topics) for code in codes]
         for content, codes in ran.emitting.items()
     }

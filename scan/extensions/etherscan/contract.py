@@ -54,8 +54,8 @@ def source_code(parameters: Parameters) -> Reply:
     if contract.verifier:
         row = {**row, "SimilarMatch": to_hex(bytes(contract.verifier))}
     if proxy is not None and (_is_shown(contract) or contract.code is None):
-        implementation = to_hex(proxy.implementation) if proxy.implementation else ""
-        row = {**row, "Proxy": "1", "Implementation": implementation}
+        implementation = {"Implementation": to_hex(proxy.implementation)}
+        row = {**row, "Proxy": "1", **implementation, "ImplementationEvidence": proxy.evidence}
     return Reply([row])
 
 
@@ -243,8 +243,7 @@ def proxy_status(parameters: Parameters) -> Reply:
         raise Failure(UNKNOWN)
     address, expected = bytes.fromhex(guid[1]), guid[2]
     proxy = contracts.proxy_of(reader(), address, contracts.get(reader(), address, {"code"})).proxy
-    is_named = proxy is not None and bool(proxy.implementation)
-    if proxy is None or not is_named or expected not in ("any", proxy.implementation.hex()):
+    if proxy is None or expected not in ("any", proxy.implementation.hex()):
         raise Failure(NO_IMPLEMENTATION)
     return Reply(
         f"The proxy's ({to_hex(address)}) implementation contract is found at"

@@ -119,6 +119,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
         "withdrawals": kind(block_number=BLOCK_NUMBER) | _of_record(blocks.Withdrawal),
         "credits": _of_record(Credit),
         "contract_creations": _of_record(sparse_tables.ContractCreation),
+        "delegated_calls": _of_record(sparse_tables.DelegatedCall),
         "block_bodies": kind(block_number=BLOCK_NUMBER) | _of_record(blocks.StoredBody),
         "uncles": _of_record(blocks.Uncle),
         "log_emitters": kind(address=ADDRESS, block_number=BLOCK_NUMBER),

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from scan.concurrency.turns import Postponed, QueuedPlaces, thread
-from scan.contracts.delegation_targets import Read
 from scan.contracts.proxy_contracts import IN_CODE, Words
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
@@ -33,12 +32,11 @@ Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
 
 
 def in_overrides(overrides: Overrides) -> dict[bytes, Words]:
-    """Return the words of overridden slots, as runs of proxies read them."""
+    """Return the words of overridden slots, of accounts."""
     words: dict[bytes, Words] = {}
     for address, account in overrides.items():
         stored = (account.get("state") or account.get("stateDiff") or {}).items()
-        of_account = {Read(b"", data(slot, 32)): data(word, 32) for slot, word in stored}
-        words[data(address, 20)] = of_account
+        words[data(address, 20)] = {data(slot, 32): data(word, 32) for slot, word in stored}
     return words
 
 

@@ -185,7 +185,7 @@ def _proxy_resolution(record: _Record) -> dict[str, Any]:
         return {"isProxy": False, "proxyType": None, "implementations": []}
     implementations = []
     for target in lookup.proxy.implementations:
-        implementation: dict[str, str] = {"address": checksummed(to_hex(target))}
+        implementation = {"address": checksummed(to_hex(target)), "evidence": lookup.proxy.evidence}
         verified = contracts.get(record.reader, target, ())
         if verified.has_source:
             implementation["name"] = verified.name

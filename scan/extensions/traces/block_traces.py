@@ -150,7 +150,15 @@ class NodeTraceReader(hooks.TraceReader):
                 self._has_traced = True
                 read = read_call_traces if tracer == "debug" else read_flat_traces
                 traces = read(block, answer)
-                traced = hooks.TracedBlock(traces.created, traces.transfers, True, *traces[2:])
+                traced = hooks.TracedBlock(
+                    traces.created,
+                    traces.transfers,
+                    True,
+                    traces.failed,
+                    traces.destroyed,
+                    traces.called,
+                    delegated=traces.delegated,
+                )
             else:
                 return UNTRACED
             traced = traced._replace(transfers=self._true_transfers(block, traced.transfers))
@@ -224,6 +232,7 @@ class NodeTraceReader(hooks.TraceReader):
         created: list[bytes] = []
         destroyed: tuple[bytes, ...] = ()
         called: frozenset[bytes] = frozenset()
+        delegated: dict[tuple[bytes, bytes], bytes | None] = {}
         transfers: list[InternalTransfer] = []
         failed: frozenset[int] = frozenset()
         unknown = set[int]()
@@ -249,6 +258,7 @@ class NodeTraceReader(hooks.TraceReader):
                     created += traces.created
                     destroyed += traces.destroyed
                     called |= traces.called
+                    delegated |= traces.delegated
                     transfers += traces.transfers
                     failed |= traces.failed
                     self._has_traced = self._has_traced or not is_refused
@@ -259,7 +269,9 @@ class NodeTraceReader(hooks.TraceReader):
             if traces is None or isinstance(traces, IncompleteTraces):
                 unknown.add(index)
         if not unknown:
-            return hooks.TracedBlock(created, transfers, True, failed, destroyed, called)
+            return hooks.TracedBlock(
+                created, transfers, True, failed, destroyed, called, delegated=delegated
+            )
         # What the unknown ones moved would tell whether these moved anything.
         doubtful = trace_checks.doubtful_destructions(block, transfers)
         unknown.update(transfer.transaction_index for transfer in doubtful)

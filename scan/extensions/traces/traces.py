@@ -5,7 +5,8 @@ which nested() brings them into callTracer's format. Frames are read in the orde
 without those that were undone.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan.cached_values import LazyMapping
@@ -19,18 +20,19 @@ from scan.hex import BadHex, data, quantity, to_hex
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
 _FRAME_TYPES = {t.name: t for t in TransferType if t is not TransferType.TRANSFER}
 _NOTHING = (None, "0x0")
+_CALLING, _LENDING = ("CALL", "STATICCALL"), ("DELEGATECALL", "CALLCODE")
 _PRECOMPILES = LazyMapping(
     lambda: {address: read for form in FORMS for address, read in form.precompiles.items()}
 )
-_Calls = set[tuple[str, str]]  # the called contract, and its input's first bytes, as hex
+_Call = tuple[str, str]  # the called contract, and its input's first bytes, as hex
 _DEPOSIT_TYPE = b"\x7e"  # of the OP Stack, also of a development node
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, RecursionError)
 
 
 class BlockTraces(NamedTuple):
     """Created contracts and transfers of a block, in the order of the calls. `created` includes the
-    contracts that transactions create, `destroyed` has those whose code may have ended, `called` is
-    as TracedBlock has it.
+    contracts that transactions create, `destroyed` has those whose code may have ended, `called`
+    and `delegated` are as TracedBlock has them.
 
     `failed` has the indexes of failed transactions, only where receipts have no status.
     """
@@ -40,6 +42,32 @@ class BlockTraces(NamedTuple):
     failed: frozenset[int] = frozenset()
     destroyed: tuple[bytes, ...] = ()
     called: frozenset[bytes] = frozenset()
+    delegated: Mapping[tuple[bytes, bytes], bytes | None] = MappingProxyType({})
+
+
+class _Calls(NamedTuple):
+    """What is noted of calls beside what they move: `inner` are those of contracts, `delegated` the
+    contracts to which the last of each passed its whole input on."""
+
+    inner: set[_Call]
+    delegated: dict[_Call, set[str]]
+
+    def note(self, depth: int, outer: Any, frame: Any) -> None:
+        kind, to, input_ = frame["type"], frame.get("to"), frame.get("input") or "0x"
+        if not to:
+            return
+        if depth and kind == "CALL":
+            self.inner.add((to, input_[:10]))
+        if len(input_) < 10:
+            return
+        if kind in _CALLING:
+            self.delegated[to, input_[:10]] = set()
+        elif kind in _LENDING and outer["type"] in _CALLING and outer.get("input") == input_:
+            self.delegated.setdefault((outer["to"], input_[:10]), set()).add(to)
+
+
+def _no_calls() -> _Calls:
+    return _Calls(set(), {})
 
 
 def is_creation(kind: object) -> bool:
@@ -96,7 +124,7 @@ def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
     transactions = _traced_transactions(block)
     if len(entries) not in (len(transactions), len(block.transactions)):
         raise _mismatch(block)
-    calls: _Calls = set()
+    calls = _no_calls()
     frames = (
         (t, _call_frames(block, t, result_of(t, block, entry), calls))
         for t, entry in zip(transactions, entries, strict=False)
@@ -120,7 +148,7 @@ def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
         by_position.pop(len(transactions), None)
     if by_position.keys() != set(range(len(transactions))):
         raise _mismatch(block)
-    calls: _Calls = set()
+    calls = _no_calls()
     frames = (
         (transaction, _flat_frames(block, transaction, by_position[index], calls))
         for index, transaction in enumerate(transactions)
@@ -138,7 +166,7 @@ def read_call_trace(
     block: DecodedBlock, transaction: DecodedTransaction, frame: Any
 ) -> BlockTraces:
     """Read the result of debug_traceTransaction."""
-    calls: _Calls = set()
+    calls = _no_calls()
     return _checked(block, [(transaction, _call_frames(block, transaction, frame, calls))], calls)
 
 
@@ -146,7 +174,7 @@ def read_flat_trace(
     block: DecodedBlock, transaction: DecodedTransaction, traces: list[Any]
 ) -> BlockTraces:
     """Read the result of trace_transaction."""
-    calls: _Calls = set()
+    calls = _no_calls()
     return _checked(block, [(transaction, _flat_frames(block, transaction, traces, calls))], calls)
 
 
@@ -187,9 +215,13 @@ def _checked(
         emitters = {log.address for log in block.logs}
         called = frozenset(
             address
-            for address, selector in ((data(to, 20), data(start)) for to, start in calls)
+            for address, selector in ((data(to, 20), data(start)) for to, start in calls.inner)
             if may_change_unsaid(selector, has_emitted=address in emitters)
         )
+        delegated = {
+            (data(to, 20), data(start, 4)): data(next(iter(lent)), 20) if len(lent) == 1 else None
+            for (to, start), lent in calls.delegated.items()
+        }
     except _MALFORMED as error:
         raise _malformed(block, error) from error
     return BlockTraces(
@@ -198,6 +230,7 @@ def _checked(
         frozenset(() if block.has_statuses else failed),
         () if block.keeps_destroyed else tuple(destroyed),
         called,
+        delegated,
     )
 
 
@@ -252,12 +285,11 @@ def _executed_frames(
 ) -> Iterator[_Frame]:
     of_protocols = [f.protocol_moves(transaction) for f in FORMS if f.protocol_moves]
     makes_all = any(moves.makes_all for moves in of_protocols)
-    for call_index, (depth, _, frame, undone) in enumerate(walk_calls(outermost)):
+    for call_index, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
-        if depth and kind is TransferType.CALL and frame.get("to"):
-            calls.add((frame["to"], (frame.get("input") or "0x")[:10]))
+        calls.note(depth, outer, frame)
         moves = None
         if kind is None or makes_all:  # hardly any
             moves = next((moves for moves in of_protocols if moves.has(frame, depth)), None)

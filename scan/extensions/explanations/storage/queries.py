@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.api.renamed_fields import recording
-from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy, Words
+from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
+from scan.contracts.proxy_contracts import Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.explanations.storage import layout, mapping_keys, slot_names

@@ -9,7 +9,7 @@ from itertools import takewhile
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from scan.contracts.proxy_contracts import ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.contracts.known_proxies import ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.storage.layout import (
     WORD,
     Layout,

@@ -162,13 +162,11 @@ def _contradiction(
         return None
     ran = targets.get(frame.trace_address, {})
     others = [address for address in ran if address not in proxy.implementations]
-    is_kept = not ran and frame.failure is None and frame.input[:4] not in proxy.own
-    if not others and not (is_kept and not trace.is_truncated):
+    if not others:
         return None
-    did = f"passed on to {', '.join(map(to_hex, others))}" if others else "not passed on"
     return (
-        f"The implementation of this proxy is {to_hex(proxy.implementation)} by its code and its"
-        f" state, but the call was {did}."
+        f"The implementation of this proxy is {to_hex(proxy.implementation)} elsewhere, but this"
+        f" call was passed on to {', '.join(map(to_hex, others))}."
     )
 
 

@@ -3,7 +3,7 @@
 -- params: none
 -- returns: nothing
 -- index: internal_transfers_pkey, credits_pkey, contract_creations_pkey, contract_creations_by_address,
---   log_emitters_pkey, contracts_pkey, blocks_pkey, transactions_pkey
+--   log_emitters_pkey, delegated_calls_pkey, contracts_pkey, blocks_pkey, transactions_pkey
 DO $$
 DECLARE
     first_ordinal bigint := (SELECT min(b.internal_transfers_before)
@@ -32,6 +32,14 @@ BEGIN
     INSERT INTO log_emitters (address, block_number)
     SELECT address, block_number FROM new_log_emitters
     ON CONFLICT DO NOTHING;
+    -- Rows of later blocks that change nothing any more.
+    DELETE FROM delegated_calls d
+    USING (
+        SELECT c.address, c.selector, c.block_number,
+            lag(c.implementation) OVER calls IS NOT DISTINCT FROM c.implementation AS is_known
+        FROM delegated_calls c
+        WINDOW calls AS (PARTITION BY c.address, c.selector ORDER BY c.block_number)) AS c
+    WHERE c.is_known AND d.address = c.address AND d.selector = c.selector AND d.block_number = c.block_number;
     CREATE TEMPORARY TABLE kept_contracts ON COMMIT DROP AS
         SELECT k.address, k.block_number, k.code_hash
         FROM (

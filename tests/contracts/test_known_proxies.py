@@ -1,0 +1,205 @@
+"""Which codes and sources of proxies are known, and what the state and calls decide of others."""
+
+from hashlib import sha256
+
+import pytest
+
+from scan.contracts.known_proxies import IMPLEMENTATION_SLOT, delegation_text, way_of_source
+from scan.contracts.proxy_contracts import MAX_TRACED, at_blocks, stored_delegation
+from scan.ethereum.client import RpcError
+from scan.ethereum.served_chain import BlockId
+from tests.support.explorer import NODE, compiled, standard_input
+from tests.support.many_functions import VERSION
+
+PROXY, FIRST, SECOND, THIRD = (bytes([n]) * 20 for n in (0x11, 0xA1, 0xA2, 0xA3))
+PACKAGES = "@openzeppelin/contracts", "openzeppelin-5.0"
+
+
+def openzeppelin(package):
+    """The sources of OpenZeppelin's proxies, by their paths."""
+    folder = NODE / "node_modules" / package
+    paths = [
+        *(folder / "proxy").rglob("*.sol"),
+        *(folder / name for name in ("utils/Address.sol", "utils/StorageSlot.sol")),
+        *(folder / name for name in ("utils/Errors.sol", "utils/Context.sol")),
+        *(folder / name for name in ("utils/LowLevelCall.sol", "access/Ownable.sol")),
+        *(folder / "interfaces").glob("*1967.sol"),
+        *(folder / "interfaces").glob("*1822.sol"),
+    ]
+    return {
+        str(path.relative_to(folder)): path.read_text()
+        for path in paths
+        if path.exists() and "Clones" not in path.name
+    }
+
+
+NAMES = {
+    "ERC1967Proxy": "proxy/ERC1967/ERC1967Proxy.sol",
+    "TransparentUpgradeableProxy": "proxy/transparent/TransparentUpgradeableProxy.sol",
+    "BeaconProxy": "proxy/beacon/BeaconProxy.sol",
+}
+
+
+@pytest.mark.parametrize("is_optimized", [False, True])
+@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize("name", NAMES)
+def test_openzeppelins_proxies_are_known_by_their_code(name, package, is_optimized):
+    """With any immutables and metadata, and with one other byte not at all."""
+    sources = openzeppelin(package)
+    standard = standard_input(sources, optimizer={"enabled": is_optimized, "runs": 200})
+    code = bytes.fromhex(compiled(VERSION, standard, NAMES[name], name).runtime.removeprefix("0x"))
+    where = "beacon " if name == "BeaconProxy" else f"slot {IMPLEMENTATION_SLOT[2:]}"
+    assert delegation_text(code).startswith(f"eip1967 {where}")
+    immutable = code.replace(b"\x7f" + bytes(32), b"\x7f" + bytes(12) + FIRST)
+    assert delegation_text(immutable).startswith(f"eip1967 {where}")
+    if name == "BeaconProxy":
+        assert delegation_text(immutable) == f"eip1967 beacon {FIRST.hex()}"
+    metadata = code[:-20] + bytes(range(18)) + code[-2:]
+    assert delegation_text(metadata) == delegation_text(code)
+    at = code.index(b"\xf4")
+    for changed in (code[:at] + b"\xf2" + code[at + 1 :], b"\x5b" + code):
+        assert delegation_text(changed).startswith("other")
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_source_is_known_by_all_of_its_files(package):
+    files = [sha256(text.encode()).hexdigest() for text in openzeppelin(package).values()]
+    needed = [
+        sha256(text.encode()).hexdigest()
+        for path, text in openzeppelin(package).items()
+        if way_of_source("ERC1967Proxy", [sha256(text.encode()).hexdigest()])
+    ]
+    assert len(needed) > len(files) // 2
+    assert way_of_source("ERC1967Proxy", needed).kind == "eip1967"
+    assert way_of_source("ERC1967Proxy", []) is None
+    assert way_of_source("Stolen", needed) is None
+    assert way_of_source("ERC1967Proxy", [*needed, sha256(b"other").hexdigest()]) is None
+
+
+SLOT = bytes.fromhex(IMPLEMENTATION_SLOT[2:])
+# Passes calls on to what is in the slot of the caller, and has the name of another slot.
+CLAIMING = bytes.fromhex("7f" + IMPLEMENTATION_SLOT[2:] + "505f5f5f5f33545af4")
+
+
+class States:
+    """A node that has the words of the claimed slot by block, and no state of other blocks."""
+
+    failed = False
+
+    def __init__(self, words):
+        self.words, self.read = words, 0
+
+    def record_failed(self):
+        self.failed = True
+
+    def results(self, calls, most_bytes=0):
+        self.read += len(calls)
+        return [self.answer(call) for call in calls]
+
+    def answer(self, call):
+        if call.method != "eth_getStorageAt" or call.params[1] != IMPLEMENTATION_SLOT:
+            return "0x" + 64 * "0"
+        block = call.params[-1]
+        number = "latest" if block == "latest" else block.number
+        if number not in self.words:
+            return RpcError(-32000, "missing trie node")
+        return "0x" + self.words[number].hex().rjust(64, "0")
+
+
+def block(number):
+    return BlockId(number, bytes([number]) * 32)
+
+
+def traced(*calls):
+    """Delegated calls as the index has them: selector, implementation, block, the newest first."""
+    rows = [
+        [f"0x{selector:08x}", "0x" + to.hex(), number, "0x" + bytes([number]).hex() * 32,
+         "0x" + bytes([number - 1]).hex() * 32]
+        for selector, to, number in calls
+    ]  # fmt: skip
+    return str(rows).replace("'", '"')
+
+
+def proxy(words, *calls, at=9):
+    delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
+    node = States(words)
+    [found] = at_blocks(node, [(PROXY, delegation, block(at))])
+    return found
+
+
+ZERO = bytes(20)
+# What the slot has by block, calls, and the implementations, the evidence and what is unused.
+DECISIONS = {
+    "a claim": ({9: FIRST}, [], ((FIRST,), "claim", b"")),
+    "nothing": ({9: ZERO}, [], None),
+    "a call of what is claimed": ({9: FIRST}, [(1, FIRST, 5)], ((FIRST,), "trace", b"")),
+    "a call without a claim": ({9: ZERO}, [(1, FIRST, 5)], ((FIRST,), "trace", b"")),
+    "a call of another one": (
+        {9: FIRST, 5: FIRST, 4: FIRST},
+        [(1, SECOND, 5)],
+        ((SECOND,), "trace", FIRST),
+    ),
+    "an upgrade since": (
+        {9: SECOND, 5: FIRST, 4: FIRST},
+        [(1, FIRST, 5)],
+        ((SECOND,), "claim", b""),
+    ),
+    "an upgrade in the call's block": (
+        {9: SECOND, 5: SECOND, 4: FIRST},
+        [(1, FIRST, 5)],
+        ((SECOND,), "claim", b""),
+    ),
+    "an upgrade, and a call": (
+        {9: SECOND, 8: SECOND, 7: SECOND, 5: FIRST, 4: FIRST},
+        [(2, SECOND, 8), (1, FIRST, 5)],
+        ((SECOND,), "trace", b""),
+    ),
+    "without old state, an upgrade and a call": (
+        {9: SECOND},
+        [(2, SECOND, 8), (1, FIRST, 5)],
+        ((SECOND,), "trace", b""),
+    ),
+    "without old state, a call of another one": (
+        {9: FIRST},
+        [(1, SECOND, 5)],
+        ((SECOND,), "trace", FIRST),
+    ),
+    "two that it ran by function, one of them claimed": (
+        dict.fromkeys(range(10), FIRST),
+        [(2, FIRST, 8), (1, SECOND, 5)],
+        ((FIRST, SECOND), "trace", b""),
+    ),
+    "two that it ran by function, the other one last": (
+        dict.fromkeys(range(10), FIRST),
+        [(1, SECOND, 8), (2, FIRST, 5)],
+        ((SECOND, FIRST), "trace", b""),
+    ),
+    "two that it ran by function, none claimed": (
+        dict.fromkeys(range(10), ZERO),
+        [(2, THIRD, 8), (1, SECOND, 5)],
+        ((THIRD, SECOND), "trace", b""),
+    ),
+    "a later call is not of the block": ({5: ZERO}, [(1, SECOND, 9)], None),
+}  # fmt: skip
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", DECISIONS)
+def test_calls_decide_and_a_claim_holds_where_the_state_was_its(name):
+    words, calls, expected = DECISIONS[name]
+    decided = proxy(words, *calls, at=max(words))
+    shown = decided and (decided.implementations, decided.evidence, decided.unused)
+    assert shown == expected
+    if decided and decided.evidence == "trace" and not decided.others:
+        assert decided.evidence_of(bytes.fromhex(f"{9:08x}")) == "claim"
+
+
+@pytest.mark.check
+def test_few_implementations_are_compared_with_a_claim():
+    calls = [(n, bytes([n]) * 20, n) for n in range(200, 20, -1)]
+    node = States(dict.fromkeys(range(256), FIRST))
+    delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
+    many = [(bytes([n]) * 20, delegation, block(255)) for n in range(30)]
+    at_blocks(node, many)
+    ways = len(delegation.claims)
+    assert node.read <= len(many) * ways * (1 + 2 * MAX_TRACED)
