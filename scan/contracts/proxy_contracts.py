@@ -26,7 +26,10 @@ MAX_RESPONSE_BYTES = 256 * 1024
 MAX_FACETS = 64
 MAX_TARGETS = 4  # steps from code that passes all calls on to the code that does not
 MAX_TRACED = 4  # implementations by traces whose times are compared with a claim
-CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
+MAX_CLAIMS = 4  # ways that are read of a contract
+FACETS_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each facet
+MAX_DIAMONDS = 20  # whose facets are read at once
+CALL_GAS = "0x30d40"  # 200,000, of a function that returns an address
 _IMPLEMENTATION = "0x5c60da1b"  # implementation()
 _FACET = data("0xcdffacc6")  # facetAddress(bytes4)
 
@@ -128,7 +131,7 @@ def stored_delegation(text: str | None, calls: str | None = None) -> Delegation:
     name, *files = source.split() or [""]
     if (way := way_of_source(name, files)) is not None:
         return _known(way)
-    claims = tuple(way for name in stored.split()[1:] for way in CLAIMS[name].ways)
+    claims = tuple(way for name in stored.split()[1:] for way in CLAIMS[name].ways)[:MAX_CLAIMS]
     traced = tuple(
         DelegatedCall(
             data(selector),
@@ -192,7 +195,7 @@ Words = Mapping[bytes, bytes]  # of slots
 class Stated(NamedTuple):
     """What a contract says of where it passes calls on, at a block or now."""
 
-    kind: str
+    way: Way
     targets: tuple[bytes, ...]
     is_of_now: bool
 
@@ -225,17 +228,18 @@ def at_blocks(
         for _, of, block in proxies
     ]
     # Whether what was claimed when another implementation ran was that one.
+    ways = [says and says.way for says in stated]
     doubts = [
         (index, call)
         for index, (says, of) in enumerate(zip(stated, calls, strict=True))
-        if says is not None and says.kind != "eip2535"
+        if says is not None and says.way.how != "facets"
         for call in _newest(of)
         if call.implementation not in says.targets
     ]
     then = _stated(
         node,
         [
-            _Query(proxies[index][0], proxies[index][1].claims, block)
+            _Query(proxies[index][0], [*filter(None, [ways[index]])], block)
             for index, call in doubts
             for block in (call.block, call.parent or call.block)
         ],
@@ -272,7 +276,7 @@ def _proxy(
     if of.way is not None or not calls:
         evidence = CODE if of.way is not None else CLAIM
         return says and Proxy(
-            says.kind, says.targets[0], evidence, says.targets[1:], is_of_now=says.is_of_now
+            says.way.kind, says.targets[0], evidence, says.targets[1:], is_of_now=says.is_of_now
         )
     targets = says.targets if says else ()
     newest = _newest(calls)
@@ -289,15 +293,15 @@ def _proxy(
     ]
     routes = {c.selector: c.implementation for c in reversed(calls) if c.implementation in ran}
     is_of_now = says is not None and says.is_of_now
-    if says is not None and says.kind == "eip2535":
+    if says is not None and says.way.how == "facets":
         first, *others = dict.fromkeys((*targets, *ran))
         evidence = TRACE if {first, *others} <= {*ran} else CLAIM
-        return Proxy(says.kind, first, evidence, tuple(others), b"", is_of_now, routes)
+        return Proxy(says.way.kind, first, evidence, tuple(others), b"", is_of_now, routes)
     if says is not None and not ran:  # it has named another one since
-        return Proxy(says.kind, targets[0], CLAIM, is_of_now=is_of_now)
+        return Proxy(says.way.kind, targets[0], CLAIM, is_of_now=is_of_now)
     first, *others = ran
     unused = b"" if says is None or targets[0] in ran else targets[0]
-    kind = ROUTER if others else says.kind if says and not unused else UNKNOWN
+    kind = ROUTER if others else says.way.kind if says and not unused else UNKNOWN
     return Proxy(kind, first, TRACE, tuple(others), unused, is_of_now, routes)
 
 
@@ -307,7 +311,7 @@ def facet_of(
     """Return the facet that a diamond names for a function; None where it does not. Raises the
     errors of NodeSession, and BadHex."""
     call = {"to": to_hex(address), "data": to_hex(_FACET + selector.ljust(32, b"\0"))}
-    [answer], _ = _answers(node, [(Call("eth_call", ({**call, "gas": CALL_GAS},)), block)])
+    [answer], _ = _answers(node, [(Call("eth_call", ({**call, "gas": FACETS_GAS},)), block)])
     return None if isinstance(answer, RpcError) else _address(data(answer))
 
 
@@ -317,6 +321,9 @@ def _stated(
     """Return what contracts say: the first of their ways that names a contract; None where none
     does. `or_now`: where the node has no state of the block, what they say now."""
     asked = [(n, way) for n, query in enumerate(queries) for way in query.ways]
+    diamonds = [pair for pair in asked if pair[1].how == "facets"]
+    left_out = {n for n, _ in diamonds[MAX_DIAMONDS:]}
+    asked = [(n, way) for n, way in asked if way.how != "facets" or n not in left_out]
     answers, of_now = _answers(
         node, [(_call(queries[n].address, way), queries[n].block) for n, way in asked], or_now
     )
@@ -345,14 +352,15 @@ def _stated(
         facets = way.how == "facets"
         targets = _addresses(word) if facets else (target,) if target else ()
         if targets and stated[n] is None:
-            stated[n] = Stated(way.kind, targets, index in of_now)
+            stated[n] = Stated(way, targets, index in of_now)
     return stated
 
 
 def _call(address: bytes, way: Way) -> Call:
     """Return the call that reads a way, without its block."""
     if way.how in ("function", "facets"):
-        return Call("eth_call", ({"to": to_hex(address), "data": to_hex(way.at), "gas": CALL_GAS},))
+        gas = FACETS_GAS if way.how == "facets" else CALL_GAS
+        return Call("eth_call", ({"to": to_hex(address), "data": to_hex(way.at), "gas": gas},))
     if way.how == "beacon":
         return _implementation_of(way.at)
     return Call("eth_getStorageAt", (to_hex(address), to_hex(way.at)))

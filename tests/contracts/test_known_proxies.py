@@ -52,13 +52,18 @@ def test_openzeppelins_proxies_are_known_by_their_code(name, package, is_optimiz
     assert delegation_text(code).startswith(f"eip1967 {where}")
     immutable = code.replace(b"\x7f" + bytes(32), b"\x7f" + bytes(12) + FIRST)
     assert delegation_text(immutable).startswith(f"eip1967 {where}")
-    if name == "BeaconProxy":
-        assert delegation_text(immutable) == f"eip1967 beacon {FIRST.hex()}"
     metadata = code[:-20] + bytes(range(18)) + code[-2:]
     assert delegation_text(metadata) == delegation_text(code)
     at = code.index(b"\xf4")
     for changed in (code[:at] + b"\xf2" + code[at + 1 :], b"\x5b" + code):
         assert delegation_text(changed).startswith("other")
+
+
+def test_a_beacon_in_the_code_is_that_which_is_asked():
+    standard = standard_input(openzeppelin(PACKAGES[0]))
+    code = compiled(VERSION, standard, NAMES["BeaconProxy"], "BeaconProxy").runtime
+    code = bytes.fromhex(code.removeprefix("0x").replace("7f" + 64 * "0", f"7f{FIRST.hex():0>64}"))
+    assert delegation_text(code) == f"eip1967 beacon {FIRST.hex()}"
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -190,8 +195,13 @@ def test_calls_decide_and_a_claim_holds_where_the_state_was_its(name):
     decided = proxy(words, *calls, at=max(words))
     shown = decided and (decided.implementations, decided.evidence, decided.unused)
     assert shown == expected
-    if decided and decided.evidence == "trace" and not decided.others:
-        assert decided.evidence_of(bytes.fromhex(f"{9:08x}")) == "claim"
+
+
+@pytest.mark.check
+def test_the_evidence_of_a_function_that_was_not_called_is_a_claim():
+    decided = proxy({9: FIRST}, (1, FIRST, 5))
+    selectors = bytes.fromhex("00000001"), bytes.fromhex("00000002")
+    assert [decided.evidence_of(selector) for selector in selectors] == ["trace", "claim"]
 
 
 @pytest.mark.check
