@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from scan.contracts import abi_decoding, abi_json, revert_reasons
 from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, most_bytes_of
 from scan.contracts.proxy_contracts import (
-    CLONES,
+    IN_CODE,
     MAX_TARGETS,
     ROUTER,
     Proxy,
@@ -178,7 +178,7 @@ class ReadCalls:
             yield proxy
             if proxy.others:
                 return
-            code_address, is_clone = proxy.implementation, proxy.kind in CLONES
+            code_address, is_clone = proxy.implementation, proxy.kind in IN_CODE
 
     def _proxy_at(
         self,

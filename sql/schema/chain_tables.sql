@@ -231,7 +231,7 @@ CREATE TABLE IF NOT EXISTS orphaned_blocks (
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
     code bytea NOT NULL,
-    delegation text NOT NULL,      -- how it passes calls on, see delegation_text(); '': it cannot
+    delegation text NOT NULL DEFAULT '', -- how it passes calls on, see delegation_text(); '': it cannot
     is_proxy boolean NOT NULL GENERATED ALWAYS AS (delegation <> '' AND delegation NOT LIKE 'other%') STORED
 );
 

@@ -4,8 +4,20 @@ from hashlib import sha256
 
 import pytest
 
-from scan.contracts.known_proxies import IMPLEMENTATION_SLOT, delegation_text, way_of_source
-from scan.contracts.proxy_contracts import MAX_TRACED, at_blocks, stored_delegation
+from scan.contracts.known_proxies import (
+    CLAIMS,
+    DIAMOND_MARKS,
+    IMPLEMENTATION_SLOT,
+    delegation_text,
+    way_of_source,
+)
+from scan.contracts.proxy_contracts import (
+    MAX_CLAIMS,
+    MAX_DIAMONDS,
+    MAX_TRACED,
+    at_blocks,
+    stored_delegation,
+)
 from scan.ethereum.client import RpcError
 from scan.ethereum.served_chain import BlockId
 from tests.support.explorer import NODE, compiled, standard_input
@@ -211,5 +223,17 @@ def test_few_implementations_are_compared_with_a_claim():
     delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
     many = [(bytes([n]) * 20, delegation, block(255)) for n in range(30)]
     at_blocks(node, many)
-    ways = len(delegation.claims)
-    assert node.read <= len(many) * ways * (1 + 2 * MAX_TRACED)
+    assert node.read <= len(many) * (len(delegation.claims) + 2 * MAX_TRACED)
+
+
+@pytest.mark.check
+def test_of_code_that_may_claim_all_a_few_ways_are_read():
+    marks = "".join(mark for claim in CLAIMS.values() for mark in claim.marks)
+    delegation = stored_delegation(delegation_text(CLAIMING + bytes.fromhex(marks)))
+    node = States(dict.fromkeys(range(256), ZERO))
+    assert at_blocks(node, [(PROXY, delegation, block(9))]) == [None]
+    assert node.read == MAX_CLAIMS
+    diamond = stored_delegation(delegation_text(bytes.fromhex("f4" + DIAMOND_MARKS[0])))
+    node = States({})
+    at_blocks(node, [(bytes([n]) * 20, diamond, None) for n in range(9 * MAX_DIAMONDS)])
+    assert node.read == MAX_DIAMONDS

@@ -23,21 +23,16 @@ MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 
 def proxy_fields(proxy: Proxy) -> dict[str, Any]:
     """Return the fields of an address; `is_verified` is among them where the proxy's own code says
-    nothing of it. An implementation that is only claimed has no name."""
-    kind, is_claimed = proxy.kind, proxy.evidence == CLAIM
+    nothing of it. What is only claimed is left out: this form has no place for the evidence."""
+    if proxy.evidence == CLAIM:
+        return {"proxy_type": None, "implementations": []}
+    kind = proxy.kind
     parties = addresses.parties(reader(), proxy.implementations)
     objects = [
-        {
-            "address_hash": checksummed(address),
-            "name": None if is_claimed else parties[address]["contract"],
-            "evidence": proxy.evidence,
-        }
+        {"address_hash": checksummed(address), "name": parties[address]["contract"]}
         for address in map(to_hex, proxy.implementations)
     ]
-    fields: dict[str, Any] = {
-        "proxy_type": "unknown" if is_claimed else KINDS[kind],
-        "implementations": objects,
-    }
+    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": objects}
     if kind in MINIMAL and objects and all(implementation["name"] for implementation in objects):
         fields["is_verified"] = True
     return fields

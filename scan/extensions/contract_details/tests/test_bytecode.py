@@ -17,7 +17,7 @@ from scan.extensions.contract_details.source_files import archive
 from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
-from tests.contracts.test_proxy_kinds import SELECTING, Lying, array, followed
+from tests.contracts.test_proxy_kinds import SELECTING, Lying, array, stored
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
@@ -363,7 +363,7 @@ def test_patterns_are_those_of_code_of_the_same_length_that_stands_there(databas
 @pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
 def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
     abis = ContractAbis(None)
-    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): followed(SELECTING)}
+    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): stored(SELECTING)}
     for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
         read = abis._implementations_of(delegations, node)
         assert len(read) == proxies
@@ -373,5 +373,5 @@ def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
 def test_of_many_large_facets_not_all_abis_are_read(monkeypatch):
     text = f"[{' ' * 600_000}]"
     monkeypatch.setattr(contracts, "get", lambda *_: SimpleNamespace(interface=text))
-    diamond = Proxy("eip2535", b"\1" * 20, (b"\2" * 20,) * 63)
+    diamond = Proxy("eip2535", b"\1" * 20, "claim", (b"\2" * 20,) * 63)
     assert contract_values.implementation_abis(None, diamond) == [[]]

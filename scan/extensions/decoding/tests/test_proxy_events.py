@@ -8,7 +8,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from app import create_app
-from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.decoding.tests.test_transaction_contents import (
     NEXT,
     SLOT,
@@ -150,6 +150,7 @@ def test_the_implementation_is_that_of_the_storage_that_the_code_reads(explorer,
     assert (method["signature"], method["source"]) == ("nothing()", "verified")
     answer = explorer.call(at, "over(uint256)", 5).json
     unproven = ["result", "implementation"]
-    assert answer == {"result": "number", "implementation": many, "unproven": unproven}
+    named = {"implementation": many, "evidence": "claim"}
+    assert answer == {"result": "number", **named, "unproven": unproven}
     values = explorer.client.get(f"/api/v1/contracts/{at}/values").json
     assert values["implementation"] == many and values["values"], values

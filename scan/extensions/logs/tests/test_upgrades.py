@@ -2,7 +2,7 @@
 
 import re
 
-from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.logs import upgrades
 from tests.support.anvil import calldata
 from tests.support.many_functions import deploy

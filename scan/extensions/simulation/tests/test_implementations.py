@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from eth_abi import encode
 
-from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
 from tests.support.anvil import calldata
