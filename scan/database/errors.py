@@ -104,9 +104,10 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.InvalidFunctionDefinition,
         psycopg2.errors.InvalidTableDefinition,
     ) as error:
+        reason = error.diag.message_primary or ""
         raise SchemaMismatch(
-            "The database schema does not match this version: `scan migrate` says why.",
-            reason=error.diag.message_primary or "",
+            f"The database does not match this version of Scan: {reason}; run `scan migrate`.",
+            reason=reason,
         ) from error
     except psycopg2.errors.InsufficientPrivilege as error:
         hint = error.diag.message_hint  # from the schema

@@ -5,10 +5,10 @@
 -- to be of another creation to what matches the present one. What is kept has its functions in
 -- verified_functions, and its events and errors in verified_signatures.
 -- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
---   file_path text, compiler_version text, license text null, settings text, abi text,
---   sources text, constructor_arguments bytea null, creation_length integer null,
+--   file_path text, compiler_version text, license text null, settings json, abi json,
+--   sources json, constructor_arguments bytea null, creation_length integer null,
 --   creation_hash bytea null, metadata text null, code_length integer,
---   masked_hash bytea, variable_ranges text, code_layouts text, selectors bytea[], signatures text[],
+--   masked_hash bytea, variable_ranges text, code_layouts json null, selectors bytea[], signatures text[],
 --   declared_hashes bytea[], declared text[]
 -- returns: the address, or no row when nothing was kept
 -- index: verified_contracts_pkey, verified_functions_pkey, verified_signatures_pkey, creation_comparisons_pkey

@@ -5,7 +5,7 @@
 -- literals: none
 -- returns: code_hash, address
 -- index: contract_creations_pkey, contracts_by_block, contracts_pkey, codes_pkey, verified_contracts_by_code_hash
-SELECT o.code_hash, min(n.address)
+SELECT o.code_hash, (array_agg(n.address ORDER BY n.address))[1] -- min(bytea) is new in PostgreSQL 18
 FROM (
     (SELECT block_number, address
     FROM contract_creations

@@ -20,4 +20,4 @@ SELECT (
             FROM verified_contracts v
             WHERE v.code_hash = e.code_hash AND v.match <> 'runtime'))
     ORDER BY n.address
-    LIMIT 1), (SELECT max(n.address) FROM next n);
+    LIMIT 1), (SELECT n.address FROM next n ORDER BY n.address DESC LIMIT 1); -- max(bytea) is new in PostgreSQL 18
