@@ -23,7 +23,7 @@ from bench.seed import seed
 from scan.ethereum.request_node import NodeSession
 from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, execute, name_in, read_only
+from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
 from tests.support.explorer import (
     compiling_in_server,
@@ -74,6 +74,13 @@ def own_postgres():
         yield server
 
 
+@pytest.fixture(scope="module")
+def oldest_postgres():
+    """PostgreSQL 16, the oldest that Scan takes; the wheel has it beside the embedded one."""
+    with Postgres(programs=OLDEST) as server:
+        yield server
+
+
 @pytest.fixture(scope="session")
 def template(postgres):
     return postgres.make_template()
@@ -118,6 +125,13 @@ def own_seeded_service(postgres, seeded_template):
 def database_url(postgres, template):
     """An empty database with the schema, for this test alone."""
     with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def oldest_database_url(oldest_postgres):
+    """The same of PostgreSQL 16, for the tests of a file."""
+    with oldest_postgres.cloned(oldest_postgres.make_template()) as url:
         yield url
 
 

