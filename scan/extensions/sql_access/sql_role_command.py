@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from scan.commands.startup import connected, settings_with_database
 from scan.database.connection import Database
+from scan.database.server_faults import known_faults
 from scan.errors import ScanError
 from scan.observability.logs import print_lines
 from scan.settings import Settings
@@ -65,12 +66,14 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
             password=password,
             statement_timeout=options.statement_timeout,
         )
-        [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
+        [(*rights, version)] = database.rows("commands/sql_role_get_rights", name=options.name)
     url = _url(settings.database_url, options.name, password)
     print_lines(f"role      {options.name}", f"password  {password}", f"URL       {url}")
     print_lines("It may read the tables and the views of schema v1; see docs/sql.md.")
     left = (text for text, is_left in zip(LEFT, rights, strict=True) if is_left)
     print_lines(*(f"warning: {text}" for text in left))
+    if (faults := known_faults(version)) is not None:
+        print_lines(f"warning: {faults.text}; {faults.advice}")
     with closing(Database(url, statement_timeout_ms=5000, name="scan-sql-role")) as database:
         try:
             database.value("database/databases_get_name")

@@ -10,6 +10,7 @@ from typing import Any
 from scan import registry
 from scan.database import errors, migrations
 from scan.database.connection import Database
+from scan.database.server_faults import known_faults
 from scan.ethereum import development_nodes
 from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
@@ -85,7 +86,10 @@ def _check_server(database: Database) -> Findings:
     if version < LEAST_VERSION:
         yield failure(f"PostgreSQL {version // 10_000}", "upgrade to 16 or newer")
     else:
-        yield ok(f"PostgreSQL {version // 10_000}, {size_bytes / GIB:.1f} GiB")
+        number = ".".join(map(str, divmod(version, 10_000)))
+        yield ok(f"PostgreSQL {number}, {size_bytes / GIB:.1f} GiB")
+    if (faults := known_faults(version)) is not None:
+        yield warning(*faults)
     for name in MUST_BE_ON:
         if values[name] != "on":
             advice = f"set {name} = on: without it data or answers become wrong"

@@ -7,6 +7,7 @@ import time
 import psycopg2
 import pytest
 
+from scan.database.server_faults import known_faults
 from tests.commands.test_command import scan
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
@@ -80,6 +81,14 @@ def test_settings_of_the_server_that_lose_data_are_errors(sound):
     [row] = database.execute(sound.database_url, "SHOW fsync")
     off = [f for f in sound.examine() if "fsync is off" in f["text"]]
     assert len(off) == (row[0] == "off")
+
+
+def test_known_faults_of_the_server_are_warnings(sound):
+    """Of the tests' server, whichever it is; tests/database/test_server_faults.py has others."""
+    [[version]] = database.execute(sound.database_url, "SHOW server_version_num")
+    findings = [(f["level"], f["text"], f["advice"]) for f in sound.examine()]
+    known = [("warning", *faults) for faults in [known_faults(int(version))] if faults]
+    assert [finding for finding in findings if "can execute code" in finding[1]] == known
 
 
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
