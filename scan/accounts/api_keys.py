@@ -24,7 +24,10 @@ from scan.settings import Settings
 MAX_ACTIVE_KEYS = 10  # per owner
 MAX_LABEL_CHARACTERS = 100
 PREFIX_LENGTH = 12
+SESSION_S = 7 * 86_400
+MAX_SESSIONS = 1_000  # of a key
 _KEY = re.compile(r"scan_[0-9a-f]{64}")
+_SESSION = re.compile(r"[0-9a-f]{64}")
 
 
 class NewKey(NamedTuple):
@@ -40,7 +43,6 @@ class ApiKey(NamedTuple):
     id: int
     owner: bytes | None  # None: an operator made it, for no wallet
     requests_per_minute: int
-    hash: bytes = b""  # of its text
 
 
 def new_key(token_bytes: Callable[[int], bytes] = secrets.token_bytes) -> NewKey:
@@ -114,6 +116,32 @@ def deactivate(database: Database, key_id: int, owner: bytes | None) -> None:
             raise NotFound("This owner has no active API key with this id.")
 
 
+def begin_session(database: Database, key: ApiKey) -> str:
+    """Return the secret of a new session of somebody who has signed in by a key. Its hash alone is
+    stored, so that nothing in the database is a session."""
+    secret = secrets.token_hex(32)
+    with database.transaction() as tx:
+        tx.execute(
+            "accounts/sessions_create",
+            session_hash=_hash(secret),
+            key_id=key.id,
+            seconds=SESSION_S,
+            max_sessions=MAX_SESSIONS,
+        )
+    return secret
+
+
+def end_session(database: Database, secret: str) -> None:
+    if (hashed := session_hash(secret)) is not None:
+        with database.transaction() as tx:
+            tx.execute("accounts/sessions_delete", session_hash=hashed)
+
+
+def session_hash(secret: str) -> bytes | None:
+    """Return the SHA-256 of a session's secret; None for what is none."""
+    return _hash(secret) if _SESSION.fullmatch(secret) else None
+
+
 def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("ascii")).digest()
 
@@ -134,8 +162,8 @@ class CachedKey(NamedTuple):
 
 
 class ApiKeyLookup:
-    """The lookup of active keys by the hash of their text. While `database` is unavailable, keys
-    are read from its replica, if there is one."""
+    """The lookup of active keys, each `given` by its text, or by the hash of a session. While
+    `database` is unavailable, keys are read from its replica, if there is one."""
 
     def __init__(
         self,
@@ -149,15 +177,15 @@ class ApiKeyLookup:
         self._replica = replica
         self._most_cached = most_cached
         self._clock = clock
-        self._cache: OrderedDict[bytes | int, CachedKey] = OrderedDict()
+        self._cache: OrderedDict[_Sought, CachedKey] = OrderedDict()
         self._lock = threading.Lock()
         self._paused_until = 0.0
-        self._due: set[bytes | int] = set()  # to be looked up by the thread
+        self._due: set[_Sought] = set()  # to be looked up by the thread
         self._threads: ThreadPoolExecutor | None = None
 
-    def find(self, given: str | int) -> ApiKey | None:
-        """Return the active key with a text or an id; None if it is malformed, unknown or inactive.
-        Raises Unavailable."""
+    def find(self, given: str | bytes) -> ApiKey | None:
+        """Return the active key; None if it is malformed, unknown or inactive. Raises
+        Unavailable."""
         sought = _sought(given)
         if sought is None:
             return None
@@ -166,7 +194,7 @@ class ApiKeyLookup:
             cached = self._find_anew(sought)
         return cached.key
 
-    def find_cached(self, given: str | int) -> CachedKey | None:
+    def find_cached(self, given: str | bytes) -> CachedKey | None:
         """Return the result of find() if it is known without a query, else None. Never wait."""
         sought = _sought(given)
         if sought is None:
@@ -174,7 +202,7 @@ class ApiKeyLookup:
         cached = self._cache.get(sought)
         return cached if cached is not None and cached.until > self._clock() else None
 
-    def is_in_force(self, given: str | int) -> bool:
+    def is_in_force(self, given: str | bytes) -> bool:
         """Return whether a key that was active still is, as far as it is known, which is looked up
         again in a thread: an end is known CACHED_S later at the latest. Never wait."""
         sought = _sought(given)
@@ -189,7 +217,7 @@ class ApiKeyLookup:
                     self._threads.submit(self._look_again, sought)
         return cached is None or cached.key is not None
 
-    def _look_again(self, sought: bytes | int) -> None:
+    def _look_again(self, sought: "_Sought") -> None:
         try:
             self._find_anew(sought)
         except Unavailable as error:
@@ -198,7 +226,7 @@ class ApiKeyLookup:
             with self._lock:
                 self._due.discard(sought)
 
-    def _find_anew(self, sought: bytes | int) -> CachedKey:
+    def _find_anew(self, sought: "_Sought") -> CachedKey:
         now, cache = self._clock(), self._cache
         cached = CachedKey(self._look_up(sought, now), now + CACHED_S)
         with self._lock:
@@ -213,7 +241,7 @@ class ApiKeyLookup:
         a look-up has read before, and keeps later, it keeps in the former cache."""
         self._cache = OrderedDict()
 
-    def _look_up(self, sought: bytes | int, now: float) -> ApiKey | None:
+    def _look_up(self, sought: "_Sought", now: float) -> ApiKey | None:
         try:
             if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
@@ -227,20 +255,27 @@ class ApiKeyLookup:
             return _read_key(self._replica, sought)
 
 
-def _sought(given: str | int) -> bytes | int | None:
-    """Return the hash of a key's text, or its id; None where it is malformed."""
-    return given if isinstance(given, int) else key_hash(given)
+class _Sought(NamedTuple):
+    """The statement that finds a key, and the hash of its text or of a session."""
+
+    statement: str
+    hash: bytes
 
 
-def _read_key(database: Database, sought: bytes | int) -> ApiKey | None:
-    if isinstance(sought, int):
-        row = database.row("accounts/api_keys_find_by_id", id=sought)
-    else:
-        row = database.row("accounts/api_keys_find", key_hash=sought)
+def _sought(given: str | bytes) -> _Sought | None:
+    """Return None where a text is malformed."""
+    if isinstance(given, bytes):
+        return _Sought("accounts/sessions_find", given)
+    hashed = key_hash(given)
+    return None if hashed is None else _Sought("accounts/api_keys_find", hashed)
+
+
+def _read_key(database: Database, sought: _Sought) -> ApiKey | None:
+    row = database.row(sought.statement, hash=sought.hash)
     if row is None:
         return None
-    id_, owner, limit, hashed = row
-    return ApiKey(id_, None if owner is None else bytes(owner), limit, bytes(hashed))
+    id_, owner, limit = row
+    return ApiKey(id_, None if owner is None else bytes(owner), limit)
 
 
 log = logging.getLogger(__name__)

@@ -4,8 +4,8 @@ path is looked at.
 Without a key everything but /healthz, /readyz and the sign-in form is one refusal, whose bytes do
 not depend on the path: nothing of the chain, of routes or of caches is read before. A key comes in
 X-API-Key, in `Authorization: Bearer`, or as `apikey` in the forms that have it; a person has a
-cookie, which the key's hash signs and which ends with the key, or was signed in by a proxy. What a
-browser adds by itself counts only where one of our own pages, or the person, sends the request.
+session's cookie, which ends with its key, or was signed in by a proxy. What a browser adds by
+itself counts only where one of our own pages, or the person, sends the request.
 """
 
 import time
@@ -15,10 +15,9 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from itsdangerous import BadData, TimestampSigner
 from werkzeug.http import parse_cookie
 
-from scan.accounts.api_keys import ApiKey, ApiKeyLookup
+from scan.accounts.api_keys import ApiKey, ApiKeyLookup, session_hash
 from scan.errors import InvalidApiKey, MissingApiKey, ScanError, Unavailable
 from scan.http import index_version, request_state
 from scan.http.credentials_and_limits import BEARER, RateLimit, key_in_form
@@ -31,11 +30,9 @@ from scan.settings import Settings
 SIGN_IN, SIGN_OUT = "/sign-in", "/sign-out"
 ALIVE, READY = "/healthz", "/readyz"
 COOKIE = "scan_session"
-SESSION_S = 7 * 86_400
-# A proxy's session, or a cookie, may end while a stream is open, unseen here: its client opens it
-# again, from its last event on, and is let in or not.
+# A proxy's session may end while a stream is open, unseen here: its client opens it again, from its
+# last event on, and is let in or not.
 STREAM_S = 60.0
-MAX_ID_DIGITS = 16  # of a key
 MAX_USER = 320  # characters of the name that a proxy gives
 VARIES_BY = ("Cookie", "Authorization", "X-API-Key")
 PREFLIGHT_METHODS = "DELETE, GET, HEAD, OPTIONS, PATCH, POST"
@@ -48,17 +45,6 @@ SignInPage = Callable[[ScanError], WsgiResponse]
 Identifying = Generator[WaitsFor, None, ScanError | None]
 
 
-def signer(key_hash: bytes) -> TimestampSigner:
-    """Return what signs the sessions of a key. Every process can read its hash while it is in
-    force, so that they share no other secret."""
-    return TimestampSigner(key_hash, salt="scan.session", key_derivation="hmac")
-
-
-def session_of(key: ApiKey) -> str:
-    """Return the cookie's value of somebody who has signed in by a key."""
-    return signer(key.hash).sign(str(key.id)).decode()
-
-
 class Given(NamedTuple):
     """What a request gives: the texts of its keys, the sessions of its cookies, and the name of the
     person whom a trusted proxy has signed in."""
@@ -66,6 +52,12 @@ class Given(NamedTuple):
     keys: frozenset[str]
     sessions: frozenset[str] = frozenset()
     user: str | None = None
+
+
+def sessions_in(environ: Environ) -> frozenset[str]:
+    """Return the sessions of a request's cookies, which werkzeug expects to be UTF-8."""
+    cookies = environ.get("HTTP_COOKIE", "").encode("ascii", "replace").decode()
+    return frozenset(parse_cookie(cookies).getlist(COOKIE))
 
 
 @dataclass(frozen=True)
@@ -134,23 +126,18 @@ class Gate:
         return (yield from self._identify_session(state, *given.sessions))
 
     def _identify_session(self, state: RequestState, session: str) -> Identifying:
-        digits = session.partition(".")[0]
-        if not (digits.isascii() and digits.isdecimal() and len(digits) <= MAX_ID_DIGITS):
+        if (hashed := session_hash(session)) is None:
             return MissingApiKey(ENDED)
-        key = yield from self._look_up(state, int(digits))
+        key = yield from self._look_up(state, hashed)
         if isinstance(key, ScanError):
             return key
-        try:
-            signed = None if key is None else signer(key.hash).unsign(session, max_age=SESSION_S)
-        except BadData:
-            signed = None
-        if key is None or signed != digits.encode():
+        if key is None:
             return MissingApiKey(ENDED)
-        state.watched, state.session_key = key.id, key
+        state.watched, state.session_key = hashed, key
         return None
 
     def _look_up(
-        self, state: RequestState, given: str | int
+        self, state: RequestState, given: str | bytes
     ) -> Generator[WaitsFor, None, ApiKey | ScanError | None]:
         """Look a key up; before a thread does, the request is charged to its address's ceiling."""
         cached = self.key_lookup.find_cached(given)
@@ -175,8 +162,7 @@ class Gate:
             keys |= {v for name, v in fields if name.lower() == interface.api_key_parameter}
         if not self._is_sent_by_own_pages(state):
             return Given(frozenset(keys))
-        cookies = parse_cookie(environ.get("HTTP_COOKIE", "")).getlist(COOKIE)
-        return Given(frozenset(keys), frozenset(cookies), self._user(environ))
+        return Given(frozenset(keys), sessions_in(environ), self._user(environ))
 
     def _user(self, environ: Environ) -> str | None:
         """Return the name that a trusted proxy gives; None of another peer's, of none, or of one

@@ -170,7 +170,7 @@ class RateLimit:
             return charged
         if key is not None:
             self.key_usage.count(key.id, time.time())
-            state.watched = caller.api_key or key.id
+            state.watched = caller.api_key or state.watched
             return charged._replace(key=key)
         if caller.api_key is None:
             return charged

@@ -100,9 +100,7 @@ class RequestState:
     reader: Reader | None = None  # None until Flask runs
     places: RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
-    watched: str | int | None = (
-        None  # the key's text, or the id of a session's: it ends the response
-    )
+    watched: str | bytes | None = None  # the key's text, or a session's hash: it ends the response
     session_key: ApiKey | None = None  # of a person's session
     stream_ends_at: float | None = None  # by time.monotonic(); None where a key alone ends it
     has_ceiling_charged: bool = False  # the limit of the client's address over all keys

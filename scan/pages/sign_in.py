@@ -11,9 +11,10 @@ from urllib.parse import parse_qs, urlsplit
 from flask import Blueprint, Response, request
 from markupsafe import Markup
 
+from scan.accounts import api_keys
 from scan.errors import InvalidApiKey, InvalidParameter, ScanError
-from scan.http import request_bodies
-from scan.http.access import COOKIE, SESSION_S, SIGN_IN, SIGN_OUT, SignInPage, own_hosts, session_of
+from scan.http import access, request_bodies
+from scan.http.access import COOKIE, SIGN_IN, SIGN_OUT, SignInPage, own_hosts
 from scan.http.credentials_and_limits import over_limit
 from scan.http.current_request import client_address, reader
 from scan.http.interfaces import Interface, SameOrigin
@@ -104,8 +105,8 @@ def sign_in() -> Response:
     response = _redirect(_local(fields.get("next", [""])[-1]) or _asked_for(settings) or "/")
     response.set_cookie(
         COOKIE,
-        session_of(key),
-        max_age=SESSION_S,
+        api_keys.begin_session(services().writes, key),
+        max_age=api_keys.SESSION_S,
         path=settings.base_path or "/",
         secure=_is_encrypted(settings),
         httponly=True,
@@ -117,6 +118,9 @@ def sign_in() -> Response:
 @blueprint.post(SIGN_OUT)
 def sign_out() -> Response:
     reader().do_not_cache()
+    for session in access.sessions_in(request.environ):
+        api_keys.end_session(services().writes, session)
+    services().key_lookup.clear_cache()
     response = _redirect(SIGN_IN)
     response.delete_cookie(COOKIE, path=services().settings.base_path or "/")
     return response

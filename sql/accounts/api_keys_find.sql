@@ -1,7 +1,7 @@
 -- The active key that has a hash. It is looked up for every request with a key, unless it is cached.
--- params: key_hash bytea
--- returns: no row, or id, owner_address (null: of no wallet), requests_per_minute, key_hash
+-- params: hash bytea
+-- returns: no row, or id, owner_address (null: of no wallet), requests_per_minute
 -- index: api_keys_key_hash_key
-SELECT id, owner_address, requests_per_minute, key_hash
+SELECT id, owner_address, requests_per_minute
 FROM api_keys
-WHERE key_hash = %(key_hash)s AND active AND (expires_at IS NULL OR expires_at > now());
+WHERE key_hash = %(hash)s AND active AND (expires_at IS NULL OR expires_at > now());

@@ -19,6 +19,15 @@ CREATE TABLE IF NOT EXISTS api_keys (
     CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
 );
 
+-- Sessions of people who have signed in by a key. The secret in a cookie is not stored, and each ends with its key.
+CREATE TABLE IF NOT EXISTS sessions (
+    hash bytea PRIMARY KEY CHECK (octet_length(hash) = 32), -- SHA-256 of the secret
+    key_id bigint NOT NULL,
+    ends_at timestamptz NOT NULL
+);
+-- serves accounts/sessions_create
+CREATE INDEX IF NOT EXISTS sessions_by_key ON sessions (key_id, ends_at, hash);
+
 -- Requests by day (UTC), for 400 days.
 CREATE TABLE IF NOT EXISTS api_key_uses (
     key_id bigint NOT NULL,
