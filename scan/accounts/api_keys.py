@@ -37,6 +37,14 @@ class NewKey(NamedTuple):
     hash: bytes
 
 
+class Maker(NamedTuple):
+    """Who makes something that ends with them, where access needs a key: the key, or the person
+    whom a proxy has signed in. Both are None where everybody has access."""
+
+    maker_key: int | None = None
+    maker_user: str | None = None
+
+
 class ApiKey(NamedTuple):
     """An active key."""
 

@@ -8,7 +8,7 @@ import logging
 from typing import NamedTuple
 
 from scan import errors
-from scan.accounts.api_keys import ApiKey
+from scan.accounts.api_keys import ApiKey, Maker
 from scan.database.connection import Database
 from scan.ethereum import client, transaction_checks
 from scan.ethereum.request_node import NodeAway, NodeSession
@@ -132,21 +132,22 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
 
 
 class Requester(NamedTuple):
-    """The sender of a request: the API key that it was charged to, if any, the client address, and
-    the secret of a webhook, None if it sent none.
+    """The sender of a request: the API key that it was charged to, if any, the client address, the
+    secret of a webhook, None if it sent none, and who makes what it makes.
 
     `has_address_alone` is False where other clients may come from the same address, as from behind
-    a proxy that settings do not name: the address permits nothing then.
+    a proxy that settings do not name: the address permits nothing then, nor where makers are known.
     """
 
     key: ApiKey | None
     client_address: str
     webhook_secret: str | None = None
     has_address_alone: bool = False
+    maker: Maker = Maker()
 
     @property
     def own_address(self) -> str | None:
-        return self.client_address if self.has_address_alone else None
+        return self.client_address if self.has_address_alone and self.maker == Maker() else None
 
     @property
     def secret_digest(self) -> bytes | None:

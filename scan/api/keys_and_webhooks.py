@@ -18,6 +18,7 @@ from scan.http import credentials_and_limits, request_bodies
 from scan.http.current_request import api_key, client_address, query_arguments, reader
 from scan.http.json_responses import Response, json_body, json_value
 from scan.http.list_responses import PAGED, list_body, window_of
+from scan.http.request_state import current_request
 from scan.http.services import services
 from scan.outbound import allowed_urls
 from scan.queries.cursors import ADDRESS
@@ -287,6 +288,7 @@ def _requester() -> wallet_signatures.Requester:
         client_address(),
         request.headers.get("X-Webhook-Secret"),
         is_of_one_client(request.environ, proxies),
+        current_request().maker,
     )
 
 

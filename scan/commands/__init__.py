@@ -45,6 +45,7 @@ COMMANDS = {
     "rebuild": "derive tables again from stored blocks, without the node",
     "tokens": "have tokens read from the node again",
     "key": "manage API keys",
+    "webhooks": "list and end webhooks",
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from werkzeug.http import parse_cookie
 
-from scan.accounts.api_keys import ApiKey, ApiKeyLookup, session_hash
+from scan.accounts.api_keys import ApiKey, ApiKeyLookup, Maker, session_hash
 from scan.errors import InvalidApiKey, MissingApiKey, ScanError, Unavailable
 from scan.http import index_version, request_state
 from scan.http.credentials_and_limits import BEARER, RateLimit, key_in_form
@@ -116,10 +116,13 @@ class Gate:
             key = yield from self._look_up(state, key_text)
             if key is None:
                 return InvalidApiKey(UNKNOWN_KEY)
-            state.watched = key_text
-            return key if isinstance(key, ScanError) else None
+            if isinstance(key, ScanError):
+                return key
+            state.watched, state.maker = key_text, Maker(key.id)
+            return None
         state.stream_ends_at = time.monotonic() + STREAM_S
         if given.user is not None:
+            state.maker = Maker(maker_user=given.user)
             return None
         if len(given.sessions) != 1:
             return MissingApiKey(NO_KEY)
@@ -133,7 +136,7 @@ class Gate:
             return key
         if key is None:
             return MissingApiKey(ENDED)
-        state.watched, state.session_key = hashed, key
+        state.watched, state.session_key, state.maker = hashed, key, Maker(key.id)
         return None
 
     def _look_up(

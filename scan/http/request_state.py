@@ -11,7 +11,7 @@ from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
-from scan.accounts.api_keys import ApiKey
+from scan.accounts.api_keys import ApiKey, Maker
 from scan.concurrency.turns import Postponed, RequestPlaces, Turn
 from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
@@ -102,6 +102,7 @@ class RequestState:
     required_block: int | None = None  # that the index has to have for a response
     watched: str | bytes | None = None  # the key's text, or a session's hash: it ends the response
     session_key: ApiKey | None = None  # of a person's session
+    maker: Maker = Maker()  # of what it makes: where access needs a key, who sends it
     stream_ends_at: float | None = None  # by time.monotonic(); None where a key alone ends it
     has_ceiling_charged: bool = False  # the limit of the client's address over all keys
     tells_status_alone: bool = False  # of /readyz, to whom sends no key where one is needed

@@ -15,7 +15,7 @@ from scan.errors import ScanError
 from scan.observability import metrics
 from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
-from scan.webhooks import queues, sender
+from scan.webhooks import queues, registration, sender
 from scan.webhooks.messages import FORMATS, Summaries
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 CHANNEL = "scan_outbox"
 PAUSE_S = 1.0  # after a database error
-DEAD_LEASES_EVERY_S = 2.0
+DEAD_LEASES_EVERY_S = 2.0  # as those of former makers: docs promise 5 s
 OLD_DELIVERIES_EVERY_S = 60.0
 OWNERLESS_EVERY_S = 3600.0
 MAX_PAUSE_S = 3600.0  # that a receiver of messages asks for
@@ -77,6 +77,7 @@ class Dispatcher:
         self._database = database = Database(
             settings.database_url, statement_timeout_ms=30_000, name="scan-deliver", session=session
         )
+        self._needs_key = settings.needs_key
         self._queues = DeliveryQueues(
             database,
             confirmations=settings.confirmations,
@@ -134,12 +135,12 @@ class Dispatcher:
         self._listener.connect("webhooks/dispatchers_register", lease_holder=self._queues.holder)
         maintenance = self._maintenance()
         while not self._stopping.is_set():
+            next(maintenance)  # first, as it ends webhooks
             while lease := self._claim():
                 with self._serving_lock:
                     self._serving[lease.is_healthy] += 1
                 threads.submit(self._serve, lease)
-            if not next(maintenance):
-                self._listener.wait(self._options.poll_s, self._waker)
+            self._listener.wait(self._options.poll_s, self._waker)
 
     def _claim(self) -> Lease | None:
         """Claim a queue, of a healthy receiver first unless no thread serves another. Return None
@@ -152,20 +153,22 @@ class Dispatcher:
             lease = self._queues.claim(healthy_only=False, now=now())
         return lease
 
-    def _maintenance(self) -> Iterator[bool]:
-        """With each next(): do what is due of ending the leases of dead processes and deleting old
-        deliveries. Yield whether a lease was ended: its queue can be served now."""
+    def _maintenance(self) -> Iterator[None]:
+        """With each next(): do what is due of ending the leases of dead processes, and webhooks
+        whose maker has no access any more, and of deleting old deliveries."""
         leases_at = old_at = ownerless_at = time.monotonic()
         while True:
-            ended, moment = 0, time.monotonic()
+            moment = time.monotonic()
             if moment >= leases_at:
-                ended, leases_at = self._queues.end_dead_leases(now()), moment + DEAD_LEASES_EVERY_S
+                registration.end_of_former(self._database, needs_key=self._needs_key)
+                self._queues.end_dead_leases(now())
+                leases_at = moment + DEAD_LEASES_EVERY_S
             if moment >= old_at and not self._queues.delete_old(now()):  # True: there are more
                 old_at = moment + OLD_DELIVERIES_EVERY_S
             if moment >= ownerless_at:
                 self._queues.delete_ownerless()
                 ownerless_at = moment + OWNERLESS_EVERY_S
-            yield ended > 0
+            yield
 
     # In a thread of its own
 

@@ -129,6 +129,7 @@ def register(
             address_count=1 if webhook.addresses is None else len(webhook.addresses),
             **webhook.narrowing._asdict(),
             **counted._asdict(),
+            **requester.maker._asdict(),
         )
     return registered
 
@@ -259,6 +260,7 @@ def webhooks_of(database: Database, settings: Settings, requester: Requester, ow
         is_owner=settings.owner_auth == "never" or requester.has_key_of(owner),
         client_address=requester.own_address,
         secret_digest=requester.secret_digest,
+        **requester.maker._asdict(),
     )
     return text
 
@@ -269,11 +271,14 @@ def managed_webhook(
     """Return a webhook that the requester may act on. Raises NotFound, also to a key that is not
     its claimed owner's; MissingApiKey if a key is required and none was sent; OwnerMismatch."""
     row = database.row(
-        "webhooks/webhooks_get_owner", webhook_id=webhook_id, secret_digest=requester.secret_digest
+        "webhooks/webhooks_get_owner",
+        webhook_id=webhook_id,
+        secret_digest=requester.secret_digest,
+        **requester.maker._asdict(),
     )
     if row is None:
         raise _not_found()
-    owner, watch_address, is_active, registered_from, has_secret, event_types = row
+    owner, watch_address, is_active, registered_from, has_secret, event_types, is_maker = row
     watched = None if watch_address is None else bytes(watch_address)
     webhook = Webhook(webhook_id, bytes(owner), watched, is_active, registered_from, event_types)
     if has_secret or requester.has_key_of(webhook.owner):
@@ -283,7 +288,7 @@ def managed_webhook(
     except OwnerMismatch:
         raise _not_found() from None
     is_registrant = requester.own_address is not None and requester.own_address == registered_from
-    if settings.owner_auth != "never" and not is_registrant:
+    if settings.owner_auth != "never" and not is_registrant and not is_maker:
         raise OwnerMismatch(
             "This webhook is changed with its secret in the X-Webhook-Secret header, with an API"
             " key of its owner, or from the address that registered it."
@@ -322,10 +327,11 @@ def change(
                 **values._asdict(),
             )
         if is_active is False:
-            _stop(tx, webhook, "the webhook was deactivated")
+            _stop(tx, webhook.id, "the webhook was deactivated")
         if is_active:
+            maker = requester.maker._asdict()
             [state] = tx.rows(
-                "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None
+                "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None, **maker
             )
             if not state[2]:
                 require_below_limits(tx, counted)
@@ -333,6 +339,7 @@ def change(
                     "webhooks/webhooks_activate",
                     webhook_id=webhook.id,
                     client_address=counted.client_address,
+                    **maker,
                 )
 
 
@@ -367,8 +374,22 @@ def change_addresses(
 
 def delete(database: Database, webhook: Webhook) -> None:
     with database.transaction() as tx:
-        _stop(tx, webhook, "the webhook was deleted")
+        _lock(tx, webhook)
+        _stop(tx, webhook.id, "the webhook was deleted")
         tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
+
+
+def end(database: Database, webhook_id: int, reason: str) -> None:
+    """Stop a webhook that is there for another `reason` than that its owner stops it."""
+    with database.transaction() as tx:
+        if tx.rows("webhooks/queues_lock", webhook_id=webhook_id):
+            _stop(tx, webhook_id, reason, shown=reason)
+
+
+def end_of_former(database: Database, *, needs_key: bool) -> None:
+    """End webhooks whose maker has no access any more."""
+    for (webhook_id,) in database.rows("webhooks/webhooks_list_ended", needs_key=needs_key):
+        end(database, webhook_id, "whoever made the webhook has no access any more")
 
 
 def send_test(database: Database, webhook: Webhook) -> int:
@@ -409,11 +430,13 @@ def _lock(tx: transaction.Transaction, webhook: Webhook) -> None:
         raise _not_found()
 
 
-def _stop(tx: transaction.Transaction, webhook: Webhook, reason: str) -> None:
-    _lock(tx, webhook)
-    tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
-    tx.execute("webhooks/deliveries_cancel", webhook_id=webhook.id, now=_now(), error=reason)
-    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
+def _stop(
+    tx: transaction.Transaction, webhook_id: int, error: str, shown: str | None = None
+) -> None:
+    """Stop a webhook whose queue is locked: `error` is that of its deliveries, `shown` its own."""
+    tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook_id, reason=shown)
+    tx.execute("webhooks/deliveries_cancel", webhook_id=webhook_id, now=_now(), error=error)
+    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook_id])
 
 
 def _refresh_queue(tx: transaction.Transaction, webhook: Webhook) -> None:

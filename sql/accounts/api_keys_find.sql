@@ -3,5 +3,5 @@
 -- returns: no row, or id, owner_address (null: of no wallet), requests_per_minute
 -- index: api_keys_key_hash_key
 SELECT id, owner_address, requests_per_minute
-FROM api_keys
-WHERE key_hash = %(hash)s AND active AND (expires_at IS NULL OR expires_at > now());
+FROM api_keys k
+WHERE key_hash = %(hash)s AND is_in_force(k);

@@ -6,4 +6,4 @@
 SELECT k.id, k.owner_address, k.requests_per_minute
 FROM sessions s
 JOIN api_keys k ON k.id = s.key_id
-WHERE s.hash = %(hash)s AND s.ends_at > now() AND k.active AND (k.expires_at IS NULL OR k.expires_at > now());
+WHERE s.hash = %(hash)s AND s.ends_at > now() AND is_in_force(k);

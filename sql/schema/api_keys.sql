@@ -42,6 +42,10 @@ LANGUAGE sql STABLE
 RETURN EXISTS (
     SELECT FROM api_keys k WHERE k.owner_address = owner AND k.created_at < created_before);
 
+-- Whether a key can be used.
+CREATE OR REPLACE FUNCTION is_in_force(k api_keys) RETURNS boolean LANGUAGE sql STABLE
+RETURN k.active AND coalesce(k.expires_at > now(), true);
+
 CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"keyPrefix":%s,"label":%s,"requestsPerMinute":%s,"totalRequests":%s,'

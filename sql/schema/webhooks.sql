@@ -21,7 +21,9 @@ CREATE TABLE IF NOT EXISTS webhooks (
     tokens bytea[],                -- whose transfers and trades it gets; null: of all tokens
     minimum_value numeric CHECK (minimum_value >= 0), -- of its transactions and transfers; null: any
     confirmations integer CHECK (confirmations >= 0), -- its events wait for; null: for SCAN_CONFIRMATIONS
-    format text CHECK (format IN ('slack', 'discord', 'telegram', 'teams')) -- of messages; null: signed JSON
+    format text CHECK (format IN ('slack', 'discord', 'telegram', 'teams')), -- of messages; null: signed JSON
+    maker_key bigint,              -- where access needs a key: the one with which it was made or activated last
+    maker_user text                -- or the person whom a proxy had signed in
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
@@ -33,6 +35,8 @@ CREATE INDEX IF NOT EXISTS webhooks_for_logs ON webhooks (watch_address, id)
 -- serves webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_client_address ON webhooks (client_address)
     WHERE active AND client_address IS NOT NULL;
+-- serves webhooks/webhooks_list_ended
+CREATE INDEX IF NOT EXISTS webhooks_by_key ON webhooks (maker_key) WHERE active AND maker_key IS NOT NULL;
 -- serves webhooks/addresses_count
 CREATE INDEX IF NOT EXISTS webhooks_with_lists ON webhooks (client_address) WHERE watch_address IS NULL;
 
