@@ -15,7 +15,7 @@ from typing import NamedTuple
 import orjson
 
 from scan.cached_values import SizedCache
-from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
+from scan.concurrency.turns import Postponed, QueuedPlaces, thread
 from scan.contracts.abi_decoding import standard_abis
 from scan.errors import Unavailable
 from scan.extensions.decoding.contract_abis import ContractAbis
@@ -24,6 +24,7 @@ from scan.hex import data
 from scan.queries.reader import Reader
 from scan.verification import sandbox
 
+PLACES = 1  # of all clients
 TIMEOUT_S = 1.5  # for all; again for the selectors alone, which take 0.05 s
 MOST_FUNCTIONS = 300
 CACHE_BYTES = 4 * 1024 * 1024
@@ -46,24 +47,30 @@ class InferredFunction(NamedTuple):
 
 
 class FunctionInference:
-    """Infers functions, of one contract at a time in a process; keeps those of recent codes."""
+    """Infers functions, of one contract at a time in a process, client by client; keeps those of
+    recent codes."""
 
     def __init__(self) -> None:
         self._python = sandbox.Program(Path(sys.executable), "")
-        self._places = ConcurrencyLimit(1, busy=BUSY, pause_factor=1.0)
+        self._places = QueuedPlaces(PLACES, 1, busy=BUSY)
         self._cache: SizedCache[Sequence[InferredFunction]] = SizedCache(CACHE_BYTES)
 
     def functions(
         self, client: Hashable, code: bytes, code_hash: bytes
     ) -> Sequence[InferredFunction]:
         """Return the functions in the order of their selectors, without candidates. Raises
-        Unavailable."""
+        Unavailable, and Postponed where the request has to wait for its turn."""
         functions = self._cache.get(code_hash)
         if functions is None:
             if importlib.util.find_spec("evmole") is None:
                 raise Unavailable(NOT_HERE)
-            with self._places.place(client, wait_s=PLACE_WAIT_S):
-                functions = self._inferred(code)
+            try:
+                with self._places.place_in_turn(client):
+                    functions = self._inferred(code)
+            except Postponed:
+                if thread.request is not None:
+                    thread.request.end()  # others need the node's places meanwhile
+                raise
             self._cache.store(code_hash, functions, FUNCTION_BYTES * (1 + len(functions)))
         return functions
 

@@ -1,11 +1,17 @@
 """Functions inferred from code without a source, beside the compiler's; and hostile code."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.contract_details.inferred_functions import MOST_FUNCTIONS
+from scan.concurrency.turns import QUEUED_PER_CLIENT, Postponed, RequestPlaces
+from scan.concurrency.waiting_threads import WaitingThreads
+from scan.extensions.contract_details.inferred_functions import MOST_FUNCTIONS, FunctionInference
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
+from tests.support.serving import wait_until
 
 SOURCE = """pragma solidity ^0.8.0;
 contract Ledger {
@@ -77,3 +83,51 @@ def test_hostile_code_has_what_can_be_inferred_in_time(explorer, code, count):
 def test_an_account_without_code_has_none(explorer):
     path = f"/api/v1/contracts/0x{'9d' * 20}/inferred-functions"
     assert explorer.client.get(path).status_code == 404
+
+
+def ask(explorer, address, client):
+    path = f"/api/v1/contracts/{address}/inferred-functions"
+    return explorer.app.test_client().get(path, environ_overrides={"REMOTE_ADDR": client})
+
+
+def test_two_visitors_at_once_have_their_functions(explorer):
+    """Of codes for which evmole takes all of its time."""
+    visitors = [(explorer.place(selecting(500 + n).hex()), f"192.0.{n}.1") for n in range(2)]
+    with ThreadPoolExecutor(2) as pool:
+        answers = [*pool.map(lambda visitor: ask(explorer, *visitor), visitors)]
+    assert [answer.status_code for answer in answers] == [200, 200], answers[-1].text
+    assert [len(answer.json["functions"]) for answer in answers] == [MOST_FUNCTIONS] * 2
+
+
+@pytest.mark.thorough
+def test_clients_have_their_turns_and_one_with_many_delays_no_other(explorer):
+    """Whoever floods waits in a queue of its own, and is refused beyond that."""
+    codes = [b"\x5b" * (200 + number) for number in range(QUEUED_PER_CLIENT + 4)]
+    *places, of_other = [explorer.place(code.hex()) for code in codes]
+    with ThreadPoolExecutor(len(places)) as pool:
+        flooding = [pool.submit(ask, explorer, place, "198.51.100.1") for place in places]
+        wait_until(lambda: any(each.done() for each in flooding))  # the queue is full
+        assert ask(explorer, of_other, "203.0.113.1").status_code == 200
+        assert sum(each.done() for each in flooding) < len(flooding) / 2
+        statuses = [each.result().status_code for each in flooding]
+    assert 429 in statuses
+
+
+def test_who_waits_for_a_turn_holds_no_place_of_the_node():
+    """It has read a code that is not indexed before."""
+    inference, node, is_over = FunctionInference(), WaitingThreads(), threading.Event()
+
+    def infer():
+        with RequestPlaces():
+            inference.functions("a", b"\x5b", b"a")
+            is_holding.set()
+            is_over.wait()
+
+    is_holding = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(infer)
+        is_holding.wait()
+        with pytest.raises(Postponed), RequestPlaces(), node.place_in_turn("b"):
+            inference.functions("b", b"\x5b\x5b", b"b")
+        is_over.set()
+    assert node.taken == 0
