@@ -8,6 +8,7 @@ session's cookie, which ends with its key, or was signed in by a proxy. What a b
 itself counts only where one of our own pages, or the person, sends the request.
 """
 
+import re
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from scan.accounts.api_keys import ApiKey, ApiKeyLookup, Maker, session_hash
 from scan.errors import InvalidApiKey, MissingApiKey, ScanError, Unavailable
 from scan.http import index_version, request_state
 from scan.http.credentials_and_limits import BEARER, RateLimit, key_in_form
-from scan.http.interfaces import SAFE_METHODS
+from scan.http.interfaces import SAFE_METHODS, own_hosts
 from scan.http.request_state import RequestState, Steps, Wait, WaitsFor
 from scan.server import connection, responses
 from scan.server.responses import Environ, Headers, Kept, WsgiResponse
@@ -34,6 +35,13 @@ COOKIE = "scan_session"
 # last event on, and is let in or not.
 STREAM_S = 60.0
 MAX_USER = 320  # characters of the name that a proxy gives
+# What proxies and the programs behind them say where nobody has signed in, and names of variables
+# that were not filled in.
+_NOBODY = re.compile(
+    r"[\W_].*|(?:[\W_]|null|nil|none|no[\W_]?value|n/a|nan|undef(?:ined)?|unknown|unset|empty|false"
+    r"|anon(?:ymous)?(?:[\W_]?user)?|guest|nobody|unauthenticated)*",
+    re.IGNORECASE,
+)
 VARIES_BY = ("Cookie", "Authorization", "X-API-Key")
 PREFLIGHT_METHODS = "DELETE, GET, HEAD, OPTIONS, PATCH, POST"
 NO_KEY = "This explorer is private: send an API key in X-API-Key."
@@ -168,7 +176,7 @@ class Gate:
         return Given(frozenset(keys), sessions_in(environ), self._user(environ))
 
     def _user(self, environ: Environ) -> str | None:
-        """Return the name that a trusted proxy gives; None of another peer's, of none, or of one
+        """Return the name that a trusted proxy gives; None of another peer's, of nobody, or of one
         that stands twice, which the server joins by a comma."""
         header = self.settings.proxy_user_header
         if header is None:
@@ -180,8 +188,8 @@ class Gate:
             return None
         peer = getattr(peer, "ipv4_mapped", None) or peer
         is_proxy = any(peer in network for network in header.networks)
-        is_name = 0 < len(user) <= MAX_USER and user.isprintable() and "," not in user
-        return user if is_proxy and is_name else None
+        is_name = len(user) <= MAX_USER and user.isprintable() and "," not in user
+        return user if is_proxy and is_name and not _NOBODY.fullmatch(user) else None
 
     def _is_sent_by_own_pages(self, state: RequestState) -> bool:
         """Return whether a browser would send the request by our own pages, or by a person who
@@ -195,10 +203,6 @@ class Gate:
         if origin is None:
             return state.method in SAFE_METHODS
         return origin.partition("://")[2] in own_hosts(self.settings, environ)
-
-
-def own_hosts(settings: Settings, environ: Environ) -> set[str]:
-    return {environ.get("HTTP_HOST", ""), urlsplit(settings.brand.url).netloc} - {""}
 
 
 def _preflight(environ: Environ) -> WsgiResponse:

@@ -12,15 +12,23 @@ from urllib.parse import urlsplit
 from scan.errors import ForeignForm, ScanError
 from scan.rate_limits.window_storage import RateLimitResult
 from scan.server.responses import Environ, Headers, WsgiResponse, refuse
+from scan.settings import Settings
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 
-class SameOrigin(NamedTuple):
-    """`public_url` is the site's own, "" where it is not known; who sends a form to one of
-    `token_paths` needs a token, which no other site knows."""
+def own_hosts(settings: Settings, environ: Environ) -> set[str]:
+    """Return the hosts of the site's own pages: that of SCAN_PUBLIC_URL where it is set, since a
+    request's header Host is whatever its sender, or the name of another site, says."""
+    if settings.public_url:
+        return {urlsplit(settings.public_url).netloc.lower()}
+    return {environ.get("HTTP_HOST", ""), urlsplit(settings.brand.url).netloc} - {""}
 
-    public_url: str
+
+class SameOrigin(NamedTuple):
+    """Who sends a form to one of `token_paths` needs a token, which no other site knows."""
+
+    settings: Settings
     token_paths: frozenset[str]
 
     def require(self, method: str, page: str, environ: Environ) -> None:
@@ -31,7 +39,7 @@ class SameOrigin(NamedTuple):
         if site is not None:  # which browsers leave out without TLS
             is_own = site in ("same-origin", "none")
         else:
-            hosts = {environ.get("HTTP_HOST", ""), urlsplit(self.public_url).netloc} - {""}
+            hosts = own_hosts(self.settings, environ)
             is_own = origin is None or origin.partition("://")[2] in hosts
         if not is_own:
             raise ForeignForm("Another site has sent this form: send it from the page that has it.")

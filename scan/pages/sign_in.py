@@ -14,10 +14,10 @@ from markupsafe import Markup
 from scan.accounts import api_keys
 from scan.errors import InvalidApiKey, InvalidParameter, ScanError
 from scan.http import access, request_bodies
-from scan.http.access import COOKIE, SIGN_IN, SIGN_OUT, SignInPage, own_hosts
+from scan.http.access import COOKIE, SIGN_IN, SIGN_OUT, SignInPage
 from scan.http.credentials_and_limits import over_limit
 from scan.http.current_request import client_address, reader
-from scan.http.interfaces import Interface, SameOrigin
+from scan.http.interfaces import Interface, SameOrigin, own_hosts
 from scan.http.services import services
 from scan.pages.site import HTML, templates
 from scan.rate_limits.window_storage import Window
@@ -53,7 +53,7 @@ def interface(settings: Settings) -> Interface:
     return Interface(
         page_of(settings),
         paths=frozenset({SIGN_IN, SIGN_OUT}),
-        same_origin=SameOrigin(settings.brand.url, frozenset()),
+        same_origin=SameOrigin(settings, frozenset()),
         has_page_limit=True,
     )
 
@@ -150,6 +150,6 @@ def _asked_for(settings: Settings) -> str:
 
 def _is_encrypted(settings: Settings) -> bool:
     """Return whether the browser reaches the form by https, which ends at a proxy."""
-    given = (settings.brand.url, request.headers.get("Origin", ""))
+    given = (settings.public_url or settings.brand.url, request.headers.get("Origin", ""))
     forwarded = request.headers.get("X-Forwarded-Proto", "") if settings.trusted_proxies else ""
     return any(url.startswith("https:") for url in given) or forwarded.strip() == "https"

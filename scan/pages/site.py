@@ -213,7 +213,7 @@ class Site:
             self.refuse,
             paths=self._paths.single,
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
-            same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
+            same_origin=SameOrigin(self._settings, self._paths.with_token),
             has_page_limit=True,
             free_from_cache=frozenset(("/live",)),
             unknown_path="There is no page at this address.",

@@ -387,6 +387,30 @@ def test_what_others_asked_for_is_not_left_for_strangers_to_measure(ask, key):
     assert urlsplit.cache_info().currsize < 100
 
 
+SITE = {"public_url": "https://Scan.example.org"}
+HOSTS = (
+    ("https://scan.example.org", SITE, 303),
+    ("https://evil.example", SITE, 403),
+    ("http://localhost", SITE, 403),
+    ("https://scan.example.org", {}, 403),
+    ("http://localhost", {}, 303),
+)
+
+
+@pytest.mark.parametrize(("origin", "settings", "status"), HOSTS)
+def test_own_pages_are_those_of_the_public_url(own_index, key, origin, settings, status):
+    """Whoever points a name of their own here has their own name in Host."""
+    client = own_index.client(access="keys", **settings, **LIMITS)
+    host = urlsplit(origin).netloc if settings else "localhost"
+    headers = {"Origin": origin, "Host": host, "Referer": f"{origin}/blocks?page=2"}
+    signed = sign_in(client, key.text, headers=headers)
+    assert signed.status_code == status
+    leads = {303: "/blocks?page=2"}.get(status)
+    assert signed.headers.get("Location") == leads
+    posted = client.post("/api/v1/webhooks", json={}, headers=headers)
+    assert posted.status_code == {303: 400, 403: 401}[status]
+
+
 # People whom a proxy has signed in
 
 
@@ -397,13 +421,29 @@ def behind_proxy(own_index):
     return own_index.client(access="keys", **settings, **LIMITS)
 
 
+NOBODY = (
+    *("", " ", "-", "--", "_", "?", "''", '""', ".", "(null)", "null", "NULL", "<null>", "nil"),
+    *("<nil>", "%!s(<nil>)", "none", "None", "(none)", "[None]", "undefined", "[object Object]"),
+    *("<no value>", "no value", "n/a", "N/A", "NaN", "anonymous", "Anonymous", "(anonymous)"),
+    *("anonymousUser", "anonymous-user", "ANONYMOUS USER", "guest", "nobody", "unknown", "false"),
+    *("unauthenticated", "null@null", "null null", "none:none", "$remote_user", "${user}"),
+    *("%{REMOTE_USER}e", "{http.auth.user.id}", "{{ user }}", "@", "\xa0", "\xad", "undefined."),
+)
+
+
 @pytest.mark.parametrize(
     ("peer", "user", "status"),
     (
         ("127.0.0.1", "anna@example.org", 200),
         ("::1", "anna", 200),
         ("::ffff:127.0.0.1", "anna", 200),
-        ("127.0.0.1", "", 401),
+        ("127.0.0.1", "O'Neill", 200),
+        ("127.0.0.1", "auth0|5f", 200),
+        ("127.0.0.1", "John Null", 200),
+        ("127.0.0.1", "nullify", 200),
+        ("127.0.0.1", "nonesuch@example.org", 200),
+        ("127.0.0.1", "0", 200),
+        *(("127.0.0.1", nobody, 401) for nobody in NOBODY),
         ("127.0.0.1", "anna,bert", 401),  # as the server joins two headers
         ("127.0.0.1", "a" * 400, 401),
         ("192.0.2.1", "anna", 401),
