@@ -79,6 +79,7 @@ def create(
     signed_at_ms: int,
     label: str,
     client_address: str,
+    maker: Maker,
 ) -> NewKey:
     """Create a key for an owner who signed a request for it at `signed_at_ms`.
 
@@ -98,6 +99,7 @@ def create(
             label=label,
             requests_per_minute=requests_per_minute(settings.rate_limit_key),
             max_keys=MAX_ACTIVE_KEYS,
+            **maker._asdict(),
         )
         # Within the transaction, so that a key beyond the limit is rolled back.
         window = Window(limiter.new_key_rate, client_address)

@@ -59,6 +59,7 @@ def create_key() -> Response:
         signed_at_ms=timestamp_ms,
         label=label,
         client_address=client_address(),
+        maker=current_request().maker,
     )
     created = {
         "id": key.id,

@@ -48,9 +48,9 @@ def add_key(group: argparse.ArgumentParser) -> None:
     make.add_argument("--label", type=_label, required=True, help="whose it is")
     _add_terms(make)
     text = "print the active keys in the database"
-    add_command(actions, "list", text, run=list_active).add_argument(
-        "--owner", help="only keys of this address"
-    )
+    lists = add_command(actions, "list", text, run=list_active)
+    lists.add_argument("--owner", help="only keys of this address")
+    lists.add_argument("--user", help="only those made by this person, whom a proxy has signed in")
     text = "change the label, limit or end of a key, within 5 s"
     alter = add_command(actions, "change", text, run=change)
     alter.add_argument("id", type=whole_number, metavar="ID", help="as `scan key list` prints it")
@@ -201,7 +201,7 @@ def list_active(settings: Settings, options: argparse.Namespace) -> int:
     label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
-        for row in database.rows("commands/api_keys_list", owner=owner):
+        for row in database.rows("commands/api_keys_list", owner=owner, person=options.user):
             print_lines(" ".join("never" if value is None else str(value) for value in row))
     return 0
 

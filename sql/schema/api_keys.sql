@@ -14,6 +14,8 @@ CREATE TABLE IF NOT EXISTS api_keys (
     last_used_at timestamptz NOT NULL DEFAULT now(),
     active boolean NOT NULL DEFAULT true,
     expires_at timestamptz,        -- null: it does not
+    maker_key bigint,              -- where access needs a key: the one by which a wallet could make it, and ends with which
+    maker_user text,               -- or the person whom a proxy had signed in
     CHECK (owner_address IS NOT NULL OR signed_at_ms IS NULL),
     -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create, has_had_key
     CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
@@ -44,11 +46,12 @@ RETURN EXISTS (
 
 -- Whether a key can be used.
 CREATE OR REPLACE FUNCTION is_in_force(k api_keys) RETURNS boolean LANGUAGE sql STABLE
-RETURN k.active AND coalesce(k.expires_at > now(), true);
+RETURN k.active AND coalesce(k.expires_at > now(), true) AND (k.maker_key IS NULL OR EXISTS (
+    SELECT FROM api_keys m WHERE m.id = k.maker_key AND m.active AND coalesce(m.expires_at > now(), true)));
 
 CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"keyPrefix":%s,"label":%s,"requestsPerMinute":%s,"totalRequests":%s,'
     '"createdAt":"%s","lastUsedAt":"%s","active":%s}',
     k.id, json_text(k.key_prefix), json_text(k.label), k.requests_per_minute, k.total_requests,
-    iso(k.created_at), iso(k.last_used_at), k.active::text)::json;
+    iso(k.created_at), iso(k.last_used_at), is_in_force(k)::text)::json;

@@ -14,8 +14,10 @@ from werkzeug.test import Client
 from scan.accounts import api_keys
 from scan.http.access import COOKIE
 from scan.setting_kinds import proxy_header
+from tests.commands.test_command import scan
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
+from tests.support.wallets import key_request, new_wallet, owner_of
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW")
 OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
@@ -204,6 +206,69 @@ def test_wallets_make_no_keys_unless_allowed(ask, key, own_index):
     assert allowed.post("/api/v1/keys", json={}).status_code == 401
     answer = allowed.post("/api/v1/keys", json={}, headers={"X-API-Key": key.text})
     assert answer.status_code == 400
+
+
+@pytest.fixture
+def with_wallets(own_index):
+    """Makes a key of a wallet, as whom the headers let in."""
+    header = proxy_header("X-Forwarded-User")
+    settings = {"access": "keys+wallets", "trusted_proxies": 1, "proxy_user_header": header}
+    application = own_index.client(rate_limit_new_keys=MUCH, **settings, **LIMITS).application
+
+    def make(wallet=None, **headers):
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        body = key_request(wallet or new_wallet())
+        created = application.test_client().post(
+            "/api/v1/keys", json=body, headers={**headers, **OWN}
+        )
+        assert created.status_code == 201, created.json
+        return created.json
+
+    def status(key):
+        application.extensions["scan"].key_lookup.clear_cache()
+        path, headers = "/api/v1/blocks", {"X-API-Key": key["key"]}
+        return Client(application).get(path, headers=headers).status_code
+
+    return make, status
+
+
+END = "UPDATE api_keys SET {} WHERE id = %s"
+
+
+@pytest.mark.parametrize("end", ["active = false", "expires_at = now()"])
+def test_keys_by_wallets_end_with_the_key_that_let_them_in(own_index, with_wallets, end):
+    """Also those that they made: whoever is let go has had access by none but the first."""
+    make, status = with_wallets
+    key, wallet = made_key(own_index.url, 100_000), new_wallet()
+    first = make(wallet, X_API_Key=key.text)
+    others = [make(X_API_Key=first["key"]), make(wallet, X_API_Key=first["key"])]
+    execute(own_index.url, END.format("active = false"), first["id"])  # as to have another one
+    assert [status(made) for made in (first, *others)] == [401, 200, 200]
+    execute(own_index.url, END.format(end), key.id)
+    assert [status(made) for made in others] == [401, 401]
+    client = own_index.client(**LIMITS)
+    shown = client.get(f"/api/v1/keys?owner={owner_of(wallet)}").json["keys"]
+    assert [made["active"] for made in shown] == [False, False]
+
+
+def test_a_wallet_s_key_of_before_is_replaced_by_itself(own_index, with_wallets):
+    make, status = with_wallets
+    wallet = new_wallet()
+    earlier = own_index.client(rate_limit_new_keys=MUCH, **LIMITS).post(
+        "/api/v1/keys", json=key_request(wallet)
+    )
+    own, other = (make(of, X_API_Key=earlier.json["key"]) for of in (wallet, new_wallet()))
+    execute(own_index.url, END.format("active = false"), earlier.json["id"])
+    assert [status(own), status(other)] == [200, 401]
+
+
+def test_a_person_s_keys_are_listed_for_the_operator(own_index, with_wallets):
+    make, _ = with_wallets
+    first = make(X_Forwarded_User="anna")
+    ids = [first["id"], make(X_API_Key=first["key"])["id"]]
+    make(X_Forwarded_User="bert")
+    lines = scan("key", "list", "--user", "anna", DATABASE_URL=own_index.url).stdout.splitlines()
+    assert [int(line.split()[0]) for line in lines] == ids[::-1]
 
 
 # People
