@@ -208,8 +208,8 @@ def test_what_tools_deploy_on_a_fork_has_its_name_source_and_console_output(foun
         def names():
             return [session.json(f"addresses/{address}").get("deployedAs") for address in addresses]
 
-        run_1 = "Deploy.s.sol, run 1"
-        expected = [f"Stored ({run_1})", f"Stored #2 ({run_1})", f"Vault ({run_1})"]
+        script = "Deploy.s.sol"
+        expected = [f"Stored ({script})", f"Stored #2 ({script})", f"Vault ({script})"]
         session.shown("a script's contracts by their names", lambda: names() == expected)
         assert f"Builds: {foundry.folder / 'out'}" in run.output()
         assert run.ready()["firstBlock"] == 251

@@ -1,16 +1,16 @@
-"""The files of builds, as Foundry, Hardhat, Truffle, Ape and the compilers write them.
+"""The files of builds, as Foundry, Hardhat and the compilers write them.
 
-Four forms hold what all of them write: a compilation's output, in solc's standard JSON, with or
-without its input (build-info of Foundry and Hardhat 2, and of Hardhat 3 in two files); an artifact
-of one contract (Foundry, Hardhat, Truffle); Ape's contract types, alone or in a manifest; and
-Vyper's combined JSON. Files of strangers: what does not fit its form is no build.
+Two forms hold what they write: a compilation's output, in standard JSON of solc or Vyper, with or
+without its input (build-info of Foundry and Hardhat 2, and of Hardhat 3 in two files), and
+Foundry's artifact of one contract. Hardhat's artifacts have nothing that its build-info lacks, and
+are left out. Files of strangers: what does not fit its form is no build.
 """
 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -19,7 +19,6 @@ from scan.cached_values import json_decoder
 from scan.extensions.contract_details.builds.build_folders import read_json
 from scan.verification import bytecode_comparison, settings_search
 from scan.verification.languages import language_of_path
-from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
 from scan.verification.languages.vyper import VYPER, immutable_size
 
 # Where code is linked: 40 characters, which begin with two underscores.
@@ -54,12 +53,10 @@ class Code(msgspec.Struct, rename="camel"):
 
 
 class BuiltContract(NamedTuple):
-    """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON. `creation` has no references. `selectors`
-    are by signature, where the file has them."""
+    """A contract of a build. `language` and `version` say what compiled it; the version may be
+    empty. `abi` is JSON. `selectors` are by signature, where the file has them."""
 
     file: Path
-    form: str
     path: str
     name: str
     language: str
@@ -73,9 +70,6 @@ class BuiltContract(NamedTuple):
     def size(self) -> int:
         ranges = (*self.runtime.links.values(), *self.runtime.immutables.values())
         return len(self.abi) + len(self.runtime.code) + PLACE_BYTES * sum(map(len, ranges))
-
-
-COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "combined"
 
 
 class _Evm(msgspec.Struct, rename="camel"):
@@ -92,75 +86,34 @@ class _Contract(msgspec.Struct):
     metadata: str | dict[str, Any] | None = None
 
 
-_Contracts = dict[str, dict[str, _Contract]]
+Contracts = dict[str, dict[str, _Contract]]
 
 
 class _Output(msgspec.Struct):
-    contracts: _Contracts = {}
+    """What a compiler returned. `compiler` is Vyper's, "vyper-0.4.3"."""
+
+    contracts: Contracts | None = None
+    compiler: Any = None
 
 
-class _ApeCode(msgspec.Struct):
-    bytecode: str | None = None
+class BuildFile(_Output, rename="camel"):
+    """All fields that are read of a build's file, of whatever form."""
 
-
-class _ApeType(msgspec.Struct, rename="camel"):
-    contract_name: str = ""
-    source_id: str | None = None
     abi: msgspec.Raw = msgspec.Raw(b"[]")
-    deployment_bytecode: _ApeCode | None = None
-    runtime_bytecode: _ApeCode | None = None
-
-
-class ApeCompiler(msgspec.Struct, rename="camel"):
-    version: str = ""
-    settings: dict[str, Any] | None = None
-    contract_types: list[str] | None = None
-
-
-class _ApeSource(msgspec.Struct):
-    """A file, as text or as lines by their numbers."""
-
-    content: str | dict[int, str] | None = None
-
-    @property
-    def text(self) -> str:
-        if isinstance(self.content, dict):
-            return "\n".join(self.content[number] for number in sorted(self.content))
-        return self.content or ""
-
-
-class BuildFile(_ApeType, rename="camel"):
-    """All fields that are read of a build's file, of whatever form. Ape's are a type alone,
-    or have several."""
-
     solc_long_version: str = ""
     solc_version: str = ""
     input: dict[str, Any] | None = None
     output: _Output | None = None
-    contracts: _Contracts | None = None
-    compiler: str | dict[str, Any] | None = None
-    source_name: str | None = None
-    source_path: str | None = None
-    bytecode: str | Code | None = None
-    deployed_bytecode: str | Code | None = None
-    link_references: Links | None = None
-    deployed_link_references: Links | None = None
-    immutable_references: dict[str, list[Reference]] | None = None
+    bytecode: Code | None = None
+    deployed_bytecode: Code | None = None
     method_identifiers: dict[str, str] | None = None
     metadata: str | dict[str, Any] | None = None
     raw_metadata: str | None = None
-    contract_types: dict[str, _ApeType] | None = None
-    sources: msgspec.Raw = msgspec.Raw(b"{}")
-    compilers: list[ApeCompiler] | None = None
 
-
-class _Combined(msgspec.Struct):
-    """A contract in Vyper's combined JSON."""
-
-    bytecode: str = ""
-    bytecode_runtime: str = ""
-    abi: msgspec.Raw = msgspec.Raw(b"[]")
-    settings_dict: dict[str, Any] | None = None
+    @property
+    def compiled(self) -> _Output:
+        """A compilation's output, which has no contracts in an artifact."""
+        return self.output or self
 
 
 _decode_file = json_decoder(BuildFile).decode
@@ -168,22 +121,18 @@ _decode_file = json_decoder(BuildFile).decode
 
 def read_file(file: Path) -> BuildFile:
     """Return the fields of a build's file. Raises NoBuild, OSError."""
-    return _decoded(read_json(file))
-
-
-def _decoded(content: bytes) -> BuildFile:
     try:
-        return _decode_file(content)
+        return _decode_file(read_json(file))
     except (msgspec.MsgspecError, RecursionError) as error:
         raise NoBuild(str(error)) from None
 
 
 def contracts_of(file: Path) -> list[BuiltContract]:
     """Return the contracts in a build's file that have code. Raises NoBuild, OSError."""
-    content = read_json(file)
-    decoded = _decoded(content)
+    decoded = read_file(file)
+    of_form = _compiled if decoded.compiled.contracts is not None else _artifact_contracts
     try:
-        contracts = [*islice(_contracts(file, decoded, content), MAX_CONTRACTS + 1)]
+        contracts = [*islice(of_form(file, decoded), MAX_CONTRACTS + 1)]
     except MALFORMED as error:
         raise NoBuild(str(error)) from None
     if len(contracts) > MAX_CONTRACTS:
@@ -191,25 +140,13 @@ def contracts_of(file: Path) -> list[BuiltContract]:
     return contracts
 
 
-def _contracts(file: Path, decoded: BuildFile, content: bytes) -> Iterator[BuiltContract]:
-    outputs = decoded.output.contracts if decoded.output else decoded.contracts
-    if outputs is not None:
-        yield from _compiled(file, decoded, outputs)
-    elif decoded.deployed_bytecode is not None:
-        yield from _artifact_contracts(file, decoded)
-    elif decoded.contract_types is not None or decoded.runtime_bytecode is not None:
-        yield from _typed_contracts(file, decoded)
-    elif b'"bytecode_runtime"' in content:
-        yield from _combined_contracts(file, content)
-
-
-def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[BuiltContract]:
+def _compiled(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     language = str((decoded.input or {}).get("language") or "")
     stated = decoded.solc_long_version or decoded.solc_version
-    if isinstance(decoded.compiler, str):  # "vyper-0.4.3", of Vyper's standard JSON
-        stated = stated or decoded.compiler.partition("-")[2]
+    if isinstance(decoded.compiled.compiler, str):
+        stated = stated or decoded.compiled.compiler.partition("-")[2]
     stated = stated or str((decoded.input or {}).get("version") or "")
-    for path, contracts in outputs.items():
+    for path, contracts in (decoded.compiled.contracts or {}).items():
         language_name = language or language_of_path(path).name
         for name, contract in contracts.items():
             code = contract.evm.deployed_bytecode if contract.evm else None
@@ -219,74 +156,22 @@ def _compiled(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[B
             version = stated or str(compiler.get("version") or "")
             creation = contract.evm.bytecode or Code()
             runtime = _runtime(language_name, creation.object, code, version)
-            at = file, COMPILATION, path, name, language_name, version
+            at = file, path, name, language_name, version
             selectors = contract.evm.method_identifiers
             yield BuiltContract(*at, runtime, bytes(contract.abi), creation, selectors)
 
 
 def _artifact_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
-    code, creation = decoded.deployed_bytecode, decoded.bytecode
-    if not isinstance(code, Code):
-        code = Code(code or "", decoded.deployed_link_references, decoded.immutable_references)
-    if not isinstance(creation, Code):
-        creation = Code(creation or "", decoded.link_references)
+    code = decoded.deployed_bytecode or Code()
     metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
     target = metadata.get("settings", {}).get("compilationTarget", {})
-    stated = decoded.source_name or decoded.source_path or file.parent.name
-    path, name = next(iter(target.items()), (stated, decoded.contract_name or file.stem))
-    path, name = str(path), str(name)
+    path, name = map(str, next(iter(target.items()), (file.parent.name, file.stem)))
     version = str(metadata.get("compiler", {}).get("version") or "")
     language = str(metadata.get("language") or language_of_path(path).name)
     if code.object.removeprefix("0x"):
-        runtime, abi = linked(code), bytes(decoded.abi)
-        at = file, ARTIFACT, path, name, language, version
-        yield BuiltContract(*at, runtime, abi, creation, decoded.method_identifiers)
-
-
-def _typed_contracts(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
-    types = dict(decoded.contract_types or {})
-    if decoded.runtime_bytecode is not None:
-        types[decoded.contract_name] = decoded
-    for name, type_ in types.items():
-        text = _text(type_.runtime_bytecode)
-        if not text.removeprefix("0x"):
-            continue
-        compiler = ape_compiler_of(decoded, name)
-        version = compiler.version if compiler else ""
-        path = type_.source_id or name
-        language = language_of_path(path).name
-        abi = bytes(type_.abi)
-        creation = _text(type_.deployment_bytecode)
-        runtime = _runtime(language, creation, Code(text), version)
-        yield BuiltContract(file, TYPE, path, name, language, version, runtime, abi, Code(creation))
-
-
-def _text(code: _ApeCode | None) -> str:
-    return (code.bytecode if code else None) or ""
-
-
-def _combined_contracts(file: Path, content: bytes) -> Iterator[BuiltContract]:
-    members = json_decoder(dict[str, msgspec.Raw]).decode(content)
-    version = json_decoder(str).decode(members.pop("version", b'""'))
-    for path, member in members.items():
-        if path.endswith(VYPER_SUFFIX):
-            contract = json_decoder(_Combined).decode(member)
-            if contract.bytecode_runtime.removeprefix("0x"):
-                name, abi = PurePosixPath(path).stem, bytes(contract.abi)
-                creation, code = Code(contract.bytecode), Code(contract.bytecode_runtime)
-                runtime = _runtime(VYPER.name, creation.object, code, version)
-                at = file, COMBINED, path, name, VYPER.name, version
-                yield BuiltContract(*at, runtime, abi, creation)
-
-
-def combined_settings(built: BuiltContract) -> dict[str, Any]:
-    """Return the settings of a contract in combined JSON as standard JSON has them; none of a
-    release that does not give them. Raises OSError, and what MALFORMED lists."""
-    members = json_decoder(dict[str, msgspec.Raw]).decode(read_json(built.file))
-    contract = json_decoder(_Combined).decode(members.get(built.path, b"{}"))
-    settings = contract.settings_dict or {}
-    names = {"evm_version": "evmVersion", "experimental_codegen": "experimentalCodegen"}
-    return {names.get(name, name): value for name, value in settings.items()}
+        at = file, path, name, language, version
+        creation, selectors = decoded.bytecode or Code(), decoded.method_identifiers
+        yield BuiltContract(*at, linked(code), bytes(decoded.abi), creation, selectors)
 
 
 def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -296,29 +181,14 @@ def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
     return metadata or {}
 
 
-def ape_compiler_of(decoded: BuildFile, name: str) -> ApeCompiler | None:
-    compilers = decoded.compilers or ()
-    return next((c for c in compilers if name in (c.contract_types or ())), None)
-
-
-def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
-    """Return the files in a manifest. Raises NoBuild."""
-    try:
-        sources = json_decoder(dict[str, _ApeSource]).decode(decoded.sources)
-    except msgspec.MsgspecError as error:
-        raise NoBuild(str(error)) from None
-    return {path: source.text for path, source in sources.items() if source.text}
-
-
 def linked(code: Code) -> bytecode_comparison.LinkedCode:
-    """Return code with zeros where libraries are linked. A build that does not say where immutables
-    are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
+    """Return code with zeros where libraries are linked. Raises ValueError where it is not hex,
     above the bounds, or has links and immutables where solc has none: they are the operands of
     PUSH20 and PUSH32, and a place of any other form would be equal to any code.
 
     Before 0.5 a placeholder is the library's name, cut to 36 characters: which library it stands
-    for only the references say, and without them each place is a library of its own."""
-    text, immutables = code.object.removeprefix("0x"), code.immutable_references
+    for only the references say."""
+    text, immutables = code.object.removeprefix("0x"), code.immutable_references or {}
     names = {
         reference.start: f"{file}:{name}"
         for file, libraries in (code.link_references or {}).items()
@@ -328,26 +198,21 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
     if len(text) > 2 * MAX_CODE_BYTES:
         raise ValueError("the code is longer than that of any chain")
     placeholders = [*islice(_PLACEHOLDER.finditer(text), MAX_PLACES + 1)]
-    if len(placeholders) + sum(map(len, (immutables or {}).values())) > MAX_PLACES:
+    if len(placeholders) + sum(map(len, immutables.values())) > MAX_PLACES:
         raise ValueError(f"the code has more than {MAX_PLACES} links and immutables")
     links: defaultdict[str, list[bytecode_comparison.ByteRange]] = defaultdict(list)
     for placeholder in placeholders:
         start, half = divmod(placeholder.start(), 2)
         if half or text[2 * start - 2 : 2 * start] != f"{bytecode_comparison.PUSH20:02x}":
             raise ValueError("a link is no operand of PUSH20")
-        is_hash = placeholder[0].startswith("__$")
-        name = names.get(start) or (placeholder[0] if is_hash else f"{placeholder[0]}{start}")
-        links[name].append(
+        links[names.get(start, placeholder[0])].append(
             bytecode_comparison.ByteRange(start, start + bytecode_comparison.ADDRESS_BYTES)
         )
     linked_code = bytes.fromhex(_PLACEHOLDER.sub("00" * bytecode_comparison.ADDRESS_BYTES, text))
     ranges = {
         name: tuple(bytecode_comparison.ByteRange(r.start, r.start + r.length) for r in references)
-        for name, references in (immutables or {}).items()
+        for name, references in immutables.items()
     }
-    if immutables is None:
-        reserved = islice(_reserved(linked_code), MAX_PLACES)
-        ranges = {str(place.start): (place,) for place in reserved}
     for start, end in (place for places in ranges.values() for place in places):
         if not 0 < start <= end <= len(linked_code):
             raise ValueError("an immutable is outside of the code")
@@ -355,17 +220,6 @@ def linked(code: Code) -> bytecode_comparison.LinkedCode:
             raise ValueError("an immutable is no operand of PUSH32")
     library_places = {name: tuple(places) for name, places in links.items()}
     return bytecode_comparison.LinkedCode(linked_code, library_places, ranges)
-
-
-def _reserved(code: bytes) -> Iterator[bytecode_comparison.ByteRange]:
-    """Yield the places in which solc has an immutable's value written at deployment: a PUSH32 of
-    zeros, where it would write a zero itself in a byte or two."""
-    offset = 0
-    while offset < len(code):
-        end = offset + 1 + bytecode_comparison.operand_size(code, offset)
-        if code[offset] == bytecode_comparison.PUSH32 and code[offset + 1 : end] == bytes(32):
-            yield bytecode_comparison.ByteRange(offset + 1, end)
-        offset = end
 
 
 def _runtime(
@@ -376,7 +230,7 @@ def _runtime(
     any code that begins like it."""
     if language != VYPER.name:
         return linked(code)
-    linked_code = linked(Code(code.object, immutable_references={}))
+    linked_code = linked(Code(code.object))
     end = len(linked_code.code)
     size = immutable_size(creation.removeprefix("0x"), None, _numbers(version))
     if not 0 <= size <= end:

@@ -3,40 +3,32 @@ by which the line is found where a creation failed, and blueprints.
 
 Where the build has the compiler's input, the sources are that, with the files that the contract
 uses. Else the compiler's metadata lists them by hash, and they are read from the project: a file
-counts only if its hash is the listed one. Vyper's combined JSON lists none: its imports are
-followed. No file is read outside of the project's folder, by a link, or with another ending than a
-language's. What failed to be created cannot be verified: its source map is the one that the build
-has, not compiled here.
+counts only if its hash is the listed one. No file is read outside of the project's folder, by a
+link, or with another ending than a language's. What failed to be created cannot be verified: its
+source map is the one that the build has, not compiled here.
 """
 
 import json
 import os
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
 from scan.cached_values import json_decoder
 from scan.errors import ScanError
-from scan.extensions.contract_details.builds.build_folders import list_files, read, read_json
+from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
-    ARTIFACT,
-    COMPILATION,
     MALFORMED,
     OUTPUT_SUFFIX,
-    TYPE,
     BuildFile,
     BuiltContract,
     Code,
+    Contracts,
     NoBuild,
-    ape_compiler_of,
-    ape_sources_of,
-    combined_settings,
     linked,
     metadata_of,
     read_file,
@@ -45,30 +37,21 @@ from scan.extensions.explanations.transactions import compiler_findings
 from scan.extensions.explanations.transactions.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
-from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
-from scan.verification.languages.vyper import VYPER, source_map
-from scan.verification.request import INTERFACE_SUFFIX, MAX_FILES, MAX_SOURCE_BYTES, Submission
+from scan.verification.languages.vyper import source_map
+from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
 
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
-MAX_LISTED = 2_000  # files and folders that are read to find one of Vyper's
 PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
 # What a project's own folder has, around which no sources are read.
 PROJECT_FILES = tuple(
     """
     foundry.toml hardhat.config.js hardhat.config.ts hardhat.config.cjs hardhat.config.mjs
-    truffle-config.js ape-config.yaml pyproject.toml package.json .git
+    pyproject.toml package.json .git
     """.split()
 )
-_TRUFFLE_ROOT = "project:/"
-_VYPER_SUFFIXES = (*VYPER.suffixes, INTERFACE_SUFFIX)
-_IMPORT = re.compile(r"^(?:from[ ]++(\.*+)([\w.]*+)[ ]++)?import[ ]++([\w.]++)", re.MULTILINE)
 # Of the files that are read: sources of any other name may be secrets.
 SUFFIXES = (".sol", *(suffix for language in LANGUAGES.values() for suffix in language.suffixes))
-
-
-class _AbiEntry(msgspec.Struct):
-    type: str
 
 
 def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
@@ -76,14 +59,10 @@ def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
     what was compiled, or says it in another form, InvalidParameter, TooLarge, OSError."""
     try:
         decoded = read_file(built.file)
-        if built.form == COMPILATION:
-            return _compilation_request(built, decoded, address)
-        if built.form == TYPE:
-            return _manifest_request(built, decoded, address)
-        if built.form == ARTIFACT:
-            metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
-            return _listed_request(built, metadata, address)
-        return _combined_request(built, address)
+        if decoded.compiled.contracts is not None:
+            return _compilation_request(built, decoded, decoded.compiled.contracts, address)
+        metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
+        return _listed_request(built, metadata, address)
     except NoBuild:
         raise
     except MALFORMED as error:
@@ -113,8 +92,9 @@ def settings_of(one: Submission) -> str:
     return repr((one.language.name, one.version, one.settings, sorted(one.libraries.items())))
 
 
-def _compilation_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
-    outputs = decoded.output.contracts if decoded.output else decoded.contracts or {}
+def _compilation_request(
+    built: BuiltContract, decoded: BuildFile, outputs: Contracts, address: str
+) -> dict[str, Any]:
     contract = outputs.get(built.path, {}).get(built.name)
     if contract is None:
         raise NoBuild("the build has just changed")
@@ -167,84 +147,6 @@ def _listed_request(
     return metadata_request.request_with(address, metadata, sources)
 
 
-def _manifest_request(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
-    compiler = ape_compiler_of(decoded, built.name)
-    sources = ape_sources_of(decoded)
-    if compiler is None or not sources:
-        raise NoBuild("the build has neither a compiler's version nor sources")
-    suffixes = LANGUAGES[built.language].suffixes or (".sol",)
-    used = {path: content for path, content in sources.items() if path.endswith(suffixes)}
-    return _request(built, address, compiler.version, used, compiler.settings or {})
-
-
-def _combined_request(built: BuiltContract, address: str) -> dict[str, Any]:
-    """Vyper's combined JSON lists neither files nor hashes. What the contract imports is read as
-    its compiler does: in its own folder, then in those around it."""
-    settings = combined_settings(built)
-    for root, path in _vyper_files(built):
-        folders = PurePosixPath(path).parents
-        sources: dict[str, str] = {}
-        waiting = [[path]]  # alternatives each, of which the first that there is counts
-        while waiting:
-            for candidate in waiting.pop():
-                if candidate in sources:
-                    break
-                if (text := _vyper_text(root, candidate)) is not None:
-                    sources[candidate] = text
-                    waiting.extend(_imported(candidate, text, folders))
-                    break
-            characters = sum(map(len, sources.values()))
-            if len(sources) + len(waiting) > MAX_FILES or characters > MAX_SOURCE_BYTES:
-                raise NoBuild("its sources are too many or too large")
-        if sources:
-            settings["search_paths"] = [str(folder) for folder in reversed(folders)]
-            return _request(built._replace(path=path), address, built.version, sources, settings)
-    raise NoBuild(f"the project has no file {built.path[:200]!r}")
-
-
-def _vyper_files(built: BuiltContract) -> Iterator[tuple[Path, str]]:
-    """Yield what may be a contract's file: a folder around the build's file, and the path in it.
-    The path is as it was on the command line, which may have been run in any folder of the project:
-    last, the only file of it, or of the folder around the build's, whose path ends so."""
-    folders = _folders(built.file)
-    for folder in folders:
-        file = Path(os.path.normpath(folder / built.path))
-        root = next((around for around in (folder, *folders) if file.is_relative_to(around)), None)
-        if root is not None:
-            yield root, str(file.relative_to(root))
-    is_project = any((folder / name).exists() for folder in folders[-1:] for name in PROJECT_FILES)
-    stated = PurePosixPath(built.path)
-    for root in (folders if is_project else folders[:2])[-1:]:
-        bounds = {"max_files": MAX_LISTED, "max_entries": MAX_LISTED}
-        listed = list_files([root], suffixes=(VYPER_SUFFIX,), **bounds)
-        alike = [f for f in listed.files if f.parts[-len(stated.parts) :] == stated.parts]
-        if len(alike) == 1 and listed.left_out is None:
-            yield root, str(alike[0].relative_to(root))
-
-
-def _imported(path: str, text: str, folders: Sequence[PurePosixPath]) -> Iterator[list[str]]:
-    """Yield the files that each import of a file of Vyper may be of."""
-    for dots, package, module in islice(_IMPORT.findall(text), MAX_FILES + 1):
-        name = f"{package}.{module}".strip(".").replace(".", "/")
-        own = PurePosixPath(path).parent / ("../" * (len(dots) - 1))
-        files = [os.path.normpath(folder / name) for folder in ((own,) if dots else folders)]
-        yield [f"{file}{suffix}" for suffix in _VYPER_SUFFIXES for file in files]
-
-
-def _vyper_text(root: Path, path: str) -> str | None:
-    """Return a file of a project; of JSON only an ABI, since any other may be a secret."""
-    file = root / path
-    if path.startswith("..") or file.suffix not in _VYPER_SUFFIXES:
-        return None
-    try:
-        content = read(file, MAX_SOURCE_BYTES)
-        if file.suffix == INTERFACE_SUFFIX:
-            json_decoder(list[_AbiEntry]).decode(content)
-    except (OSError, ValueError):  # such as a name of 10 kB, or with a null byte
-        return None
-    return content.decode("utf-8", "replace")
-
-
 def _request(
     built: BuiltContract,
     address: str,
@@ -271,9 +173,9 @@ def _request(
 
 def _contents(file: Path, path: str) -> Iterator[bytes]:
     """Yield what the project's files have that a build's file may list as this path."""
-    folders, relative = _folders(file), path.removeprefix(_TRUFFLE_ROOT)
+    folders = _folders(file)
     for folder in (*folders, *(folder / "node_modules" for folder in folders)):
-        candidate = Path(os.path.normpath(folder / relative))
+        candidate = Path(os.path.normpath(folder / path))
         if candidate.is_relative_to(folders[-1]) and candidate.suffix in SUFFIXES:
             with suppress(OSError, ValueError):  # such as a name of 10 kB, or with a null byte
                 yield read(candidate, MAX_SOURCE_BYTES)
@@ -307,14 +209,10 @@ class _Source(msgspec.Struct):
     id: int | None = None
 
 
-class _Output(msgspec.Struct):
-    sources: dict[str, _Source] = {}
-
-
 class _Numbers(msgspec.Struct):
     """What a file has of the numbers of sources: a compilation's, or that of an artifact's own."""
 
-    output: _Output | None = None
+    output: "_Numbers | None" = None
     sources: msgspec.Raw = msgspec.Raw(b"{}")
     id: Any = None
 
@@ -322,10 +220,8 @@ class _Numbers(msgspec.Struct):
 def creation_of(built: BuiltContract) -> BuiltCreation | None:
     """Return the creation code of a built contract; None where the build has no map of it."""
     creation = built.creation
-    if built.form not in (COMPILATION, ARTIFACT):
-        return None
     try:
-        linked_code = linked(Code(creation.object, creation.link_references, {}))
+        linked_code = linked(Code(creation.object, creation.link_references))
         packed = compiler_findings.packed(source_map(creation.source_map, linked_code.code.hex()))
         code = compiler_findings.creation_code_of(linked_code)
     except MALFORMED:
@@ -338,7 +234,7 @@ def contract_and_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
     code. A contract whose creation code is malformed has none."""
     yield built._replace(creation=Code())
     creation = built.creation.object.removeprefix("0x")
-    preceded = Code(creation_comparison.PREAMBLE.hex() + creation, immutable_references={})
+    preceded = Code(creation_comparison.PREAMBLE.hex() + creation)
     try:
         blueprint = linked(preceded) if creation else None
     except ValueError:
@@ -353,13 +249,12 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
     built = creation.built
     try:
         content = json_decoder(_Numbers).decode(read_json(built.file))
-        if built.form == ARTIFACT:
-            files = {content.id: built.path} if isinstance(content.id, int) else {}
+        if isinstance(content.id, int):
+            files = {content.id: built.path}
         else:
-            output = content.output or _Output(
-                json_decoder(dict[str, _Source]).decode(content.sources)
-            )
-            files = {s.id: path for path, s in output.sources.items() if s.id is not None}
+            listed = (content.output or content).sources
+            numbers = json_decoder(dict[str, _Source]).decode(listed)
+            files = {s.id: path for path, s in numbers.items() if s.id is not None}
         request = verification_request(built, _NOWHERE)
         sources = json.loads(request["sourceCode"])["sources"]
         texts = {path: str(source["content"]) for path, source in sources.items()}

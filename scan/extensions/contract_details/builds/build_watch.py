@@ -191,19 +191,17 @@ class Builds(BuiltCreations):
 
     def match(self, code: bytes, name: str | None = None) -> Sequence[build_formats.BuiltContract]:
         """Return the builds that have deployed code, or those of a name, of each folder the newest
-        of a form and name: those that also have its metadata before others, and those that say what
-        compiled them before those that cannot be compiled."""
+        of a path and name: those that also have its metadata before others."""
         matching: dict[
-            tuple[Path, str, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
+            tuple[Path, str, str], tuple[tuple[bool, ...], build_formats.BuiltContract]
         ] = {}
         for built in self._by_length.get(len(code), ()):
             if name not in (None, built.name):
                 continue
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
-                is_compilable = built.version != "" or built.form == build_formats.COMPILATION
-                rank = (comparison.match == FULL, comparison.match == PARTIAL, is_compilable)
-                origin = (built.file.parent, built.form, built.path, built.name)
+                rank = (comparison.match == FULL, comparison.match == PARTIAL)
+                origin = (built.file.parent, built.path, built.name)
                 if origin not in matching or matching[origin][0] < rank:
                     matching[origin] = rank, built
         ranked = sorted(matching.values(), key=lambda entry: entry[0], reverse=True)
@@ -232,7 +230,7 @@ class BuildWatch:
         self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
         self._not_before = 0.0  # the next verification
-        self._taken_at: dict[tuple[bytes, Path, str], float] = {}  # by _source()
+        self._taken_at: dict[tuple[bytes, Path], float] = {}  # by code and folder of a build
 
     def step(self) -> bool:
         """Compare what is new, and verify what matches; return False: the next step is not due at
@@ -274,7 +272,7 @@ class BuildWatch:
     def _is_due(self, code_hash: bytes, built: build_formats.BuiltContract) -> bool:
         """Return whether a contract was not taken just now: a build is written anew all the time
         where a compiler watches its sources."""
-        taken_at = self._taken_at.get(_source(code_hash, built), -TRY_AGAIN_S)
+        taken_at = self._taken_at.get((code_hash, built.file.parent), -TRY_AGAIN_S)
         return time.monotonic() >= taken_at + TRY_AGAIN_S
 
     def _take(self, deployed: _Deployed) -> None:
@@ -288,7 +286,7 @@ class BuildWatch:
             if len(self._taken_at) > MAX_SEEN:
                 self._taken_at.clear()
             for built in deployed.builds:
-                self._taken_at[_source(deployed.code_hash, built)] = time.monotonic()
+                self._taken_at[deployed.code_hash, built.file.parent] = time.monotonic()
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
@@ -389,11 +387,6 @@ class BuildWatch:
             compiler_version=version or None,
             record=msgspec.json.encode(record).decode(),
         )
-
-
-def _source(code_hash: bytes, built: build_formats.BuiltContract) -> tuple[bytes, Path, str]:
-    """Return a code with the folder and the form of a build that has it."""
-    return code_hash, built.file.parent, built.form
 
 
 def _abi(built: build_formats.BuiltContract) -> str:

@@ -8,10 +8,9 @@ files of an earlier chain name nothing. A name lasts as long as that code and th
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.extensions.contract_details.builds import build_folders, deployment_files
@@ -21,14 +20,6 @@ from scan.extensions.contract_details.builds.deployment_files import Deployment
 BATCH_ROWS = 500
 
 log = logging.getLogger(__name__)
-
-
-class _Contract(NamedTuple):
-    """What the index has at an address; `creation` is the hash of the transaction that created it,
-    None where that is not indexed."""
-
-    code_hash: bytes
-    creation: bytes | None
 
 
 class DeploymentNames:
@@ -42,7 +33,9 @@ class DeploymentNames:
         self._deployments: Mapping[bytes, Sequence[Deployment]] = {}
         self._chain_id: int | None = None
         self._compared = -1, -1  # the versions of the index and of the builds, for all addresses
-        self._settled: dict[bytes, _Contract] = {}  # those that were compared
+        # The hashes of code and of the transaction that created it (None: not indexed) of those
+        # addresses that were compared.
+        self._settled: dict[bytes, tuple[bytes, bytes | None]] = {}
         self._next_at = 0.0
 
     def step(self) -> None:
@@ -84,43 +77,30 @@ class DeploymentNames:
     def _compare(self, addresses: Sequence[bytes]) -> None:
         """Store the names of contracts at addresses that were not compared yet."""
         rows = self._database.rows("builds/deployed_contracts_list", addresses=addresses)
-        for address, code_hash, creation in rows:
-            key = bytes(address)
-            contract = _Contract(bytes(code_hash), None if creation is None else bytes(creation))
-            if self._settled.get(key) == contract:
+        for row in rows:
+            key, code_hash = map(bytes, row[:2])
+            creation = None if row[2] is None else bytes(row[2])
+            if self._settled.get(key) == (code_hash, creation):
                 continue
-            name = self._name(key, contract)
-            self._settled[key] = contract
-            if name is not None:
+            self._settled[key] = code_hash, creation
+            if (name := self._name(key, code_hash, creation)) is not None:
                 self._database.rows(
                     "builds/deployment_names_put",
                     address=key,
-                    code_hash=contract.code_hash,
-                    creation=contract.creation,
+                    code_hash=code_hash,
+                    creation=creation,
                     name=name,
                 )
 
-    def _name(self, address: bytes, contract: _Contract) -> str | None:
-        fitting = [
-            deployment
-            for deployment in self._deployments[address]
-            if None in (deployment.transaction, contract.creation)
-            or deployment.transaction == contract.creation
-        ]
-        if not fitting:
-            return None
-        rows = self._database.rows("contracts/codes_list", code_hashes=[contract.code_hash])
+    def _name(self, address: bytes, code_hash: bytes, creation: bytes | None) -> str | None:
+        """Return the name by the newest deployment of an address whose contract is that of a build
+        of this name; where the deployment has none, that of all builds with the code, if it is
+        one."""
+        rows = self._database.rows("contracts/codes_list", code_hashes=[code_hash])
         code = bytes(rows[0][1]) if rows else b""
-        names = (
-            deployment.name(name)
-            for deployment in fitting
-            for name in self._names_of(deployment, code)
-        )
-        return next(names, None)
-
-    def _names_of(self, deployment: Deployment, code: bytes) -> Iterator[str]:
-        """Yield the contract's name where a build of this name has the code; without a name, that
-        of all builds that have it, if it is one."""
-        names = {built.name for built in self._builds.match(code, deployment.contract)}
-        if len(names) == 1 and deployment_files.is_name(name := names.pop()):
-            yield name
+        for deployment in self._deployments[address]:
+            if deployment.transaction in (None, creation) or creation is None:
+                names = {built.name for built in self._builds.match(code, deployment.contract)}
+                if len(names) == 1 and deployment_files.is_name(name := names.pop()):
+                    return deployment.name(name)
+        return None

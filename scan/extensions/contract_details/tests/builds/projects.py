@@ -78,20 +78,4 @@ def hardhat_3(project, of=STORES):
     write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
     result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": of.output()}
     write(folder / f"{name}.output.json", result)
-    for path, contract_name, contract in of.contracts():
-        deployed = contract["evm"]["deployedBytecode"]
-        write(
-            project / "artifacts" / path / f"{contract_name}.json",
-            {
-                "contractName": contract_name,
-                "sourceName": path,
-                "abi": contract["abi"],
-                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
-                "deployedBytecode": f"0x{deployed['object']}",
-                "linkReferences": {},
-                "deployedLinkReferences": {},
-                "immutableReferences": deployed["immutableReferences"],
-                "buildInfoId": name,
-            },
-        )
     return project / "artifacts"

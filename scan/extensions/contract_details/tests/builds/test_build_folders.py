@@ -36,12 +36,20 @@ def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
     assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == expected
 
 
-SMALL = {"abi": [], "deployedBytecode": "0x6000"}
+CODE = {"object": "0x6000"}
+SMALL = {"abi": [], "deployedBytecode": CODE}
+
+
+def code_file(code, **references):
+    """An artifact of deployed code."""
+    return json.dumps({"deployedBytecode": {"object": code, **references}})
+
+
 MALFORMED = {
     "no JSON": "{",
     "a list": "[]",
     "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
-    "half a byte": '{"abi": [], "deployedBytecode": "0x6"}',
+    "half a byte": '{"abi": [], "deployedBytecode": {"object": "0x6"}}',
     "an immutable outside": json.dumps(
         {
             "abi": [],
@@ -51,23 +59,24 @@ MALFORMED = {
             },
         }
     ),
-    "metadata of another type": '{"abi": [], "deployedBytecode": "0x6000", "metadata": 5}',
-    "metadata that is no JSON": '{"abi": [], "deployedBytecode": "0x6000", "metadata": "{"}',
-    "settings of another type": '{"deployedBytecode": "0x6000", "metadata": {"settings": []}}',
+    "code of another type": '{"abi": [], "deployedBytecode": "0x6000"}',
+    "metadata of another type": json.dumps({**SMALL, "metadata": 5}),
+    "metadata that is no JSON": json.dumps({**SMALL, "metadata": "{"}),
+    "settings of another type": json.dumps({**SMALL, "metadata": {"settings": []}}),
     "contracts of another type": '{"output": {"contracts": []}}',
     "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
     "many contracts": json.dumps(
         {
-            "contractTypes": {
-                f"{number:x}": {"runtimeBytecode": {"bytecode": "00"}} for number in range(10_001)
+            "contracts": {
+                "a.sol": {f"{n:x}": {"evm": {"deployedBytecode": CODE}} for n in range(10_001)}
             }
         }
     ),
-    "longer than code": json.dumps({"deployedBytecode": "00" * (2 * 1024 * 1024 + 1)}),
-    "many links": json.dumps({"deployedBytecode": f"__{'a' * 38}" * 10_001}),
-    "many immutables": json.dumps(
-        {**SMALL, "immutableReferences": {"1": [{"start": 0, "length": 1}] * 10_001}}
+    "longer than code": code_file("00" * (2 * 1024 * 1024 + 1)),
+    "many links": code_file(f"__{'a' * 38}" * 10_001),
+    "many immutables": code_file(
+        "6000", immutableReferences={"1": [{"start": 0, "length": 1}] * 10_001}
     ),
 }
 
@@ -184,16 +193,16 @@ def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_
 def test_the_builds_of_the_oldest_files_give_way(tmp_path):
     for number in (1, 2, 3):
         file = tmp_path / f"{number}.json"
-        file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
+        file.write_text(code_file("00" * (1000 + number)))
         os.utime(file, (number, number))
     builds = build_watch.Builds([tmp_path], max_bytes=2_500, listing_share=0)
     builds.refresh()
     assert builds.lengths == [1002, 1003]
-    (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))
+    (tmp_path / "3.json").write_text(code_file("00" * 2000))
     builds.refresh()
     assert builds.lengths == [2000]
     (tmp_path / "3.json").rename(tmp_path / "3.txt")  # what is removed leaves room
-    (tmp_path / "4.json").write_text(json.dumps({"deployedBytecode": "00" * 2100}))
+    (tmp_path / "4.json").write_text(code_file("00" * 2100))
     builds.refresh()
     assert builds.lengths == [2100]
 
@@ -209,7 +218,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):
 @pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
 def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
     file = tmp_path / "A.json"
-    code = {"contractName": "A", "bytecode": creation, "deployedBytecode": "0x6001"}
+    code = {"bytecode": {"object": creation}, "deployedBytecode": {"object": "0x6001"}}
     file.write_text(json.dumps({**code, "abi": []}))
     [built] = (form for contract in contracts_of(file) for form in contract_and_blueprint(contract))
     assert built.runtime.code == b"\x60\x01"
@@ -226,8 +235,6 @@ def liar(code, *spans):
             "abi": [],
             "bytecode": {"object": "0x00"},
             "deployedBytecode": {"object": code, "immutableReferences": references},
-            "contractName": "A",
-            "sourceName": "A.sol",
         }
     )
 
@@ -236,8 +243,9 @@ def vyper_liar(immutable_size):
     """A contract of which the creation code's metadata states the size of immutables."""
     metadata = f"85410118{SIZE:02x}8018{immutable_size:02x}a165767970657283000403"
     creation = f"0x00{metadata}{len(metadata) // 2 + 2:04x}"
-    contract = {"bytecode": creation, "bytecode_runtime": "0x60", "abi": []}
-    return json.dumps({"A.vy": contract, "version": "0.4.3"})
+    evm = {"bytecode": {"object": creation}, "deployedBytecode": {"object": "0x60"}}
+    contracts = {"A.vy": {"A": {"abi": [], "evm": evm}}}
+    return json.dumps({"compiler": "vyper-0.4.3", "contracts": contracts})
 
 
 LIARS = {

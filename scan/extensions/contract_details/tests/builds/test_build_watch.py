@@ -3,8 +3,6 @@
 import json
 import logging
 import os
-import shutil
-import subprocess
 from unittest.mock import patch
 
 import pytest
@@ -21,14 +19,14 @@ from scan.extensions.contract_details.tests.builds.projects import (
     STORE_PATH,
     creation_of,
     foundry,
-    hardhat_3,
+    write,
 )
 from scan.verification import submission_compilations
+from scan.verification.compiler_run import compile_source
 from scan.verification.request import parse
 from tests.support import WAIT_S
 from tests.support.anvil import calldata
-from tests.support.vyper import BOX, NEWEST, SEVEN
-from tests.support.vyper import SOURCES as VYPER_SOURCES
+from tests.support.vyper import NEWEST, source_of
 
 NOWHERE = f"0x{'00' * 20}"
 
@@ -213,20 +211,7 @@ def copy_of_other_sources(project, half="whole / 3"):
     return folder
 
 
-def artifacts_after_build_info(project):
-    """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
-    folder = hardhat_3(project)
-    for file in (folder / "build-info").iterdir():
-        content = json.loads(file.read_text())
-        for contracts in content.get("output", {}).get("contracts", {}).values():
-            for contract in contracts.values():
-                contract.pop("metadata", None)
-        file.write_text(json.dumps(content))
-        os.utime(file, (1, 1))
-    return folder
-
-
-NEWER_BUILDS = [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
+NEWER_BUILDS = [copy_without_sources, copy_of_other_sources]
 
 
 @pytest.mark.thorough
@@ -347,45 +332,42 @@ def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_pat
     assert running.execute(stored) == before
 
 
-@pytest.mark.thorough
-def test_a_vyper_build_verifies(running, vyper, tmp_path):
-    source = BOX
-    creation = vyper.creation_of(NEWEST, source)
-    address = running.deploy(creation, SEVEN)
-    runtime = running.anvil.call("eth_getCode", address, "latest")[:-64]  # without the immutable
-    contract = {"bytecode": f"0x{creation.removeprefix('0x')}", "bytecode_runtime": runtime}
-    build = {"Box.vy": {**contract, "abi": []}, "version": NEWEST}
-    (tmp_path / "Box.vy").write_text(source)
-    (tmp_path / "out").mkdir()
-    (tmp_path / "out/combined.json").write_text(json.dumps(build))
-    Watched(running, tmp_path / "out").step()
-    assert match_of(running, address) == ("full", "Box")
-
-
-COMMANDS = [  # where the compiler is run, and how its command line ends
-    (".", "-p src", "src/Vault.vy"),
-    pytest.param("src", "", "Vault.vy", marks=pytest.mark.thorough),
-    pytest.param("out", "-p ../src", "../src/Vault.vy", marks=pytest.mark.thorough),
-]
-
-
-@pytest.mark.parametrize(("folder", "search_path", "path"), COMMANDS)
-def test_a_vyper_build_with_imports_verifies(running, vyper, tmp_path, folder, search_path, path):
-    """By `vyper -p src --enable-decimals -f combined_json src/Vault.vy` in the project."""
-    shutil.copytree(VYPER_SOURCES / "vault", tmp_path / "src")
+def vyper_build(vyper):
+    """The input of a contract with imports, and what the compiler returns of it."""
+    files = "Vault.vy interfaces/IFeed.vyi lib/maths.vy lib/owned.vy lib/tokens/base.vy".split()
+    standard = {
+        "language": "Vyper",
+        "sources": {path: {"content": source_of(f"vault/{path}", NEWEST)} for path in files},
+        "settings": {
+            "enable_decimals": True,
+            "outputSelection": {"Vault.vy": ["abi", "evm.bytecode", "evm.deployedBytecode"]},
+        },
+    }
     vyper.install(NEWEST)
-    (tmp_path / "out").mkdir()
-    compiler = vyper.store.directory / f"vyper-{NEWEST}" / f"vyper-{NEWEST}"
-    options = [*search_path.split(), "--enable-decimals", "-f", "combined_json", path]
-    done = subprocess.run(
-        [compiler, *options], cwd=tmp_path / folder, capture_output=True, timeout=WAIT_S
-    )
-    assert done.returncode == 0, done.stderr
-    (tmp_path / "out/combined.json").write_bytes(done.stdout)
-    creation = json.loads(done.stdout)[path]["bytecode"]
+    program = vyper.store.find(vyper.store.kind.parse_version(NEWEST))
+    return standard, compile_source(program, standard, WAIT_S)
+
+
+def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
+    standard, output = vyper_build(vyper)
+    write(tmp_path / "out/vault.json", {"input": standard, "output": output})
+    creation = output["contracts"]["Vault.vy"]["Vault"]["evm"]["bytecode"]["object"]
     address = running.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())
     Watched(running, tmp_path / "out").step()
     assert match_of(running, address) == ("full", "Vault")
+    assert {*running.contract(address).json["sources"]} == {*standard["sources"]}
+
+
+def test_vyper_s_output_alone_is_decoded_by_its_abi(running, vyper, tmp_path):
+    _, output = vyper_build(vyper)
+    write(tmp_path / "out/vault.json", output)
+    creation = output["contracts"]["Vault.vy"]["Vault"]["evm"]["bytecode"]["object"]
+    address = running.deploy(creation, encode(["uint256", "string[]"], [10, []]).hex())
+    Watched(running, tmp_path / "out").step()
+    assert match_of(running, address) == (None, None)
+    [claim] = running.client.get(f"/api/v1/contracts/{address}/claims").json["claims"]
+    assert "neither the compiler's input nor its metadata" in claim["reason"]
+    assert (claim["contractName"], claim["compilerVersion"]) == ("Vault.vy:Vault", NEWEST)
 
 
 @pytest.mark.long
@@ -401,7 +383,7 @@ def test_what_forge_builds_and_creates_is_verified(running, foundry):
 PAIR = {"type": "tuple", "components": [{"name": "a", "type": "uint256"}]}
 SUM = {"type": "function", "name": "sum", "inputs": [PAIR]}
 IDENTIFIERS = {"sum(Set.Pair)": "6340205d", "put(Set.Data storage)": "00000000"}
-ARTIFACT = {"abi": [SUM], "methodIdentifiers": IDENTIFIERS, "deployedBytecode": "0x00"}
+ARTIFACT = {"abi": [SUM], "methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
 EVM = {"methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
 BUILD_INFO = {"output": {"contracts": {"a.sol": {"Set": {"abi": [SUM], "evm": EVM}}}}}
 

@@ -38,7 +38,6 @@ class Deployed:
         self.project = project
         self.builds = Builds([project / "out"])
         self.names = DeploymentNames(self.builds, explorer.app.extensions["scan"].writes)
-        self._runs = 0
 
     def deploy(self, creation, arguments=""):
         address = self.explorer.deploy(creation, arguments)
@@ -47,7 +46,6 @@ class Deployed:
 
     def broadcast(self, *created, chain=CHAIN, script="Deploy.s.sol", folder=None):
         """What forge writes of a run; each contract with its name, address and transaction."""
-        self._runs += 1
         sent = [
             {
                 "hash": transaction,
@@ -58,9 +56,8 @@ class Deployed:
             }
             for name, (address, transaction) in created
         ]
-        run = {"transactions": sent, "chain": chain, "timestamp": self._runs}
+        run = {"transactions": sent, "chain": chain, "timestamp": 1795949878737}
         of_chain = self.project / "broadcast" / script / str(folder or chain)
-        write(of_chain / f"run-{self._runs}.json", run)
         write(of_chain / "run-latest.json", run)
 
     def step(self):
@@ -95,32 +92,33 @@ def test_a_run_of_a_script_names_what_it_created(deployed):
     library = deployed.deploy(creation_of("Halves"))
     factory = deployed.deploy(creation_of("Factory", library[0]))
     deployed.broadcast(("Halves", library))
-    assert deployed.name_of(library) == "Halves (Deploy.s.sol, run 1)"
+    assert deployed.name_of(library) == "Halves (Deploy.s.sol)"
     assert deployed.name_of(factory) is None
     deployed.broadcast(("src/Store.sol:Factory", factory))
-    assert deployed.name_of(factory) == "Factory (Deploy.s.sol, run 2)"
+    assert deployed.name_of(factory) == "Factory (Deploy.s.sol)"
     sender = deployed.explorer.client.get(f"/address/{deployed.explorer.anvil.accounts[0]}").text
-    assert ">Factory (Deploy.s.sol, run 2)<" in sender
+    assert ">Factory (Deploy.s.sol)<" in sender
     theirs = deployed.explorer.client.get(f"/api/v2/addresses/{factory[0]}").json
-    assert theirs["name"] == "Factory (Deploy.s.sol, run 2)"
+    assert theirs["name"] == "Factory (Deploy.s.sol)"
 
 
 def test_a_search_finds_deployed_contracts_by_name(deployed):
     store, halves = deployed.deploy(creation_of("Halves")), deployed.deploy(creation_of("Halves"))
     deployed.broadcast(("Halves", store))
-    deployed.broadcast(("Halves", halves))
-    assert deployed.name_of(halves) == "Halves (Deploy.s.sol, run 2)"
+    assert deployed.name_of(store) == "Halves (Deploy.s.sol)"
+    deployed.broadcast(("Halves", halves), script="Again.s.sol")
+    assert deployed.name_of(halves) == "Halves (Again.s.sol)"
     client = deployed.explorer.client
 
     def results(text):
         records = client.get("/api/v1/search", query_string={"q": text}).json["results"]
         return [(r["value"], r["match"]) for r in records if r["type"] == "address"]
 
-    assert results("halves") == [(store[0], "prefix"), (halves[0], "prefix")]
-    assert results("run 2") == [(halves[0], "similar")]
-    assert results("halves (deploy.s.sol, run 1)") == [(store[0], "exact")]
+    assert results("halves") == [(halves[0], "prefix"), (store[0], "prefix")]
+    assert results("again") == [(halves[0], "similar")]
+    assert results("halves (deploy.s.sol)") == [(store[0], "exact")]
     assert results("halves%") == []
-    page = client.get("/search?q=Halves (Deploy.s.sol, run 1)")
+    page = client.get("/search?q=Halves (Deploy.s.sol)")
     assert (page.status_code, page.location) == (302, f"/address/{store[0]}")
     deployed.explorer.execute("UPDATE deployment_names SET code_hash = sha256('other')")
     assert results("Halves") == []
@@ -135,32 +133,10 @@ def test_contracts_of_one_code_have_the_names_of_their_deployments(running, tmp_
     deployed = Deployed(running, tmp_path)
     first, second, third, other = (deployed.deploy(creation) for _ in range(4))
     deployed.broadcast(("First", first), ("Second", second), ("First", third), (None, other))
-    assert deployed.name_of(first) == "First (Deploy.s.sol, run 1)"
-    assert deployed.name_of(second) == "Second (Deploy.s.sol, run 1)"
-    assert deployed.name_of(third) == "First #2 (Deploy.s.sol, run 1)"
+    assert deployed.name_of(first) == "First (Deploy.s.sol)"
+    assert deployed.name_of(second) == "Second (Deploy.s.sol)"
+    assert deployed.name_of(third) == "First #2 (Deploy.s.sol)"
     assert deployed.name_of(other) is None  # two builds have its code
-
-
-def test_ignition_s_journal_names_what_it_created(deployed):
-    library = deployed.deploy(creation_of("Halves"))
-    entries = [
-        {"type": "DEPLOYMENT_INITIALIZE", "chainId": CHAIN},
-        {
-            "type": "DEPLOYMENT_EXECUTION_STATE_INITIALIZE",
-            "futureId": "Store#Half",
-            "contractName": "Halves",
-        },
-        {"type": "TRANSACTION_CONFIRM", "futureId": "Store#Half", "hash": library[1]},
-        {
-            "type": "DEPLOYMENT_EXECUTION_STATE_COMPLETE",
-            "futureId": "Store#Half",
-            "result": {"type": "SUCCESS", "address": library[0]},
-        },
-    ]
-    journal = deployed.project / "ignition/deployments/any/journal.jsonl"
-    journal.parent.mkdir(parents=True)
-    journal.write_text("\n".join(map(json.dumps, entries)) + "\n")
-    assert deployed.name_of(library) == "Halves (Store#Half)"
 
 
 def test_ignition_s_addresses_alone_name_what_has_a_build_s_code(deployed):
@@ -223,44 +199,36 @@ def listed(folder):
 
 
 def test_what_the_tools_wrote_is_read(tmp_path):
-    for recorded, folder in (
-        ("run-1795949878737.json", f"broadcast/Deploy.s.sol/{CHAIN}"),
-        ("journal.jsonl", f"ignition/deployments/chain-{CHAIN}"),
+    for recorded, file in (
+        ("run-latest.json", f"broadcast/Deploy.s.sol/{CHAIN}/run-latest.json"),
+        ("deployed_addresses.json", f"ignition/deployments/chain-{CHAIN}/deployed_addresses.json"),
     ):
-        (tmp_path / folder).mkdir(parents=True)
-        (tmp_path / folder / recorded).write_bytes((RECORDED / recorded).read_bytes())
-        os.utime(tmp_path / folder / recorded, (1, len(folder)))
-    names = [deployment.name(deployment.contract) for deployment in listed(tmp_path)]
-    assert names[:6] == [
-        "Big (Vaults#Big)",
-        "Factory (Vaults#Factory)",
-        "Same1 (Vaults#Same1)",
-        "Same2 (Vaults#Same2)",
-        "Vault (Vaults#A)",
-        "Vault (Vaults#B)",
-    ]
-    assert names[6:] == [
-        f"{name} (Deploy.s.sol, run 1)"
+        (tmp_path / file).parent.mkdir(parents=True)
+        (tmp_path / file).write_bytes((RECORDED / recorded).read_bytes())
+        os.utime(tmp_path / file, (1, len(file)))
+    ignition, foundry_ = listed(tmp_path)[:6], listed(tmp_path)[6:]
+    futures = "Big Factory Same1 Same2 A B".split()
+    assert [one.name("X") for one in ignition] == [f"X (Vaults#{future})" for future in futures]
+    assert [one.name(one.contract) for one in foundry_] == [
+        f"{name} (Deploy.s.sol)"
         for name in ("Big", "Vault", "Vault #2", "Factory", "Child", "Same1", "Same2", "Vault #3")
     ]
-    assert all(deployment.transaction for deployment in listed(tmp_path))
+    assert all(deployment.transaction for deployment in foundry_)
 
 
 DAMAGED = """
     { [] null 1 {"transactions":5} {"transactions":[{"hash":5}]} {"chain":"31337"} {"chain":1e400}
 """.split()
-DAMAGED += ["", "\x00", "[" * 100_000, '{"deployments": [' * 50_000]
+DAMAGED += ["", "\x00", "[" * 100_000, '{"transactions": [' * 50_000]
 
 
 @pytest.mark.parametrize("text", DAMAGED, ids=lambda text: text[:20])
 def test_a_damaged_file_leaves_the_others(text, tmp_path):
-    run = json.loads((RECORDED / "run-1795949878737.json").read_text())
-    write(tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-1.json", run)
+    run = json.loads((RECORDED / "run-latest.json").read_text())
+    write(tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-latest.json", run)
     for path in (
-        f"broadcast/B.s.sol/{CHAIN}/run-2.json",
-        "broadcast/multi/C.s.sol-1/run.json",
+        f"broadcast/B.s.sol/{CHAIN}/run-latest.json",
         f"ignition/deployments/chain-{CHAIN}/deployed_addresses.json",
-        "ignition/deployments/own/journal.jsonl",
     ):
         (tmp_path / path).parent.mkdir(parents=True)
         (tmp_path / path).write_text(text)
@@ -282,16 +250,16 @@ def test_files_and_contracts_have_a_bound(tmp_path, runs, contracts, counts):
     sent = {"transactionType": "CREATE", "contractAddress": ZERO, "contractName": "A", "hash": HASH}
     for number in range(1, runs + 1):
         run = {"chain": CHAIN, "timestamp": number, "transactions": [sent] * contracts}
-        file = tmp_path / f"broadcast/A.s.sol/{CHAIN}/run-{number}.json"
+        file = tmp_path / f"broadcast/{number}.s.sol/{CHAIN}/run-latest.json"
         write(file, run)
         os.utime(file, (number, number))
     origins = Counter(deployment.origin for deployment in listed(tmp_path))
-    expected = {f"A.s.sol, run {number}": count for number, count in counts.items()}
+    expected = {f"{number}.s.sol": count for number, count in counts.items()}
     assert [*origins.items()] == [*expected.items()]  # the newest first
 
 
 def test_no_link_is_followed(tmp_path):
-    run = json.loads((RECORDED / "run-1795949878737.json").read_text())
-    write(tmp_path / f"elsewhere/A.s.sol/{CHAIN}/run-1.json", run)
+    run = json.loads((RECORDED / "run-latest.json").read_text())
+    write(tmp_path / f"elsewhere/A.s.sol/{CHAIN}/run-latest.json", run)
     (tmp_path / "broadcast").symlink_to(tmp_path / "elsewhere")
     assert listed(tmp_path) == []

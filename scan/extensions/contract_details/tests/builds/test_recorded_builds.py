@@ -26,10 +26,6 @@ INCREASE = calldata("increase()")
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS = {
-    "truffle": (
-        "build/contracts",
-        {"build/contracts/Tally.json": "truffle.json", "contracts/Tally.sol": "Tally.sol"},
-    ),
     "foundry": ("out", {"out/Tally.sol/Tally.json": "foundry.json", "src/Tally.sol": "Tally.sol"}),
     "hardhat 2": ("artifacts", {"artifacts/build-info/f211.json": "hardhat_2.json"}),
     "hardhat 3": (
@@ -39,7 +35,6 @@ TOOLS = {
             f"artifacts/build-info/{ID}.output.json": "hardhat_3.output.json",
         },
     ),
-    "ape": (".build", {".build/__local__.json": "ape.json"}),
 }
 
 
@@ -55,13 +50,10 @@ def creation_of(tool):
     """The creation code that the tool deploys."""
     [*_, recorded] = (name for name in TOOLS[tool][1].values() if name.endswith(".json"))
     build = json.loads((RECORDED / recorded).read_text())
-    if tool == "ape":
-        return str(build["contractTypes"]["Tally"]["deploymentBytecode"]["bytecode"])
     if "output" in build:
         [of_file] = build["output"]["contracts"].values()
         return str(of_file["Tally"]["evm"]["bytecode"]["object"])
-    bytecode = build["bytecode"]
-    return str(bytecode["object"] if isinstance(bytecode, dict) else bytecode)
+    return str(build["bytecode"]["object"])
 
 
 def deploy(explorer, tool, step):
@@ -71,7 +63,6 @@ def deploy(explorer, tool, step):
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
-    """Where a manifest states no places of immutables, they are those that solc reserves."""
     [tally] = built_of(built(tmp_path, tool), "Tally")
     submission = parse(build_sources.verification_request(tally, ADDRESS))
     assert [*submission.sources.values()] == [(RECORDED / "Tally.sol").read_text()]
@@ -82,7 +73,7 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
     assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in spans)
 
 
-@pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])
+@pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 103), strict=True)])
 def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
     tally = deploy(running, tool, step)
@@ -113,13 +104,11 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, t
     assert "ERC-5202" in running.client.get(f"/address/{blueprint}?tab=contract").text
 
 
-@pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])
-def test_what_lacks_its_sources_is_decoded_by_the_build(running, tool, step, tmp_path):
-    folder = built(tmp_path, tool)
-    [source] = (path for path in tmp_path.rglob("Tally.sol") if path.is_file())
-    source.unlink()
+def test_what_lacks_its_sources_is_decoded_by_the_build(running, tmp_path):
+    folder = built(tmp_path, "foundry")
+    (tmp_path / "src/Tally.sol").unlink()
     watched = Watched(running, folder)
-    tally = deploy(running, tool, step)
+    tally = deploy(running, "foundry", 201)
     watched.step()
     assert match_of(running, tally) == (None, None)
     sent = running.client.get(f"/api/v1/transactions/{running.send(tally, INCREASE)}").json
