@@ -36,7 +36,6 @@ from demo.requests_of_pages import (
 from demo.scenario import SAVER, SOURCE, play
 from demo.town import PEOPLE, Town
 from scan.ethereum.served_chain import NO_BLOCK
-from scan.extensions.demo.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.extensions.demo.demo_chain import LOOP, DemoChain
 from scan.extensions.demo.demo_run import STORED
 from scan.extensions.demo.replay import STATE_METHODS, Recording
@@ -73,6 +72,32 @@ LABELED = {
 }
 OF_DATABASE = ("verified_at", "match_id", "is_indexed")  # columns that are set when rows are stored
 VERIFIED_ROWS = "SELECT to_json(stored) FROM {} AS stored ORDER BY address"
+
+
+# The replaying node computes these, or, as they name the software of a development node, has none.
+DERIVED = frozenset(("eth_blockNumber", "eth_syncing", "hardhat_metadata", "anvil_nodeInfo"))
+
+
+class RecordedAnswers:
+    """The distinct requests to a node with their newest outcomes, as lines of a recording."""
+
+    def __init__(self) -> None:
+        self.changed_at = time.monotonic()
+        self._lines: dict[bytes, bytes] = {}
+        self._lock = threading.Lock()
+
+    def add(self, method: str, params: list[Any], outcome: dict[str, Any]) -> None:
+        """Add a request with its outcome, {"result"} or {"error"}."""
+        call = {"method": method, "params": params}
+        key = orjson.dumps(call, option=orjson.OPT_SORT_KEYS)
+        with self._lock:
+            if key not in self._lines:
+                self.changed_at = time.monotonic()
+            self._lines[key] = orjson.dumps(call | outcome)
+
+    def rows(self) -> list[dict[str, Any]]:
+        with self._lock:
+            return [orjson.loads(line) for line in self._lines.values()]
 
 
 class Recorder(ThreadingHTTPServer):
@@ -284,7 +309,9 @@ def only_changes(traced: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    packed = pack(map(orjson.dumps, rows))
+    """Lines are sorted, so that a new recording differs little."""
+    lines = sorted(map(orjson.dumps, rows))
+    packed = gzip.compress(b"\n".join(lines) + b"\n", compresslevel=9, mtime=0)
     if len(packed) > LARGEST_BYTES:
         raise SystemExit(f"the recording has {len(packed)} bytes; {LARGEST_BYTES} are allowed")
     CHAIN.write_bytes(packed)

@@ -267,8 +267,7 @@ def test_a_blueprint_imports_no_sibling():
 # What makes a Node that does not know which chain it has to serve: it learns that chain.
 LEARNING_THE_CHAIN = set(
     "scan.commands.run scan.extensions.operations.doctor.checks"
-    " scan.extensions.backfill.cluster scan.extensions.demo.chain_recording"
-    " scan.extensions.names.views".split()
+    " scan.extensions.backfill.cluster scan.extensions.names.views".split()
 )
 
 
@@ -279,7 +278,7 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
         for module in sorted(MODULES)
         for node in nodes(TREES[module])
         if isinstance(node, ast.Call)
-        and getattr(node.func, "attr", getattr(node.func, "id", "")) in ("Node", "RecordingNode")
+        and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Node"
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
     expected = {*filter(is_there, LEARNING_THE_CHAIN)}

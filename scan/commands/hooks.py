@@ -25,7 +25,7 @@ class CommandOptions(NamedTuple):
     exit code where one of them is given, None where the command is to run as without them. Those of
     `scan run` exclude each other, and `run_without_node` is what it runs without RPC_URL."""
 
-    run: Callable[[Settings, argparse.Namespace], int | None]
+    run: Callable[[Settings, argparse.Namespace], int | None] = lambda settings, options: None
     add_arguments: Callable[[Arguments], None] = lambda command: None
     run_without_node: Callable[[Settings], int] | None = None
 

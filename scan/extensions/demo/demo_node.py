@@ -1,5 +1,4 @@
-"""A JSON-RPC node on loopback that replays a recording: the demo chain, or one by `scan doctor
---record`.
+"""A JSON-RPC node on loopback that replays a recording: the demo chain, or one that tests make.
 
 It has the demo chain's accounts: balances, nonces, codes and storage after each of its blocks, with
 the state trie that they make, which eth_getProof is about. They follow from the recorded traces of
@@ -133,7 +132,7 @@ class DemoNode(ThreadingHTTPServer):
 
 
 def start(path: Path) -> DemoNode:
-    """Serve the recording at `path`. Raises ValueError where it is none."""
+    """Serve the recording at `path`. Raises ValueError where it has no block."""
     return DemoNode(Recording(read_lines(path)))
 
 

@@ -1,6 +1,5 @@
-"""What `scan run` runs without RPC_URL: the demo chain, or with --recording what a file has; and
-the data that an operator of the demo chain would add, labels and verified contracts, from a file
-that demo/record.py writes.
+"""What `scan run` runs without RPC_URL: the demo chain, with the data that its operator would add,
+labels and verified contracts, from a file that demo/record.py writes.
 """
 
 import gzip
@@ -16,10 +15,9 @@ import orjson
 from scan.commands.run import OwnNode, run_chain
 from scan.contracts.abi_decoding import declared_signatures, signatures_of
 from scan.database.connection import Database
-from scan.errors import ScanError, SettingError
+from scan.errors import ScanError
 from scan.extensions.demo import demo_chain, demo_node
 from scan.hex import data
-from scan.setting_kinds import without_password
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
@@ -82,41 +80,19 @@ def _parameter(value: Any) -> Any:
     return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
 
 
-def run_recording(settings: Settings, recording: Path) -> int:
-    """Run with a node that replays a recording, on a database of its own."""
-    if settings.database_url:
-        reason = "must not be set with --recording, which gets a database of its own"
-        raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
-
-    def start(settings: Settings) -> Settings:
-        try:
-            return _following(settings, demo_node.start(recording))
-        except ValueError as error:
-            raise SettingError("--recording", str(recording), str(error)) from None
-
-    return run_chain(settings, OwnNode(start, _digest(recording), lambda _: None))
-
-
 def run_demo_chain(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
         demo_settings = replace(settings, chain_name=settings.chain_name or "Demo chain")
-        return _following(with_links(demo_settings), demo_chain.start(settings.data_dir))
+        server = demo_chain.start(settings.data_dir)
+        return replace(
+            with_links(demo_settings), rpc_urls=(server.url,), start_block=server.recording.first
+        )
 
     def fill(settings: Settings) -> None:
         log.info("RPC_URL is not set: using the bundled demo chain")
         load(settings)
 
-    return run_chain(settings, OwnNode(start, _digest(demo_node.RECORDING), fill))
-
-
-def _digest(recording: Path) -> str:
-    try:
-        return sha256(recording.read_bytes()).hexdigest()[:8]
-    except OSError as error:
-        raise SettingError("--recording", str(recording), error.strerror or str(error)) from None
-
-
-def _following(settings: Settings, server: demo_node.DemoNode) -> Settings:
-    return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
+    digest = sha256(demo_node.RECORDING.read_bytes()).hexdigest()[:8]
+    return run_chain(settings, OwnNode(start, digest, fill))

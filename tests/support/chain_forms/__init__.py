@@ -3,6 +3,5 @@
 made_chain.py makes blocks, receipts, traces and the state after each block, as lines of a recording
 that demo_node.py of the extension demo replays; rollups.py and others.py have a function for each
 form. Nothing here imports scan: hashes, roots and balances are computed once more.
-`python -m scan.extensions.demo.tests.made_recording NAME FILE` writes one, for
-`scan run --recording`.
+`python -m scan.extensions.demo.tests.replaying NAME` serves one, for RPC_URL.
 """

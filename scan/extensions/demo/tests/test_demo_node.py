@@ -178,14 +178,12 @@ def test_other_methods_than_post_are_refused(node, method):
 
 
 PART = [
-    ("scan_recording", [], {"result": {"format": 1, "first": 2, "last": 3}}),
     ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),
     *(row for row in ROWS if row[1] not in (["0x0", True], ["0x1", True])),
 ]
 
 
 def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
-    """Unlike the demo chain's, its recording does not have all accounts."""
     write(tmp_path / "part.gz", PART)
     node = start(tmp_path / "part.gz")
     try:
@@ -197,7 +195,6 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
         for method, params, reason in (
             ("eth_getBlockByNumber", ["0x1", True], "the recording has no block 1"),
             ("eth_getLogs", [{"fromBlock": "0x0", "toBlock": "0x4"}], "beyond current head block"),
-            ("eth_getBalance", [NOBODY, "latest"], "has no such eth_getBalance"),
             ("eth_getBlockReceipts", ["0x2"], "has no response to this request"),
         ):
             with pytest.raises(RpcError, match=reason):

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 
-from scan.commands import arguments, service_client, startup
+from scan.commands import service_client, startup
 from scan.commands.run import overridden
 from scan.database import connection, errors
 from scan.errors import ScanError, SettingError
@@ -44,9 +44,7 @@ Checks everything that Scan depends on, with this environment: the node (methods
 speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
 the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
 Changes nothing but a counter in Redis. With --url it also sends three requests to the service.
-Exits 1 if there is an error. With --record it writes blocks of the node instead, with all that
-indexing them reads, to one file, as for a bug report, and says first what is in it; `scan run
---recording` replays the file."""
+Exits 1 if there is an error."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -54,14 +52,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for option in arguments.options_of_extensions("doctor"):
-        option.add_arguments(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    if (code := arguments.run_of_extensions("doctor", settings, options)) is not None:
-        return code
     findings = []
     for finding in _findings(settings, options.url):
         findings.append(finding)
