@@ -94,7 +94,7 @@ setup(
         "requests==2.34.2",  # the node
         "urllib3==2.8.0",  # of requests; all other servers, by scan/outbound/http_client.py
         "certifi==2026.10.18",  # the certificate authorities that both trust
-        "limits==5.8.0",  # moving-window rate limits, in process or in Redis
+        "limits==5.8.0",  # rates in its notation, and moving windows in Redis and other storages
         "solc-select==1.2.0",  # fetches compilers; AGPL-3.0: a program, never imported
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
         "msgspec==0.22.0",  # and blocks of it as typed records, in a third of orjson's time

@@ -78,9 +78,6 @@ class Gate:
     def admit(self, state: RequestState) -> Steps:
         """Return the refusal; None where the request may go on, with who sends it in the state."""
         method, environ = state.method, state.environ
-        # gunicorn's parser leaves in it the URLs that were asked for last, by anybody: one of them
-        # was refused to strangers in 175 us, another in 180.
-        urlsplit.cache_clear()  # type: ignore[attr-defined]  # overloaded
         if request_state.IS_ADMITTED in environ:  # by the request that it is a part of
             return None
         if method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:

@@ -28,17 +28,6 @@ LONGEST_PATH = 150  # comparing takes the product of both lengths
 _VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
 
 
-class MatchedRule(Rule):
-    """A route that builds no URLs: compiling the functions for that takes 30 ms of each start."""
-
-    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., Any]:
-        return _refuse
-
-
-def _refuse(rule: Rule, **values: object) -> tuple[str, str]:
-    raise NotImplementedError(f"no URL is built from the route {rule.rule}")
-
-
 class Routes:
     """The routes of an application, all of which are there when the first one is looked for."""
 
@@ -121,8 +110,6 @@ class Served:
 class Application(Flask):
     """Flask without what nothing here uses, which takes 60 us of a request: sessions, signals,
     functions before and after requests, routes by host."""
-
-    url_rule_class = MatchedRule
 
     @cached_property
     def routes(self) -> Routes:

@@ -21,7 +21,7 @@ from scan.http.interfaces import Interface
 from scan.http.request_state import Charged, ChargeSteps, RequestState, Wait, WaitsFor
 from scan.rate_limits.client_address import OF_PROXIES
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.window_storage import RateLimitResult, Window
+from scan.rate_limits.window_storage import RateLimitResult, SharedWindows, Window
 from scan.server import connection, responses
 from scan.setting_kinds import is_loopback
 from scan.settings import Settings
@@ -192,7 +192,7 @@ class RateLimit:
 
     def peek(self, state: RequestState) -> ChargeSteps:
         """Read what the client's address has left, and charge nothing."""
-        if self.limiter.store.waits:
+        if isinstance(self.limiter.store, SharedWindows):
             yield Wait.THREAD
         try:
             return Charged(self.limiter.peek_address(state.client))
@@ -240,7 +240,7 @@ class RateLimit:
         """Count a request in windows; refuse it where one is full, or cannot be counted."""
         store = self.limiter.store
         try:
-            if store.waits:
+            if isinstance(store, SharedWindows):
                 charging = store.submit(*windows)
                 yield charging
                 result = charging.result()

@@ -6,13 +6,7 @@ from typing import Any, NamedTuple
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
 from scan.rate_limits import window_storage
-from scan.rate_limits.window_storage import (
-    MovingWindows,
-    ProcessWindows,
-    RateLimitResult,
-    SharedWindows,
-    Window,
-)
+from scan.rate_limits.window_storage import ProcessWindows, RateLimitResult, SharedWindows, Window
 from scan.settings import Settings
 
 SIGN_IN_RATE = "10/minute"  # attempts by a client address
@@ -22,7 +16,7 @@ class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
     together: a request rejected by one window is not counted in the other."""
 
-    store: MovingWindows
+    store: ProcessWindows | SharedWindows
     anonymous_rate: RateLimitItem  # of a client address without a key
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
@@ -69,7 +63,7 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _store(settings: Settings) -> MovingWindows:
+def _store(settings: Settings) -> ProcessWindows | SharedWindows:
     if counts_in_process(settings):
         return ProcessWindows()
     when_lost = window_storage.refuse

@@ -1,5 +1,5 @@
-"""Moving windows of requests, counted by the package `limits`: in the memory of a process, or in a
-storage that processes and hosts share, such as Redis or a cluster of it."""
+"""Moving windows of requests: in the memory of a process, or by the package `limits` in a storage
+that processes and hosts share, such as Redis or a cluster of it."""
 
 import logging
 import time
@@ -8,16 +8,15 @@ from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from secrets import token_hex
-from threading import Lock, RLock, Thread
+from threading import Lock, Thread
 from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerSecond
 from limits.errors import ConfigurationError, StorageError
-from limits.storage import MovingWindowSupport, RedisStorage, Storage, storage_from_string
+from limits.storage import RedisStorage, storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
@@ -70,15 +69,14 @@ def refuse(charged: Sequence[Window]) -> RateLimitResult:
 
 
 class WindowTable:
-    """The windows of one namespace and length: by client, the times of its requests, the oldest
-    first.
+    """The windows of one kind, by client.
 
     Clients are ordered by their last counted request, so that expired ones are in front, and each
     request removes at most two of them.
     """
 
     def __init__(self, length_s: int, max_clients: int) -> None:
-        self.length_s = length_s
+        self._length_s = length_s
         self._max_clients = max_clients
         self._windows: OrderedDict[str, array[float]] = OrderedDict()
         self._overflow: array[float] = array("d")
@@ -86,13 +84,14 @@ class WindowTable:
     def __len__(self) -> int:
         return len(self._windows)
 
-    def times(self, client: str, now: float) -> "tuple[array[float], int]":
-        """Return the times of a client's requests, and the index of the first one in the window.
+    def find(self, client: str, now: float) -> "tuple[array[float], int]":
+        """Return the times of a client's requests, the oldest first, and the index of the first one
+        in the window.
 
         In a full table all new clients share one window: a flood of addresses then shares one
         limit, and evicts no other client's window.
         """
-        edge = now - self.length_s
+        edge = now - self._length_s
         for _ in range(2):
             oldest = next(iter(self._windows), None)
             if oldest is None or self._windows[oldest][-1] >= edge:
@@ -104,180 +103,75 @@ class WindowTable:
             times = self._overflow if is_full else array("d")
         return times, bisect_left(times, edge)
 
-    def forget(self, client: str) -> None:
-        self._windows.pop(client, None)
-
-    def give_back(self, client: str, now: float) -> None:
-        """Remove the newest request of a client, which was just counted. No window is empty."""
-        times, _ = self.times(client, now)
-        times.pop()
-        if not times:
-            self.forget(client)
-
-    def count(self, client: str, limit: int, amount: int, now: float) -> tuple[float, int] | None:
-        """Count `amount` requests, unless they are more than the window has left; return the time
-        of its oldest request and how many it has then."""
-        times, first = self.times(client, now)
-        if len(times) - first + amount > limit:
-            return None
+    def count(self, client: str, times: "array[float]", first: int, now: float) -> None:
+        """Count a request in the window that was found at this moment."""
         if first > len(times) // 2:
             del times[:first]
-            first = 0
-        times.extend([now] * amount)
+        times.append(now)
         if times is not self._overflow:
             self._windows[client] = times
             self._windows.move_to_end(client)
-        return times[first], len(times) - first
 
 
-class ProcessStorage(Storage, MovingWindowSupport):
-    """A storage of `limits` in memory, of moving windows alone: one lock, a bounded number of
-    clients, no sweep.
+class ProcessWindows:
+    """Windows in memory, exact within one process: one lock, a bounded number of clients, no sweep.
 
-    The package's own sweeps all clients every 10 ms, which took 34 to 40 % of a core with 100,000
-    clients at 500 requests/s, and deletes a client's lock while other threads may wait for it, so
-    that two could hold it. Keys are those of RateLimitItem.key_for().
+    The memory storage of `limits` sweeps all clients every 10 ms, which took 34 to 40 % of a core
+    with 100,000 clients at 500 requests/s, and deletes a client's lock while other threads may wait
+    for it, so that two could hold it.
     """
-
-    base_exceptions = ()
-
-    def __init__(self, max_clients: int, clock: Callable[[], float]) -> None:
-        super().__init__()
-        self.lock = RLock()
-        # The state of the window that was charged last, for its lock's holder: to look it up again
-        # takes as long as to charge it.
-        self.charged = 0.0, 0
-        self._max_clients = max_clients
-        self._clock = clock
-        self._tables: dict[tuple[str, int], WindowTable] = {}  # by namespace and length in seconds
-
-    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
-        with self.lock:
-            charged = self._table(key, expiry).count(key, limit, amount, self._clock())
-            if charged is None:
-                return False
-            self.charged = charged
-            return True
-
-    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
-        with self.lock:
-            now = self._clock()
-            times, first = self._table(key, expiry).times(key, now)
-            counted = len(times) - first
-            return (times[first] if counted else now), counted
-
-    def give_back(self, key: str, expiry: int) -> None:
-        """Remove the newest entry of a window, which was just charged."""
-        with self.lock:
-            self._table(key, expiry).give_back(key, self._clock())
-
-    def _table(self, key: str, expiry: int) -> WindowTable:
-        kind = key.partition("/")[0], expiry
-        if kind not in self._tables:
-            self._tables[kind] = WindowTable(expiry, self._max_clients)
-        return self._tables[kind]
-
-    def clear(self, key: str) -> None:
-        for table in self._tables.values():
-            table.forget(key)
-
-    def reset(self) -> None:
-        self._tables.clear()
-
-    def check(self) -> bool:
-        return True
-
-    def incr(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError("fixed windows")
-
-    get = get_expiry = incr
-
-
-class MovingWindows:
-    """Windows in a storage, which counts a request in all of its windows or in none."""
-
-    waits = False  # charge() waits for another process
-
-    def __init__(
-        self,
-        storage: Any,
-        clock: Callable[[], float],
-        lock: AbstractContextManager[Any] = nullcontext(),  # noqa: B008
-    ) -> None:
-        """`clock` is that of the storage's times."""
-        self._storage = storage
-        self._clock = clock
-        self._lock = lock
-        self._strategy = MovingWindowRateLimiter(storage)
-
-    def submit(self, *windows: Window) -> Future[RateLimitResult]:
-        """Charge in another thread, as charge() does, in a store that `waits`."""
-        raise NotImplementedError("windows in memory never wait")
-
-    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
-        """Count a request in windows, the narrower first, and return the tightest state of them; or
-        if not `is_counted` return the current state, which is `allowed` if the next request would
-        be. Raises Unavailable if it cannot be counted."""
-        with self._lock:
-            if not is_counted:
-                return tightest([self._state(window) for window in windows])
-            results: list[RateLimitResult] = []
-            for window in windows:
-                if not self._strategy.hit(window.rate, window.client):
-                    for charged in windows[: len(results)]:
-                        self._give_back(charged)
-                    return tightest([*map(self._state, windows)])._replace(allowed=False)
-                results.append(self._state_after_hit(window))
-        return results[0] if len(results) == 1 else tightest(results)
-
-    def _state(self, window: Window) -> RateLimitResult:
-        reset, left = self._strategy.get_window_stats(window.rate, window.client)
-        amount = window.rate.amount
-        reset_in_s = reset - self._clock() if left < amount else 0.0
-        window_s = window.rate.get_expiry()
-        return RateLimitResult(left > 0, amount, max(0, left), reset_in_s, window_s)
-
-    def _state_after_hit(self, window: Window) -> RateLimitResult:
-        return self._state(window)._replace(allowed=True)
-
-    def _give_back(self, window: Window) -> None:
-        """Take back what a further window refused."""
-        raise NotImplementedError
-
-
-class ProcessWindows(MovingWindows):
-    """Windows in memory, exact within one process."""
 
     def __init__(
         self, max_clients: int = MAX_CLIENTS, clock: Callable[[], float] = time.monotonic
     ) -> None:
         """`clock` has no jumps: setting the machine's clock must not extend or empty a window."""
-        storage = ProcessStorage(max_clients, clock)
-        super().__init__(storage, clock, storage.lock)
+        self._max_clients = max_clients
+        self._clock = clock
+        self._lock = Lock()
+        self._tables: dict[tuple[str, int], WindowTable] = {}  # by namespace and length in seconds
 
-    def _state_after_hit(self, window: Window) -> RateLimitResult:
-        oldest, counted = self._storage.charged
-        amount = window.rate.amount
-        window_s = window.rate.get_expiry()
-        reset_in_s = oldest + window_s - self._clock()
-        return RateLimitResult(True, amount, amount - counted, reset_in_s, window_s)
+    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
+        """Count a request in all windows or, where one is full, in none, and return the tightest
+        state of them; if not `is_counted` return it as it is, which is `allowed` if the next
+        request would be."""
+        with self._lock:
+            now = self._clock()
+            found = []
+            allowed = True
+            for rate, client in windows:
+                table, key = self._table(rate), rate.key_for(client)
+                times, first = table.find(key, now)
+                allowed = allowed and len(times) - first < rate.amount
+                found.append((rate, table, key, times, first))
+            results = []
+            for rate, table, key, times, first in found:
+                count = len(times) - first
+                oldest = times[first] if count else now
+                if allowed and is_counted:
+                    table.count(key, times, first, now)
+                    count += 1
+                results.append(_state(rate, allowed, count, oldest, now))
+        return results[0] if len(results) == 1 else tightest(results)
 
-    def _give_back(self, window: Window) -> None:
-        self._storage.give_back(window.rate.key_for(window.client), window.rate.get_expiry())
+    def _table(self, rate: RateLimitItem) -> WindowTable:
+        kind = rate.namespace, rate.get_expiry()
+        table = self._tables.get(kind)
+        if table is None:
+            table = self._tables[kind] = WindowTable(kind[1], self._max_clients)
+        return table
 
 
-class SharedWindows(MovingWindows):
+class SharedWindows:
     """Windows in a storage that others share, by their clocks. While it does not count, `when_lost`
     returns the results, and requests do not wait: one to an unreachable cluster takes twice the
     time-out.
 
     No request is allowed beyond a limit. Redis charges windows together: a window at a time, by the
-    scripts of `limits`, a key's two took 137 us of processor, not 42. Elsewhere one may refuse a
-    request because of another that a further window refuses at the same moment, until that is given
-    back; in MongoDB it stays counted.
+    scripts of `limits`, a cached response to a key took 630 us of the worker's processor, not 400,
+    and half as many were sent in a second. Elsewhere one may refuse a request because of another
+    that a further window refuses at the same moment, until that is given back; in MongoDB it stays
+    counted.
     """
-
-    waits = True
 
     def __init__(self, uri: str, when_lost: Callable[[Sequence[Window]], RateLimitResult]) -> None:
         """Raises SettingError where the storage cannot be used or has no moving windows."""
@@ -287,10 +181,11 @@ class SharedWindows(MovingWindows):
         options = timeouts if uri.startswith(("redis", "valkey")) else {}
         try:
             storage: Any = storage_from_string(uri, wrap_exceptions=True, **options)
-            super().__init__(storage, time.time)
+            self._strategy = MovingWindowRateLimiter(storage)
         except unusable as error:
             scheme = uri.partition("://")[0]  # the rest may contain a password
             raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
+        self._storage = storage
         self._errors: tuple[type[Exception], ...] = (*lost, storage.base_exceptions)
         self._script: Any = None
         if isinstance(storage, RedisStorage) and "+cluster" not in uri.partition("://")[0]:
@@ -302,9 +197,12 @@ class SharedWindows(MovingWindows):
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
     def submit(self, *windows: Window) -> Future[RateLimitResult]:
+        """Charge in another thread, as charge() does."""
         return self._threads.submit(self.charge, *windows)
 
     def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
+        """Charge as ProcessWindows does, the narrower window first. Raises Unavailable if the
+        request cannot be counted."""
         if not self.is_lost:
             try:
                 return self._charge(windows, is_counted)
@@ -321,25 +219,37 @@ class SharedWindows(MovingWindows):
         return None
 
     def _charge(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
-        if self._script is None:
-            return super().charge(*windows, is_counted=is_counted)
-        return self._run_script(windows, is_counted)
+        if self._script is not None:
+            return self._run_script(windows, is_counted)
+        counted: list[Window] = []
+        for window in windows:
+            if is_counted and not self._strategy.hit(window.rate, window.client):
+                for charged in counted:
+                    self._give_back(charged)
+                return tightest([*map(self._read, windows)])._replace(allowed=False)
+            counted.append(window)
+        result = tightest([*map(self._read, windows)])
+        return result._replace(allowed=True) if is_counted else result
 
     def _run_script(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
-        now = self._clock()
+        now = time.time()
         keys = [self._storage.prefixed_key(rate.key_for(client)) for rate, client in windows]
         bounds = [number for rate, _ in windows for number in (rate.amount, rate.get_expiry())]
         allowed, *states = self._script(keys, [now, int(is_counted), *bounds])
-        results = []
-        for (rate, _), counted, oldest in zip(windows, states[::2], states[1::2], strict=True):
-            reset_in_s = float(oldest) + rate.get_expiry() - now if counted else 0.0
-            left = max(0, rate.amount - counted)
-            results.append(
-                RateLimitResult(allowed == 1, rate.amount, left, reset_in_s, rate.get_expiry())
-            )
-        return tightest(results)
+        return tightest(
+            [
+                _state(rate, allowed == 1, count, float(oldest), now)
+                for (rate, _), count, oldest in zip(windows, states[::2], states[1::2], strict=True)
+            ]
+        )
+
+    def _read(self, window: Window) -> RateLimitResult:
+        rate, now = window.rate, time.time()
+        reset, left = self._strategy.get_window_stats(rate, window.client)
+        return _state(rate, left > 0, rate.amount - left, reset - rate.get_expiry(), now)
 
     def _give_back(self, window: Window) -> None:
+        """Take back what a further window refused."""
         if isinstance(self._storage, RedisStorage):
             key = self._storage.prefixed_key(window.rate.key_for(window.client))
             connection: Any = self._storage.get_connection()
@@ -374,6 +284,15 @@ def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
     except ImportError:
         return ()  # `limits` reports that the package is missing
     return (getattr(exceptions, f"{package.capitalize()}ClusterException"),)
+
+
+def _state(
+    rate: RateLimitItem, allowed: bool, count: int, oldest: float, now: float
+) -> RateLimitResult:
+    """Return the state of a window with the number of its requests and the time of the oldest."""
+    window_s = rate.get_expiry()
+    reset_in_s = oldest + window_s - now if count else 0.0
+    return RateLimitResult(allowed, rate.amount, max(0, rate.amount - count), reset_in_s, window_s)
 
 
 def tightest(results: Sequence[RateLimitResult]) -> RateLimitResult:

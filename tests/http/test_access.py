@@ -445,13 +445,6 @@ def test_an_open_explorer_has_no_form(own_index):
     assert client.get("/api/v1/blocks").headers["Cache-Control"] == "no-cache"
 
 
-def test_what_others_asked_for_is_not_left_for_strangers_to_measure(ask, key):
-    for number in range(100):
-        urlsplit(f"/api/v1/transactions/{number}")
-    assert ask("/blocks", X_API_Key=key.text).status_code == 200
-    assert urlsplit.cache_info().currsize < 100
-
-
 SITE = {"public_url": "https://Scan.example.org"}
 HOSTS = (
     ("https://scan.example.org", SITE, 303),
