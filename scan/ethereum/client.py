@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from scan.ethereum import served_chain
+from scan.ethereum.node_errors import PRUNED_HISTORY, BlockMissing, StatePruned, too_large
 from scan.ethereum.node_errors import AnswerTooLarge as AnswerTooLarge
 from scan.ethereum.node_errors import BatchRefused as BatchRefused
 from scan.ethereum.node_errors import HistoryPruned as HistoryPruned
@@ -17,9 +18,9 @@ from scan.ethereum.node_errors import RpcError as RpcError
 from scan.ethereum.node_errors import StateUnavailable as StateUnavailable
 from scan.ethereum.node_errors import TimedOut as TimedOut
 from scan.ethereum.node_errors import WrongChain as WrongChain
-from scan.ethereum.node_errors import too_large
 from scan.ethereum.transport import Call as Call
 from scan.ethereum.transport import Transport, results_of
+from scan.hex import BadHex, quantity, to_hex
 from scan.setting_kinds import node_origins
 
 log = logging.getLogger(__name__)
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 # divided. A parsed answer takes up to five times as much memory.
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 MAX_BATCH = 200
+LAGGING_BLOCKS = 16  # by which one of several nodes behind a URL may be behind
 REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this long
 
 
@@ -236,6 +238,7 @@ class Node:
         raw: bool = False,
     ) -> tuple[list[Any], int]:
         """Return the results of one request, and the bytes of its answer."""
+        ends_at = time.monotonic() + timeout_s
         blocks = {p for call in calls for p in call.params if isinstance(p, served_chain.BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s) is not False
         written, most = calls, most_bytes or MAX_ANSWER_BYTES
@@ -275,7 +278,63 @@ class Node:
             self._takes_block_hashes.pop(url, None)  # pop: another thread may have done it
             if self._try_block_hashes(url, timeout_s) is False:
                 raise StateUnavailable("the node no longer takes block hashes")
-        return results[: len(calls)], size
+        results = results[: len(calls)]
+        self._add_reason(url, calls, written, results, ends_at, most + MAX_ANSWER_BYTES)
+        return results, size
+
+    def _add_reason(
+        self,
+        url: str,
+        calls: Sequence[Call],
+        written: Sequence[Call],
+        results: list[Any],
+        ends_at: float,
+        most_bytes: int,
+    ) -> None:
+        """Replace errors of queries of state by StatePruned or BlockMissing where they are that.
+
+        Each client has its own words for state that it has pruned. So one of the queries that
+        failed, of the newest block among them, is made again, and also on the latest state: where
+        that alone is answered, the block's state is missing. A failure that has passed, and one
+        that the latest state has, too, stay what they are.
+        """
+        failed = [
+            (param, index)
+            for index, (call, result) in enumerate(zip(calls, results, strict=True))
+            if _is_failure(result)
+            for param in call.params
+            if isinstance(param, served_chain.BlockId)
+        ]
+        if not failed:
+            return
+        block, chosen = max(failed)
+        method, failure = calls[chosen].method, results[chosen]
+        latest = ["latest" if param == block else param for param in calls[chosen].params]
+        of_block = Call("eth_getBlockByNumber", (hex(block.number), False))
+        probes = [written[chosen], Call(method, latest), of_block, Call("eth_blockNumber", ())]
+
+        def ask(some: Sequence[Call]) -> list[Any]:
+            return self._ask(url, some, ends_at - time.monotonic(), most_bytes)[0]
+
+        try:
+            again, newest, header, head = ask(probes)
+        except BatchRefused as error:
+            if isinstance(error, TimedOut):
+                raise
+            again, newest, header, head = (ask([call])[0] for call in probes)  # it takes no batches
+        if not _is_failure(again):
+            results[chosen] = again
+        elif newest is not None and not _is_failure(newest):
+            with suppress(BadHex):
+                is_new = quantity(head) < block.number + LAGGING_BLOCKS
+                if is_new and failure.is_missing_block and failure.code != PRUNED_HISTORY:
+                    return  # of several nodes behind the URL, which share a batch, one has it
+            is_dropped = isinstance(header, RpcError) and header.code == PRUNED_HISTORY
+            has_block = isinstance(header, dict) and header.get("hash") == to_hex(block.hash)
+            reason = StatePruned if has_block or is_dropped else BlockMissing
+            for _, index in failed:
+                if results[index].code == failure.code:
+                    results[index] = reason(failure.code, results[index].words)
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool | None:
         """Return whether the node takes block hashes: tried once for each URL, again after a
@@ -321,6 +380,10 @@ class Node:
 
         if self._chain is not None:
             self._chain.require(url, ask, anew=anew)
+
+
+def _is_failure(result: Any) -> bool:
+    return isinstance(result, RpcError) and not result.is_refusal
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:

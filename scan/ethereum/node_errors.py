@@ -46,11 +46,6 @@ _RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|ca
 _MISSING_METHOD_WORDS = re.compile(
     r"method .{0,80}(not found|does not exist|not (supported|available))|unsupported method", re.I
 )
-_MISSING_STATE_WORDS = re.compile(
-    r"missing trie node|historical state|state .{0,80}(not|un)available|no state available"
-    r"|prun(ed|ing)|proof window|block is too old",
-    re.I,
-)
 _MISSING_BLOCK_WORDS = re.compile(
     r"(header|block) .{0,90}not found|header not found|unknown (block|header)|resource not found"
     r"|could not find (block|header)|cannot find (block|header)|out ?of ?range",
@@ -82,6 +77,16 @@ _PASSING_WORDS = re.compile(
     r"|connection|busy",
     re.I,
 )
+# What tells where a node is and who may use it: URLs, IP addresses, names of hosts, keys, sockets.
+_ADDRESS_WORDS = re.compile(
+    r"\S*(?:://|@)\S*|(?<![\w.])/[\w.-]+/\S*"
+    r"|\[?(?<![\w:])(?:[0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(?![\w:])(?:\]:\d+)?"
+    r"|\b\d{1,3}(?:\.\d{1,3}){3}\b(?:[:/]\S*)?|\b(?:[a-z0-9_-]+\.)+[a-z][\w-]*(?:[:/]\S*)?"
+    r"|\b(?:localhost\b\S*|[a-z][\w-]*:\d{2,5}\b\S*)"
+    r"|\b[\w-]*(?:key|token|secret|password|auth\w*)[\"']?\s*[=:]\s*\S+|\bbearer\s\S+",
+    re.I,
+)
+_USER_WORDS = re.compile(r"\S*://\S*@\S*")  # also in a contract's text
 _TOO_MUCH_WORDS = re.compile(r"batch|too (large|big)|exceeds? .{0,40}size", re.I)
 
 
@@ -122,25 +127,36 @@ class StateUnavailable(NodeError):
     state, or returns errors."""
 
 
+def without_addresses(text: str) -> str:
+    """Return a node's text without what tells where a node is, or who may use it."""
+    return _ADDRESS_WORDS.sub("…", text)
+
+
 class RpcError(Exception):
     """A JSON-RPC error object."""
 
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(f"{message} ({code})")
-        self.code = code
-        self.message = message
-        self.data = data
+    def __init__(self, code: int, words: str, data: object = None) -> None:
+        self.code, self.words, self.data = code, words, data
+        is_contracts = self.is_refusal and kind_of(words) == REVERT
+        self.words = (_USER_WORDS if is_contracts else _ADDRESS_WORDS).sub("…", words)
+        super().__init__(f"{self.words} ({code})")
 
     def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
         """Return what pickling needs: `args` contain only the message."""
-        return type(self), (self.code, self.message, self.data)
+        return type(self), (self.code, self.words, self.data)
+
+    @property
+    def message(self) -> str:
+        """What clients may read: the words of a refusal. Others, which may tell how the operator's
+        nodes are reached, are for logs, which have them as text, and for operators."""
+        return self.words if self.is_refusal else "its reason is in Scan's log"
 
     @property
     def is_refusal(self) -> bool:
         """Whether the called contract refused: it reverted, or the EVM ended its call, so that the
         same call fails always. Anything else is a failure of the node, after which the call is made
         again. The message of a refusal may contain text of the contract."""
-        return self.code in _REFUSAL_CODES or bool(_REFUSAL_WORDS.match(self.message))
+        return self.code in _REFUSAL_CODES or bool(_REFUSAL_WORDS.match(self.words))
 
     @property
     def is_missing_method(self) -> bool:
@@ -149,7 +165,7 @@ class RpcError(Exception):
     @property
     def is_missing_state(self) -> bool:
         """Whether the block is known, but its state is pruned."""
-        return self._matches(_MISSING_STATE_WORDS)
+        return False
 
     @property
     def is_missing_block(self) -> bool:
@@ -159,14 +175,9 @@ class RpcError(Exception):
         )
 
     @property
-    def is_pruned(self) -> bool:
-        """Whether the node has dropped the block, as it says."""
-        return self.code == PRUNED_HISTORY
-
-    @property
     def is_transient(self) -> bool:
         """Whether this is a failure of the node, unrelated to the call."""
-        is_pruned = self.code == PRUNED_HISTORY or "pruned" in self.message.lower()
+        is_pruned = self.code == PRUNED_HISTORY or "pruned" in self.words.lower()
         return self._matches(_PASSING_WORDS) and not is_pruned
 
     @property
@@ -178,7 +189,20 @@ class RpcError(Exception):
         return self._matches(_TOO_MUCH_WORDS)
 
     def _matches(self, words: re.Pattern[str]) -> bool:
-        return not self.is_refusal and bool(words.search(self.message))
+        return not self.is_refusal and bool(words.search(self.words))
+
+
+class StatePruned(RpcError):
+    """The error of a query of a block's state that the node answers of its newest one."""
+
+    is_missing_state = True
+    is_missing_block = is_transient = False
+
+
+class BlockMissing(RpcError):
+    """That of a query of a block that the node does not have: it is behind, or on another fork."""
+
+    is_missing_block = is_transient = True
 
 
 class AnswerTooLarge(RpcError):

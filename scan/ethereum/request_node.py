@@ -6,6 +6,7 @@ for all its calls, few threads wait at once, other requests wait for their turn 
 and while the node is known to be away only one probe waits.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, quantity, to_hex
 
 T = TypeVar("T")
+log = logging.getLogger(__name__)
 # Of one request, for all its calls: less than others wait for its place (QUEUED_S).
 BUDGET_S = 6.0
 PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its chain
@@ -274,8 +276,13 @@ class NodeSession:
         except (UpstreamFailed, Unavailable):
             self._outcome.failed = True
             raise
-        if any(isinstance(result, RpcError) and result.is_transient for result in results):
+        errors = [result for result in results if isinstance(result, RpcError)]
+        if any(error.is_transient for error in errors):
             self._outcome.failed = True
+        for error in errors:
+            if not (error.is_refusal or error.is_missing_state):
+                log.info("the node rejected a call: %s", error)
+                break
         return results
 
     def _time_s(self) -> float:
@@ -295,21 +302,13 @@ def read(
     it does not have the block, and the errors of NodeSession.
     """
     results = node.results(calls, most_bytes)
-    has_block = False
-    # A node may say of pruned state that it lacks the block; and where it does have a block of this
-    # number, it may be another fork's. One of several behind a URL answers a whole batch.
-    if any(isinstance(result, RpcError) and result.is_missing_block for result in results):
-        header_call = Call("eth_getBlockByNumber", (hex(block.number), False))
-        *results, header = node.results([*calls, header_call], most_bytes + MOST_HEADER_BYTES)
-        has_block = isinstance(header, dict) and header.get("hash") == to_hex(block.hash)
     refusals = [result for result in results if isinstance(result, RpcError)]
-    lacks_block = any(refusal.is_missing_block for refusal in refusals)
-    if any(refusal.is_missing_state for refusal in refusals) or (lacks_block and has_block):
+    if any(refusal.is_missing_state for refusal in refusals):
         raise HistoryUnavailable(
             f"The node does not keep the state of block {block.number}: that needs an archive node."
             " Ask for a newer block, or leave block out."
         )
-    if lacks_block:
+    if any(refusal.is_missing_block for refusal in refusals):
         raise UpstreamFailed(f"The node does not have block {block.number} now; try again shortly.")
     return results
 

@@ -161,8 +161,7 @@ def write(params: Iterable[object], *, by_hash: bool) -> list[object]:
 
 def try_block_hashes(ask: RequestBlock) -> bool | None:
     """Return whether a node takes block hashes; None where it does not have the block by whose hash
-    it is asked, as one of several behind a URL may not. A node that has pruned even its newest
-    states takes them where it says so.
+    it is asked, as one of several behind a URL may not.
 
     It takes none where it refuses one as malformed, or answers of a block that cannot exist.
     Raises NodeError for a malformed block.
@@ -181,8 +180,6 @@ def try_block_hashes(ask: RequestBlock) -> bool | None:
             return True
         if is_malformed_request(result):
             return False
-        if isinstance(result, RpcError) and result.is_missing_state:
-            return True
     return None
 
 

@@ -322,6 +322,6 @@ class AccountProofs:
 
     def _refusal(self, error: RpcError) -> UpstreamFailed:
         if not error.is_missing_method:
-            return UpstreamFailed(f"The node gives no proof of this account: {error.message}.")
+            return UpstreamFailed("The node gives no proof of this account: it rejected the call.")
         self._not_offered_until = time.monotonic() + TRY_AGAIN_S
         return UpstreamFailed(NOT_OFFERED)

@@ -348,7 +348,7 @@ def results_of(answer: Any, count: int) -> list[Any]:
         answer = [{**answer, "id": 0}]
     if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
         error = _rpc_error(answer["error"])
-        raise BatchRefused(f"the node rejected a batch of {count} calls: {error.message}")
+        raise BatchRefused(f"the node rejected a batch of {count} calls: {error.words}")
     if not isinstance(answer, list):
         raise BatchRefused("the node's response to a batch is not a list")
     by_id = {
@@ -368,11 +368,11 @@ def results_of(answer: Any, count: int) -> list[Any]:
     for error in errors.values():
         # geth answers what fits into 25 MB and "response too large" for the rest.
         if count > 1 and error.is_too_much:
-            raise BatchRefused(f"the node rejected calls of a batch of {count}: {error.message}")
+            raise BatchRefused(f"the node rejected calls of a batch of {count}: {error.words}")
     for number in range(count):
         if number in errors and errors[number].is_rate_limit:
-            message = errors[number].message
-            raise RateLimited(f"the node's rate limit is exceeded: {message}")
+            words = errors[number].words
+            raise RateLimited(f"the node's rate limit is exceeded: {words}")
         if number not in errors and "result" not in by_id[number]:
             raise NodeError("the node's response has neither result nor error")
     if errors:

@@ -67,7 +67,7 @@ def _large(node: client.Node, method: str, *params: object) -> Any:
         return node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
     except client.RpcError as error:
         raise client.NodeError(
-            f"the node returned an error for {method} of {params[0]}: {error.message}"
+            f"the node returned an error for {method} of {params[0]}: {error.words}"
         ) from None
 
 

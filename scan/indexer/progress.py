@@ -18,7 +18,7 @@ from tqdm import tqdm
 from scan.database import connection, transaction
 from scan.errors import ScanError
 from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
-from scan.ethereum.node_errors import NODE_FAILURES, Retries
+from scan.ethereum.node_errors import NODE_FAILURES, Retries, without_addresses
 from scan.hex import BadHex
 from scan.indexer.node_reader import block_number, result_of
 from scan.observability import metrics
@@ -27,6 +27,7 @@ log = logging.getLogger(__name__)
 
 LOG_EVERY_S = 5.0
 LONG_CATCH_UP_BLOCKS = 50
+FROM_NODE = (*NODE_FAILURES, BadHex)
 STAGES = ("node", "decode", "inspect", "write")
 
 
@@ -155,7 +156,7 @@ class StatusReporter:
             head = self._head = block_number(result_of(answer))
             self._answered_at = time.monotonic()
         except (NodeError, RpcError, BadHex) as error:
-            problem = str(error)
+            problem = without_addresses(str(error))
             if isinstance(error, TimedOut) and time.monotonic() < self._answered_at + SILENT_S:
                 head, problem = self._head, f"the node is slow: no response within {ANSWER_S:.0f} s"
             self._log(problem, error)
@@ -199,7 +200,8 @@ class StatusReporter:
         """Record a problem, with the node's head where it was read in spite of it, and log it if it
         is new. Return the seconds to wait before the next try. `reason` is the error's own text by
         default."""
-        self._problem = str(error) if reason is None else reason
+        text = str(error) if reason is None else reason
+        self._problem = without_addresses(text) if isinstance(error, FROM_NODE) else text
         self._log(self._problem, error)
         self._record(node_head, self._problem)
         return self._retries.pause_s(error)
@@ -218,8 +220,7 @@ class StatusReporter:
 
     def _log(self, reason: str, error: Exception) -> None:
         if self.is_new(reason):
-            is_of_node = isinstance(error, (*NODE_FAILURES, BadHex))
-            where = f" ({self._node.origins})" if is_of_node else ""
+            where = f" ({self._node.origins})" if isinstance(error, FROM_NODE) else ""
             log.warning("the head does not advance: %s%s", reason, where)
             self._has_logged_problem = True
 

@@ -163,10 +163,7 @@ class StateReader:
         call = client.Call("eth_call", ({"to": to_hex(ZERO_ADDRESS), "data": "0x"}, block))
         with suppress(client.NodeError, BadHex):
             [result] = self._node.results([call], COMPARED_TIMEOUT_S)
-            is_pruned = isinstance(result, client.RpcError) and (
-                result.is_missing_state or result.is_pruned
-            )
-            if is_pruned or data(result) == b"":
+            if _is_pruned(result) or data(result) == b"":
                 return
         raise failure
 
@@ -197,7 +194,7 @@ class StateReader:
 def _balances(addresses: Sequence[bytes], block: BlockId, node: client.Node) -> list[int]:
     calls = [client.Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
     balances = []
-    for result in map(_require_state, node.results(calls)):
+    for result in node.results(calls):
         if isinstance(result, client.RpcError):
             raise client.NodeError(f"the node returned an error for a balance: {result}")
         try:
@@ -209,13 +206,11 @@ def _balances(addresses: Sequence[bytes], block: BlockId, node: client.Node) -> 
 
 def _chunk_results(chunk: Sequence[StateQuery], node: client.Node) -> list[bytes | None]:
     results = _read_chunk(node, chunk, [query.block for query in chunk])
-    pruned = []
-    for index, result in enumerate(map(_require_state, results)):
-        if isinstance(result, client.RpcError) and (result.is_missing_state or result.is_pruned):
-            if chunk[index].is_of_block_only:
-                results[index] = None
-            else:
-                pruned.append(index)
+    pruned = [
+        index
+        for index, result in enumerate(results)
+        if _is_pruned(result) and not chunk[index].is_of_block_only
+    ]
     latest = _read_chunk(node, [chunk[n] for n in pruned], ["latest" for _ in pruned])
     for index, result in zip(pruned, latest, strict=True):
         results[index] = result
@@ -237,12 +232,8 @@ def _read_chunk(
     return list(map(_without_excess, queries, node.results(calls, most_bytes=most_bytes)))
 
 
-def _require_state(result: Any) -> Any:
-    if not isinstance(result, client.RpcError) or result.is_pruned:
-        return result
-    if result.is_missing_block or result.is_transient:
-        raise client.NodeError(f"the node cannot read the state of a block now: {result}")
-    return result
+def _is_pruned(result: object) -> bool:
+    return isinstance(result, client.RpcError) and result.is_missing_state
 
 
 def _without_excess(query: StateQuery, result: Any) -> Any:
@@ -250,7 +241,7 @@ def _without_excess(query: StateQuery, result: Any) -> Any:
     if query.data is None:
         return result
     if isinstance(result, client.RpcError):
-        return result if result.data is None else client.RpcError(result.code, result.message)
+        return result if result.data is None else client.RpcError(result.code, result.words)
     if not isinstance(result, str) or len(result) <= WORD_DIGITS:
         return result
     if query.data not in (NAME, SYMBOL):
@@ -259,10 +250,8 @@ def _without_excess(query: StateQuery, result: Any) -> Any:
 
 
 def _bytes_or_refusal(query: StateQuery, result: Any) -> bytes | None:
-    if result is None and query.is_of_block_only:
-        return None
     if isinstance(result, client.RpcError):
-        if query.data is not None and result.is_refusal:
+        if (query.data is not None and result.is_refusal) or _is_pruned(result):
             return None
         raise client.StateUnavailable(f"the node returned an error for {query.method}: {result}")
     content = _data(query, result)

@@ -46,4 +46,4 @@ def test_levels_are_bounded():
 def test_an_error_that_nests_deeply_is_one():
     text = b'{"id":0,"error":{"message":%s}}' % nested(2000)
     [error] = transport.results_of(transport.read_answer(text, 1 << 20, raw=True), 1)
-    assert isinstance(error, RpcError) and error.message == "an object"
+    assert isinstance(error, RpcError) and error.words == "an object"

@@ -163,6 +163,62 @@ def prune(first, way, genesis=False):
     return altering(alter)
 
 
+# Where a call names the block of whose state it is, and what traces are of.
+PLACE_OF_BLOCK = {
+    **dict.fromkeys(("eth_call", "eth_getBalance", "eth_getCode", "eth_getTransactionCount"), 1),
+    **dict.fromkeys(("debug_traceCall", "eth_simulateV1"), 1),
+    **dict.fromkeys(("eth_getStorageAt", "eth_getProof"), 2),
+    **dict.fromkeys(("debug_traceBlockByHash", "debug_traceBlockByNumber", "trace_block"), 0),
+    **dict.fromkeys(("debug_traceTransaction", "trace_transaction"), 0),
+}
+# How clients say that they have pruned a state, and ways that no client has.
+WORDS_OF_PRUNED_STATE = {
+    "Besu": (-32000, "World state unavailable"),
+    "Erigon": (-32000, "historical state 0x5e9c is pruned"),
+    "geth": (-32000, "missing trie node 5e9c (path ) state 0x5e9c is not available, not found"),
+    "Nethermind": (-32002, "No state available for block 0x5e9c"),
+    "reth": (
+        -32603,
+        "insufficient changesets to revert to block #1. Available changeset range: 40..=42",
+    ),
+    "reth by code": (4444, "pruned history unavailable"),
+    "Sonic": (-32000, "state does not maintain archive data"),
+    "unknown": (-39999, "ask somebody older"),
+    "internal": (-32603, "Internal error"),
+    "late": (-32000, "request timed out, try again"),
+    "no block": (-32000, "header not found"),
+    "no method": (-32000, "the method is not available for this block"),
+    "empty": (0, ""),
+}
+
+
+def without_old_state(kept, code, message):
+    """A full node, which has the state of the newest `kept` blocks alone, and traces these."""
+
+    def reply(calls, forward):
+        def ask(method, *params):
+            call = {"jsonrpc": "2.0", "id": 0, "method": method, "params": [*params]}
+            return forward([call])[0]["result"]
+
+        def number(named):
+            text = named["blockHash"] if isinstance(named, dict) else named
+            if len(text) < 66:
+                return int(text, 16)
+            of_block = ask("eth_getBlockByHash", text, False) or {}
+            sent = {} if of_block else ask("eth_getTransactionByHash", text) or {}
+            return int(of_block.get("number") or sent.get("blockNumber") or "0x0", 16)
+
+        def is_old(call):
+            place = PLACE_OF_BLOCK.get(call["method"])
+            named = "latest" if place is None else call["params"][place]
+            return named != "latest" and number(named) <= head - kept
+
+        head = int(ask("eth_blockNumber"), 16)
+        return refuse(is_old, code, message)(calls, forward)
+
+    return reply
+
+
 def foreign_receipts(calls, forward):
     """Those of the block before."""
     requests = [dict(call) for call in calls]

@@ -11,6 +11,7 @@ from typing import Any
 from scan.errors import InvalidJson, TooLarge, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.node_errors import revert_data
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.etherscan import replies, transactions
 from scan.extensions.logs import queries as logs
@@ -39,7 +40,7 @@ def method(name: str) -> Callable[[replies.Parameters], replies.RpcReply]:
     @requires(None if name in transactions.MADE else Prerequisite.NODE)
     def call(parameters: replies.Parameters) -> replies.RpcReply:
         [result] = _results([_call(name, METHODS[name], parameters)])
-        return _reply(result)
+        return _reply(result, name)
 
     return call
 
@@ -65,17 +66,18 @@ def _at_hash(call: Call) -> Call:
     return Call(call.method, (*params, block)) if block else call
 
 
-def _reply(result: Any, id_: object = 1) -> replies.RpcReply:
+def _reply(result: Any, method: str, id_: object = 1) -> replies.RpcReply:
     """Return the node's result or error; raises Failure for a response that is too large."""
     if isinstance(result, AnswerTooLarge):
         raise replies.Failure("Error! The node's response is too large; request less data")
     if not isinstance(result, RpcError):
         return replies.RpcReply("result", result, id_)
-    message = result.message if "://" not in result.message else "the node rejected the call"
+    is_of_sender = result.is_refusal or method == "eth_sendRawTransaction"
+    message = result.words if is_of_sender else "the node rejected the call"
     fields: dict[str, object] = {"code": result.code, "message": message}
-    return replies.RpcReply(
-        "error", fields if result.data is None else {**fields, "data": result.data}, id_
-    )
+    if (returned := revert_data(result.data)) is not None:
+        fields["data"] = to_hex(returned)
+    return replies.RpcReply("error", fields, id_)
 
 
 def _call(name: str, declared: str, parameters: replies.Parameters) -> Call:
@@ -203,7 +205,7 @@ def _rpc_replies(requested: Sequence[object]) -> Iterator[replies.RpcReply]:
         try:
             if isinstance(call, replies.Failure):
                 raise call
-            yield _reply(next(results), id_)
+            yield _reply(next(results), call.method, id_)
         except replies.Failure as failure:
             yield replies.RpcReply("error", failure.reply.result, id_)
 

@@ -156,7 +156,7 @@ def _require_few_calls(count: Any) -> None:
     the tracer throws. A node without tracers in JavaScript counts none."""
     is_counted = isinstance(count, list) and len(count) == 2
     if isinstance(count, RpcError):
-        is_few = TOO_MANY_CALLS not in count.message
+        is_few = TOO_MANY_CALLS not in count.words
     else:
         is_few = not is_counted or (count[0] <= MAX_INNER_CALLS and count[1] <= MAX_INNER_BYTES)
     if not is_few:

@@ -6,6 +6,8 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import chain, takewhile
 from typing import Any
 
@@ -211,7 +213,7 @@ class NodeTraceReader(hooks.TraceReader):
         try:
             for answer in self._node.results(calls, timeout_s, client.MAX_ANSWER_BYTES):
                 read_count += 1
-                yield blocks[read_count - 1], answer
+                yield blocks[read_count - 1], self._or_pruned(blocks[read_count - 1], answer)
         except client.TimedOut as error:
             if len(blocks) == 1:
                 self._slow_blocks.add(blocks[0].hash)
@@ -219,6 +221,13 @@ class NodeTraceReader(hooks.TraceReader):
                 return
             for block in blocks[read_count:]:
                 yield from self._block_traces(tracer, [block])
+
+    def _or_pruned(self, block: DecodedBlock, answer: Any) -> Any:
+        parent = BlockId(block.number - 1, block.parent_hash)
+        with suppress(client.NodeError):
+            ask = partial(self._node.batch, timeout_s=trace_checks.BALANCES_TIMEOUT_S)
+            return transaction_traces.or_pruned(answer, parent, ask)
+        return answer
 
     def _of_transactions(
         self, tracer: str, block: DecodedBlock, block_answer: Any, is_last: bool
@@ -246,6 +255,7 @@ class NodeTraceReader(hooks.TraceReader):
                     answer = result_of(transaction, block, entries[index])
                 elif failures < MOST_UNTRACED:
                     answer = self._transaction_trace(tracer, transaction.hash)
+                    answer = self._or_pruned(block, answer)
                 if tracer == "steps" and self._is_unsupported(tracer, block, answer):
                     log.info("the node does not trace transactions: %s", answer)
                     self._tracers = ()

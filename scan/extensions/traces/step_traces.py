@@ -12,6 +12,7 @@ no other request meanwhile.
 from collections.abc import Sequence
 from typing import Any
 
+from scan.ethereum import node_errors
 from scan.ethereum.blocks import DecodedTransaction
 from scan.ethereum.node_errors import MAX_DATA, MAX_WORDS, OTHER, REVERT, CallFailure, kind_of
 from scan.extensions.traces.traces import is_creation
@@ -182,7 +183,8 @@ def own_failure(frame: Any) -> CallFailure:
     if kind == REVERT and "output" in frame and frame["output"] is None:
         raise Undisclosed
     returned = data(frame.get("output") or "0x") if kind == REVERT else b""
-    return CallFailure(kind, words if kind == OTHER else "", returned[:MAX_DATA], len(returned))
+    words = node_errors.without_addresses(words) if kind == OTHER else ""
+    return CallFailure(kind, words, returned[:MAX_DATA], len(returned))
 
 
 def _cause(frame: Any) -> int | None:

@@ -373,8 +373,11 @@ def _nested_frame(trace: Any) -> dict[str, Any]:
     }
     if kind == "create":
         is_create2 = action.get("creationMethod") == "create2"
-        frame |= {"type": "CREATE2" if is_create2 else "CREATE", "output": result.get("code")}
-        frame |= {"to": None if trace.get("error") else result["address"]}
+        frame |= {"type": "CREATE2" if is_create2 else "CREATE"}
+        frame["output"] = result.get("code") or result.get("output")
+        if {"address", "code"}.isdisjoint(result) and "output" in result:  # Erigon's of a revert
+            frame["error"] = trace.get("error") or "Reverted"
+        frame |= {"to": None if frame["error"] else result["address"]}
     elif kind in ("suicide", "selfdestruct"):
         parties = {"from": action.get("address"), "to": action.get("refundAddress")}
         frame |= {"type": "SELFDESTRUCT", "value": action.get("balance"), **parties}

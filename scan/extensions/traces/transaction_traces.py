@@ -17,6 +17,7 @@ from scan.ethereum import node_errors, transaction_checks
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import ADDRESS, BlockId
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.ethereum.transaction_reader import IndexedTransaction, require_same
 from scan.extensions.traces import step_traces, traces
@@ -233,6 +234,8 @@ class TransactionTraces:
             params = (indexed.hash,) if options is None else (indexed.hash, options)
             calls = [Call(method, params), Call("eth_getTransactionByHash", (indexed.hash,))]
             answer, sent = node.results(calls, MAX_TRACE_BYTES)
+            block = BlockId(indexed.block_number, data(indexed.block_hash))
+            answer = or_pruned(answer, block, node.results)
             if isinstance(answer, RpcError):
                 if answer.is_transient:
                     raise UpstreamFailed("The node cannot trace this transaction now.")
@@ -264,6 +267,17 @@ class TransactionTraces:
         if reason == MALFORMED:  # may pass, so it is neither cached nor held against the method
             raise UpstreamFailed(MALFORMED)
         return TracesUnavailable(reason)
+
+
+def or_pruned(answer: Any, block: BlockId, ask: Callable[[list[Call]], list[Any]]) -> Any:
+    """Return a trace, or where the node has pruned the state that it needs, the error of a query of
+    that: each client has its own words for it."""
+    is_error = isinstance(answer, RpcError) and not isinstance(answer, AnswerTooLarge)
+    if is_error and not answer.is_missing_method:
+        [state] = ask([Call("eth_getBalance", (ADDRESS, block))])
+        if isinstance(state, RpcError) and state.is_missing_state:
+            return state
+    return answer
 
 
 def _reason(error: RpcError) -> str | None:

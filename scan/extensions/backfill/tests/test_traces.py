@@ -153,9 +153,7 @@ def is_trace(call):
 
 REFUSED = {
     "the node offers no traces": faulty_node.refuse(is_trace),
-    "the node cannot trace block 1: use one": faulty_node.refuse(
-        lambda call: is_trace(call) or call["method"] == "eth_getCode", -32000, "missing trie node"
-    ),
+    "the node cannot trace block 1: use one": faulty_node.without_old_state(1, -39999, "unknown"),
     "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
 }
 

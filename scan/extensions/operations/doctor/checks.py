@@ -323,7 +323,9 @@ def _check_state(node: Node, head: BlockId, start_block: int) -> Findings:
     if isinstance(old, str):
         yield ok("an archive: state of every block")
     else:
-        yield ok("keeps the state of recent blocks only: ?block= answers 422 beyond them")
+        text = "it keeps the state of recent blocks only: ?block= answers 422 beyond them, and an"
+        text += " index of older ones reads tokens and contracts as they are now"
+        yield warning(text, "use an archive node for these")
 
 
 def _try(node: Node, method: str, *params: object) -> Any:

@@ -144,7 +144,9 @@ def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
         (-32000, "requested block is too old, block must be within 100000 blocks"),
     ):
         node.fault = faulty_node.refuse(
-            lambda call: call["method"] == "eth_getProof", code, message
+            lambda call: call["method"] == "eth_getProof" and call["params"][2] != "latest",
+            code,
+            message,
         )
         response = get(service, person, block=3)
         assert (response.status_code, response.json["code"]) == (422, "history_unavailable")

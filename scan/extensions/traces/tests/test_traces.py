@@ -12,6 +12,7 @@ from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, Withdrawal, read_json
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.traces import trace_checks, transaction_traces
+from scan.extensions.traces.step_traces import own_failure
 from scan.extensions.traces.tests.frames import (
     BLOCK_HASH,
     LIBRARY,
@@ -30,6 +31,7 @@ from scan.extensions.traces.tests.frames import (
 )
 from scan.extensions.traces.traces import (
     BlockTraces,
+    nested,
     read_call_trace,
     read_call_traces,
     read_flat_traces,
@@ -416,3 +418,19 @@ def test_ordinary_blocks_have_their_hashes_and_traces():
         assert not check_body(header, receipts).contradiction
         traces = read_call_traces(block, orjson.loads(chain.traces(number)))
         assert traces.created and len(traces.transfers) > 10
+
+
+@pytest.mark.parametrize("error", [{"error": "Reverted"}, {}])
+def test_a_reverted_creation_of_erigon_has_its_reason(error):
+    """Its result has what was returned, under a call's names, and no address."""
+    failed = frame("CREATE", PURSE, None, error="Reverted")
+    traces = flat_of(outer(frame("CALL", PURSE, PAID, 1, calls=[failed])))
+    del traces[2]["error"]
+    traces[2] |= {**error, "result": {"gasUsed": "0x5", "output": "0x08c379a0"}}
+    hash_ = data(traces[0]["transactionHash"])
+    [call] = nested(traces, data(traces[0]["blockHash"]), hash_)["calls"]
+    [creation] = call["calls"]
+    told = {name: creation[name] for name in ("error", "output", "to")}
+    assert told == {"error": "Reverted", "output": "0x08c379a0", "to": None}
+    assert own_failure(creation).data == bytes.fromhex("08c379a0")
+    assert read_flat_traces(a_block(), traces).created == []

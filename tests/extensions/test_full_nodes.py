@@ -1,0 +1,181 @@
+"""Nodes without the state of old blocks: the same query of the newest one tells it, not words. Of
+the core, scan.extensions.etherscan, scan.extensions.proofs and scan.extensions.traces."""
+
+import pytest
+
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.served_chain import BlockId
+from scan.extensions.traces.transaction_traces import PRUNED
+from scan.hex import data
+from tests.indexer.test_node_faults import status
+from tests.support import faulty_node
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, Reply
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+KEPT, OLD = 8, 3
+READ = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
+NEW = {"Besu", "reth", "unknown"}  # of words, the others are a second way to one logic
+ALL = [
+    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
+    for name, words in WORDS_OF_PRUNED_STATE.items()
+]
+
+
+@pytest.fixture(scope="module")
+def chain():
+    """Tokens and transfers in old blocks, and in new ones."""
+    with Anvil() as anvil:
+        me, you, *_ = anvil.accounts
+        for number in range(3):
+            coin = anvil.deploy(me, "Coin", f"Coin {number}", "COIN", 18)
+            anvil.receipt_of(anvil.transact(me, coin, "mint", you, 5))
+            anvil.mine(8)
+        yield anvil
+
+
+@pytest.fixture(scope="module")
+def expected(chain, postgres, template):
+    """The digest of an index beside an archive node."""
+    with postgres.cloned(template) as url, Indexing(url, chain.url, until=chain.head()):
+        yield digest(url)
+
+
+@pytest.fixture
+def node(chain):
+    with FaultyNode(chain.url) as proxy:
+        yield proxy
+
+
+def block_of(anvil, number):
+    return BlockId(number, data(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]))
+
+
+@pytest.mark.parametrize(("code", "message"), ALL)
+def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
+    chain, node, database_url, expected, code, message
+):
+    """As the node has the state of the newest blocks, tokens are as they are now."""
+    node.fault = faulty_node.without_old_state(KEPT, code, message)
+    sent = chain.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
+    holder = chain.accounts[1]
+    with Indexing(database_url, node.url, until=chain.head()) as indexing:
+        assert status(database_url)["problem"] is None
+        own = digest(database_url)
+        assert {table: own[table] for table in READ} == {table: expected[table] for table in READ}
+        client = indexing.client()
+        for path in (f"/api/v1/addresses/{holder}", f"/api/v1/addresses/{holder}/proof"):
+            refused = client.get(f"{path}?block={OLD}")
+            assert (refused.status_code, refused.json["code"]) == (422, "history_unavailable")
+            assert client.get(path).status_code == 200
+        query = {"module": "account", "action": "balance", "address": holder}
+        then = client.get("/api", query_string={**query, "tag": hex(OLD)}).json
+        assert then["result"] == "Error! The node does not have the state of this block"
+        assert client.get("/api", query_string=query).json["status"] == "1"
+        for transaction in sent:
+            trace = client.get(f"/api/v1/transactions/{transaction['hash']}/trace")
+            assert trace.json["error"] == PRUNED
+
+
+@pytest.mark.parametrize(("code", "message"), WORDS_OF_PRUNED_STATE.values(), ids=str)
+def test_what_fails_at_the_newest_block_too_is_a_failure(chain, node, code, message):
+    node.fault = faulty_node.refuse(lambda call: call["method"] == "eth_getCode", code, message)
+    client = Node([node.url])
+    with pytest.raises(RpcError) as failed:
+        client.call("eth_getCode", chain.accounts[0], block_of(chain, OLD))
+    assert not failed.value.is_missing_state
+
+
+def old_codes(chain, count):
+    block = block_of(chain, OLD)
+    return [Call("eth_getCode", (f"0x{number:040x}", block)) for number in range(count)]
+
+
+def test_one_request_more_for_all_calls_of_a_batch(chain, node):
+    client = Node([node.url])
+    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    node.fault = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
+    requests = node.requests
+    assert all(result.is_missing_state for result in client.results(old_codes(chain, 150)))
+    assert node.requests == requests + 2
+    node.fault = None
+    for _ in "12":
+        assert client.batch(old_codes(chain, 2)) == ["0x", "0x"]
+
+
+def failing_once(fault):
+    """The fault of the first request alone."""
+    faults = [fault]
+    return lambda calls, forward: (
+        faults.pop()(calls, forward) if faults else Reply(body=forward(calls))
+    )
+
+
+def test_a_failure_that_has_passed_is_no_missing_state(chain, node):
+    """Nor is a call that failed together with it."""
+    client = Node([node.url])
+    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    for count in (1, 3):
+        node.fault = failing_once(faulty_node.node_error(-32603, "Internal error"))
+        results = client.batch(old_codes(chain, count))
+        failures = [result for result in results if isinstance(result, RpcError)]
+        assert len(failures) == count - 1
+        assert not any(failure.is_missing_state for failure in failures)
+
+
+def test_a_node_that_dies_meanwhile_is_away(chain, node):
+    client = Node([node.url])
+    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    pruned = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
+
+    def die(calls, forward):
+        reply = pruned(calls, forward)
+        node.fault = faulty_node.cut_connection
+        return reply
+
+    node.fault = die
+    with pytest.raises(NodeError, match="cannot be reached"):
+        client.batch(old_codes(chain, 3))
+
+
+def test_only_calls_with_the_same_code_have_the_same_reason(chain, node):
+    calls = old_codes(chain, 3)
+    unwanted = calls[0].params[0]
+    node.fault = faulty_node.before(
+        faulty_node.refuse(lambda call: call["params"][:1] == [unwanted], -32007, "unwanted"),
+        faulty_node.without_old_state(KEPT, -32000, "ask somebody older"),
+    )
+    results = Node([node.url]).batch(calls)
+    assert [result.is_missing_state for result in results] == [False, True, True]
+
+
+@pytest.mark.parametrize("error", [faulty_node.batch_error, faulty_node.batch_error_in_list])
+def test_of_a_node_that_takes_no_batches_it_is_known(chain, node, error):
+    pruned = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
+    node.fault = lambda calls, forward: (
+        error(calls, forward) if len(calls) > 1 else pruned(calls, forward)
+    )
+    with pytest.raises(RpcError) as refused:
+        Node([node.url]).call("eth_getCode", chain.accounts[0], block_of(chain, OLD))
+    assert refused.value.is_missing_state
+
+
+def test_a_block_that_the_node_lacks_is_no_pruned_state(chain, node):
+    """Of another fork, or one that a node which is behind does not have yet."""
+    client = Node([node.url])
+    for number in (OLD, chain.head() + 1):
+        with pytest.raises(RpcError) as refused:
+            client.call("eth_getCode", chain.accounts[0], BlockId(number, bytes(32)))
+        assert refused.value.is_missing_block and not refused.value.is_missing_state
+
+
+def test_a_contracts_revert_stays_one(chain, node):
+    reverts = {"to": None, "data": "0x60006000fd"}
+    requests = node.requests
+    client = Node([node.url])
+    for block in (block_of(chain, OLD), block_of(chain, chain.head())):
+        with pytest.raises(RpcError) as refused:
+            client.call("eth_call", reverts, block)
+        assert refused.value.is_refusal and not refused.value.is_missing_state
+    assert node.requests > requests
