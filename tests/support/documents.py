@@ -46,7 +46,8 @@ def is_shortened(stated, answer):
         case dict(), dict():
             return all(is_shortened(value, answer.get(key, ...)) for key, value in stated.items())
         case list(), list():
-            return bool(answer) and all(is_shortened(item, answer[0]) for item in stated)
+            is_there = bool(answer) or not stated
+            return is_there and all(is_shortened(item, answer[0]) for item in stated)
         case _:
             is_null = answer is None or (stated is None and answer is not ...)
             return is_null or type(stated) is type(answer)

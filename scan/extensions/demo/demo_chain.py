@@ -304,7 +304,7 @@ class DemoChain(replay.Recording):
             is_kept = not cycle and recorded in (block for block, _ in states)
             of_token = method == "eth_call" and orjson.loads(key[1])[1].startswith(BALANCES)
             if of_token and not is_kept:
-                raise replay.RpcFault(3, "execution reverted")
+                raise replay.UnseenCall
             if states:
                 return dict(demo_node.value_at(states, recorded))
         return super()._state(method, params)

@@ -7,6 +7,7 @@ and the codes of the block that it repeats; balances and nonces drift, by the fe
 transactions of each repetition.
 """
 
+import sys
 import threading
 from bisect import bisect_right
 from collections import defaultdict
@@ -124,6 +125,11 @@ class DemoNode(ThreadingHTTPServer):
         serve = self.serve_forever
         self._thread = threading.Thread(target=serve, args=(STOP_S,), name="demo-node", daemon=True)
         self._thread.start()
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Print an error's traceback, unless a client is gone."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
     def stop(self) -> None:
         self.shutdown()

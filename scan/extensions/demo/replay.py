@@ -35,6 +35,16 @@ class RpcFault(Exception):
         self.outcome: Outcome = {"error": {"code": code, "message": message}}
 
 
+class UnseenCall(RpcFault):
+    """A contract's revert whose reason, as Solidity encodes it, is that nothing was recorded."""
+
+    def __init__(self) -> None:
+        text = "this node replays a recording, which has no such call"
+        super().__init__(3, f"execution reverted: {text}")
+        encoded = f"{32:064x}{len(text):064x}{text.encode().hex():0<128}"
+        self.outcome["error"]["data"] = f"0x08c379a0{encoded}"
+
+
 def read_lines(path: Path) -> Iterable[bytes]:
     """Return the lines of a recording's file."""
     return io.BytesIO(gzip.decompress(path.read_bytes()))
@@ -136,9 +146,21 @@ class Recording:
         # The recording of a whole chain has all its accounts, so this one was never used.
         if not states and method in NEVER_USED:
             return {"result": NEVER_USED[method]}
+        if not states and method == "eth_call":
+            return self._unseen_call(params)
         if not states:
             raise RpcFault(-32000, f"this node replays a recording, which has no such {method}")
         return states[-1][1]
+
+    def _unseen_call(self, params: list[Any]) -> Outcome:
+        """Return what an account without code returns. Raises RpcFault as a contract does that has
+        no such function: an indexer draws some of its calls, and would take another error for a
+        failure of the node."""
+        to, at = params[0].get("to"), params[1:2]
+        with suppress(RpcFault):
+            if to and self.respond("eth_getCode", [to, *at]).get("result") == "0x":
+                return {"result": "0x"}
+        raise UnseenCall
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
         """Return the key of a request without its block, and the block's number."""

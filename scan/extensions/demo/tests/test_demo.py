@@ -6,30 +6,36 @@ import os
 import re
 import shutil
 import sys
+import time
 from collections import namedtuple
 from html import unescape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+import requests
 
 from app import create_app
 from scan.extensions.demo import demo_chain, demo_run, replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_run import LINKS
 from scan.extensions.demo.tests.conftest import DEMO
+from tests.support import WAIT_S
 from tests.support.documents import answers_below, is_shortened
 from tests.support.indexing import Indexing, settings_for
+from tests.support.scan_run import scan_run
 from tests.support.serving import completed, gunicorn
 from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
 
 LARGEST_BYTES = 3 * 1024 * 1024
+STARTED_AT = 1_800_000_000
+RECORDED_BLOCKS, SILENT_S = 722, 120.0
 
 
 @pytest.fixture(scope="module")
 def demo(postgres, template):
     """As it starts, before blocks are added."""
-    node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=1_800_000_000))
+    node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=STARTED_AT))
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)
@@ -279,6 +285,83 @@ def test_items_have_uris(demo):
             uris.setdefault(token["symbol"], []).append(detail["tokenUri"])
     start = 'data:application/json;utf8,{"name":'
     assert uris["LANTERN"] and all(uri.startswith(start) for uri in uris["LANTERN"])
+
+
+PROBLEM = re.compile(r'class="problem"(?! hidden)[^>]*>([^<]*)')
+
+
+def problem_of(get):
+    return json.loads(get("/readyz"))["problem"]
+
+
+def problems(get):
+    """What the first pages that anybody opens complain of, and tokens whose events do not add up.
+    `get` returns a page's text."""
+    tokens = json.loads(get("/api/v1/tokens?limit=100"))["tokens"]
+    contract = json.loads(get("/api/v1/contracts?limit=1"))["contracts"][0]["address"]
+    paths = ["/", "/tokens", *(f"/token/{token['address']}" for token in tokens)]
+    paths += [f"/address/{token['address']}" for token in tokens]
+    tab = f"/address/{contract}?tab=contract"
+    said = {path: PROBLEM.findall(get(path)) for path in (*paths, tab, f"{tab}&view=read")}
+    said["/readyz"] = [problem for problem in [problem_of(get)] if problem]
+    said["tokens"] = [token["symbol"] for token in tokens if "inconsistentSince" in token]
+    assert len(tokens) == 9
+    return {path: texts for path, texts in said.items() if texts}
+
+
+@pytest.mark.thorough
+def test_an_index_of_the_demo_goes_on_in_silence(postgres, template, caplog):
+    """It draws balances and owners to compare, of which few are recorded."""
+    chain = demo_chain.DemoChain(replay.read_lines(RECORDING), STARTED_AT)
+    node = DemoNode(chain)
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, until=chain.head, development_node="auto") as indexing,
+    ):
+        demo_run.load(indexing.settings)
+        client = indexing.client()
+        for number in range(1, 21):
+            assert problems(lambda path: client.get(path).text) == {}
+            chain.add(chain.next_block(STARTED_AT + number * demo_chain.INTERVAL_S))
+            indexing.wait_for(chain.head)
+    node.stop()
+    assert caplog.messages == []
+
+
+@pytest.mark.long
+def test_the_demo_of_scan_run_goes_on_in_silence(open_folder):
+    """For two minutes after its recorded blocks."""
+    limits = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in ("ANONYMOUS", "PAGES")}
+    with scan_run((sys.executable, "-m", "scan"), open_folder, **limits) as run:
+        run.wait_for_block(RECORDED_BLOCKS, or_later=True)
+
+        def get(path):
+            return requests.get(f"{run.url}{path}", timeout=WAIT_S).text
+
+        before = problems(get)
+        ends_at, reported = time.monotonic() + SILENT_S, set()
+        while time.monotonic() < ends_at:
+            reported.add(problem_of(get))
+            time.sleep(0.2)
+        assert (before, reported, problems(get)) == ({}, {None}, {})
+    lines = run.output().splitlines()
+    dated = [line for line in lines if line.startswith("20")]
+    assert [line for line in lines if "Traceback" in line] == []
+    assert [line for line in dated if " INFO " not in line] == []
+
+
+def test_the_readme_shows_what_the_demo_answers(demo):
+    """Its first answer, with the times of another day; a cursor is cut."""
+    [stated] = [
+        answer
+        for block in RUN_HERE
+        for answer in answers_below(block)
+        if block.document.stem == FIRST
+    ]
+    answer = demo.get("/api/v1/blocks?limit=1").json
+    cut = stated["next"].rstrip("…")
+    assert stated["next"] == f"{cut}…" and answer["next"].startswith(cut)
+    assert stated == {**answer, "next": stated["next"]}, answer
 
 
 class DemoService(namedtuple("DemoService", "port url folder")):

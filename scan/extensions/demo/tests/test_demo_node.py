@@ -3,6 +3,8 @@
 import gzip
 import json
 import socket
+import struct
+import threading
 
 import pytest
 import requests
@@ -10,6 +12,7 @@ import requests
 from scan.ethereum.client import Node, RpcError
 from scan.extensions.demo.demo_node import start
 from tests.support import WAIT_S
+from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
@@ -36,6 +39,7 @@ ROWS = [
     ("eth_getBalance", [HOLDER, "0x3"], {"result": "0xc8"}),
     ("eth_call", [{"to": TOKEN, "data": NAME}, "0x2"], {"result": "0x" + 64 * "1"}),
     ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], {"error": {"code": 3, "message": "no"}}),
+    ("eth_getCode", [TOKEN, "0x2"], {"result": "0x60"}),
     ("eth_getBlockReceipts", ["0x1"], {"result": []}),
 ]
 
@@ -95,6 +99,11 @@ AS_INPUT = {"to": TOKEN, "input": NAME, "from": HOLDER}
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
         ("eth_call", [AS_INPUT, "0x3"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
+        # What was not called is a function that the contract lacks; an account has no functions.
+        ("eth_call", [{"to": TOKEN, "data": "0x18160ddd"}, "latest"], 3),
+        ("eth_call", [{"to": TOKEN, "data": "0x18160ddd"}], 3),
+        ("eth_call", [{"data": "0x60"}, "latest"], 3),
+        ("eth_call", [{"to": NOBODY, "data": "0x"}, {"blockNumber": "0x3"}], "0x"),
         # What was not recorded is an error.
         ("eth_notAMethod", [], -32601),
         ("eth_getLogs", [], -32602),
@@ -106,7 +115,7 @@ AS_INPUT = {"to": TOKEN, "input": NAME, "from": HOLDER}
         ("eth_getBlockByNumber", [], -32602),
         ("eth_getBlockByNumber", [["0x1"], True], -32602),
         ("eth_call", ["0x", "latest"], -32602),
-        ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], -32000),
+        ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], "0x"),
     ],
 )
 def test_what_was_recorded_is_replayed_and_nothing_else(node, method, params, expected):
@@ -196,6 +205,7 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
             ("eth_getBlockByNumber", ["0x1", True], "the recording has no block 1"),
             ("eth_getLogs", [{"fromBlock": "0x0", "toBlock": "0x4"}], "beyond current head block"),
             ("eth_getBlockReceipts", ["0x2"], "has no response to this request"),
+            ("eth_call", [{"to": NOBODY, "data": "0x"}, "latest"], "reverted: this node replays"),
         ):
             with pytest.raises(RpcError, match=reason):
                 Node([node.url]).call(method, *params)
@@ -207,3 +217,14 @@ def test_a_recording_without_blocks_is_refused(tmp_path):
     write(tmp_path / "empty.gz", ROWS[:2])
     with pytest.raises(ValueError, match="no block"):
         start(tmp_path / "empty.gz")
+
+
+def test_a_client_that_is_gone_is_not_logged(node, capfd):
+    """It resets its connection while the node waits for the next request."""
+    others = {*threading.enumerate()}
+    with socket.create_connection(node.server_address, timeout=WAIT_S) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
+        connection.recv(1)
+    wait_until(lambda: others >= {*threading.enumerate()})
+    assert capfd.readouterr().err == ""
