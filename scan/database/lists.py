@@ -230,7 +230,6 @@ class EventType:
     entity: str | None = None
     parties: Sequence[str] = ()
     joins: str = ""
-    keys: str = ""
     position: str = "-1, -1"
     body: str = ""
     has_direction: bool = False

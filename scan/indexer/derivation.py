@@ -185,7 +185,7 @@ MIB = 1024 * 1024
 # Webhooks beyond these bounds are stopped. docs/webhooks.md names the same bounds.
 MAX_QUEUE_EVENTS = 10_000
 MAX_QUEUE_MIB = 32
-MAX_BLOCK_EVENTS = 20_000  # of all webhooks together
+MAX_BLOCK_EVENTS = 20_000  # of all webhooks together, shared by owners and client networks
 MAX_BLOCK_MIB = 8
 LIMITS = {
     "queue_events": MAX_QUEUE_EVENTS,
@@ -194,8 +194,8 @@ LIMITS = {
     "block_bytes": MAX_BLOCK_MIB * MIB,
     "queue_events_reason": f"its queue held {MAX_QUEUE_EVENTS:,} undelivered events",
     "queue_bytes_reason": f"its queue held {MAX_QUEUE_MIB} MiB of undelivered events",
-    "block_events_reason": "it had the most events of a block with more than are written at once",
-    "block_bytes_reason": "it had the most bytes of a block with more than are written at once",
+    "block_events_reason": "its owner or its network had the most events of a full block",
+    "block_bytes_reason": "its owner or its network had the most bytes of a full block",
 }
 
 

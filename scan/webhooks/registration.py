@@ -40,7 +40,11 @@ ESTABLISHED_AFTER = timedelta(days=7)  # from the owner's first key on: anybody 
 MAX_ADDRESSES = 100_000
 MAX_ADDRESSES_WITH_LOGS = 1_000  # the indexer keeps the emitters whose logs are sent in memory
 MAX_ADDRESSES_PER_OWNER = 1_000_000
-MAX_ADDRESSES_PER_CLIENT = 1_000_000  # for owners without an established key
+# Of all lists, as list_cost() in sql/schema counts them. Those from one network have a tenth at
+# most of what others leave, so that none takes all. Registrations at one time may exceed it.
+MAX_LIST_COST = 10_000_000
+NETWORKS = 10
+DELETED_AT_ONCE = 5_000  # addresses, in a transaction
 MAX_TOKENS = 100
 MAX_CONFIRMATIONS = 1_000
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
@@ -114,7 +118,7 @@ def register(
         require_below_limits(tx, counted)
         if webhook.addresses is not None:
             count = len(webhook.addresses)
-            _require_addresses_allowed(tx, counted, webhook.event_types, count, unstored=count)
+            _require_addresses_allowed(tx, counted, webhook.event_types, count, is_new=True)
         tx.execute(
             "webhooks/webhooks_insert",
             id=registered.id,
@@ -175,10 +179,11 @@ def _require_addresses_allowed(
     counted: Counted,
     event_types: Collection[str],
     count: int,
-    unstored: int = 0,
+    *,
+    is_new: bool = False,
 ) -> None:
-    """Raise LimitReached if a list may not have `count` addresses, `unstored` of which are not in
-    the database yet. The caller has locked the counts."""
+    """Raise LimitReached if a list may not have `count` addresses, which are in the database unless
+    it is new. The caller has locked the counts."""
     has_logs = "log" in event_types
     most = MAX_ADDRESSES_WITH_LOGS if has_logs else MAX_ADDRESSES
     if count > most:
@@ -186,22 +191,24 @@ def _require_addresses_allowed(
             f"This webhook would watch {count:,} addresses, and may watch {most:,}"
             f"{' with the event type log' if has_logs else ''}."
         )
-    [(of_owner, of_client)] = tx.rows(
+    [(of_owner, of_network, of_others)] = tx.rows(
         "webhooks/addresses_count",
         owner=counted.owner,
         client_address=counted.client_address,
-        established_before=_now() - ESTABLISHED_AFTER,
+        new_addresses=count if is_new else None,
+        event_types=list(event_types),
     )
-    if of_owner + unstored > MAX_ADDRESSES_PER_OWNER:
+    if of_owner > MAX_ADDRESSES_PER_OWNER:
         raise LimitReached(
-            f"The webhooks of this owner would watch {of_owner + unstored:,} addresses, and may"
+            f"The webhooks of this owner would watch {of_owner:,} addresses, and may"
             f" watch {MAX_ADDRESSES_PER_OWNER:,}."
         )
-    if of_client + unstored > MAX_ADDRESSES_PER_CLIENT:
+    share = (MAX_LIST_COST - of_others) // (1 if counted.client_address is None else NETWORKS)
+    if of_network > share:
         raise LimitReached(
-            "Webhooks that were registered from your address for owners without an API key older"
-            f" than {ESTABLISHED_AFTER.days} days would watch {of_client + unstored:,} addresses,"
-            f" and may watch {MAX_ADDRESSES_PER_CLIENT:,}."
+            f"The lists that were registered from your network would count as {of_network:,}"
+            f" addresses, and may count as {share:,}: a list counts as 5,000 at least, and with the"
+            " event type log as 100 for each."
         )
 
 
@@ -312,8 +319,8 @@ def change(
     client_address = webhook.client_address
     if settings.owner_auth == "never":
         client_address = None
-    elif requester.has_key_of(webhook.owner):
-        client_address = requester.client_address
+    elif requester.has_key_of(webhook.owner) and webhook.watch_address is not None:
+        client_address = requester.client_address  # a list stays with who registered it
     counted = Counted(webhook.owner, webhook.watch_address, client_address)
     with database.transaction() as tx:
         if is_active:
@@ -373,9 +380,15 @@ def change_addresses(
 
 
 def delete(database: Database, webhook: Webhook) -> None:
+    """Delete a webhook. It is stopped before its list is deleted, a part at a time, so that the
+    indexer needs no row of it meanwhile."""
+    with database.transaction() as tx:
+        _stop(tx, webhook.id, "the webhook was deleted")
+    batch = {"webhook_id": webhook.id, "limit": DELETED_AT_ONCE}
+    while database.value("webhooks/addresses_delete", **batch):
+        pass
     with database.transaction() as tx:
         _lock(tx, webhook)
-        _stop(tx, webhook.id, "the webhook was deleted")
         tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
 
 

@@ -40,13 +40,24 @@ CREATE INDEX IF NOT EXISTS webhooks_by_key ON webhooks (maker_key) WHERE active 
 -- serves webhooks/addresses_count
 CREATE INDEX IF NOT EXISTS webhooks_with_lists ON webhooks (client_address) WHERE watch_address IS NULL;
 
+-- The network of a client address, as network_around() in scan/rate_limits has it: what one subscriber may have whole.
+CREATE OR REPLACE FUNCTION client_network(client_address text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN client_address ~ '^[0-9a-f:./]+$' THEN network(set_masklen(
+    client_address::inet, CASE family(client_address::inet) WHEN 4 THEN 24 ELSE 48 END))::text
+    ELSE client_address END;
+
+-- What a list of addresses counts for in the bounds on all of them: at least 5,000, since an event of one address may
+-- be of many lists, and with logs a hundred for each, as the indexer keeps these in memory.
+CREATE OR REPLACE FUNCTION list_cost(address_count integer, event_types text[]) RETURNS integer LANGUAGE sql IMMUTABLE
+RETURN greatest(address_count * CASE WHEN 'log' = ANY (event_types) THEN 100 ELSE 1 END, 5000);
+
 -- The addresses of webhooks that watch a list of them.
 CREATE TABLE IF NOT EXISTS webhook_addresses (
     address bytea NOT NULL,
     webhook_id bigint NOT NULL REFERENCES webhooks ON DELETE CASCADE,
     PRIMARY KEY (address, webhook_id)
 );
--- serves webhooks/addresses_list, webhooks/webhooks_delete
+-- serves webhooks/addresses_list, webhooks/addresses_delete
 CREATE INDEX IF NOT EXISTS webhook_addresses_by_webhook ON webhook_addresses (webhook_id, address);
 
 -- The webhooks that watch an address. Those with a list may be stopped ones. Inlined, it looks each address up

@@ -1,12 +1,21 @@
 """Webhooks with a list of addresses, and events that are narrowed or wait for confirmations."""
 
+import re
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+import psycopg2
 import pytest
 
 from scan.ethereum.blocks import EventLog
 from scan.hex import to_hex
+from scan.rate_limits.client_address import network_around
 from scan.webhooks import registration
+from tests.support import WAIT_S
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import wait_until
+from tests.support.wallets import key_request, new_wallet, owner_of
+from tests.support.webhooks import insist
 from tests.webhooks.test_limits import CLIENT, create
 
 URL = "https://localhost:9/"
@@ -219,18 +228,93 @@ def test_a_list_of_a_webhook_of_logs_is_shorter(webhooks):
     assert create(webhooks, to_hex(OWNER), CLIENT, **fields)[0] == 201
 
 
-def test_a_client_without_keys_has_so_many_addresses_in_lists_of_all_owners(webhooks, monkeypatch):
-    monkeypatch.setattr(registration, "MAX_ADDRESSES_PER_CLIENT", 3)
-    lists = {"watchAddresses": texts(ANNA, BERT)}
-    status, hook = create(webhooks, to_hex(ANNA), CLIENT, **lists)
-    assert status == 201
-    headers = {"X-Webhook-Secret": hook["secret"]}
-    stopped = webhooks.client.patch(
-        f"{WEBHOOKS}/{hook['id']}", json={"active": False}, headers=headers
+NEIGHBOUR, ELSEWHERE = "192.0.2.77", "198.51.100.1"
+
+
+def test_lists_from_a_network_have_a_tenth_of_what_others_leave(webhooks):
+    """Whoever owns them, as with keys that are old, wherever they are activated, and stopped ones,
+    too."""
+    wallet = new_wallet()
+    key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()["key"]
+    webhooks.execute("UPDATE api_keys SET created_at = now() - interval '8 days'")
+    lists, owner = {"watchAddresses": texts(ANNA, BERT)}, owner_of(wallet)
+    assert create(webhooks, to_hex(OWNER), CLIENT, **lists)[0] == 201
+    webhooks.execute("UPDATE webhooks SET address_count = 995000")
+    second = create(webhooks, owner, NEIGHBOUR, key, **lists)[1]
+    for active in (False, True):
+        moved = webhooks.client.patch(
+            f"{WEBHOOKS}/{second['id']}",
+            json={"active": active},
+            headers={"X-API-Key": key},
+            environ_base={"REMOTE_ADDR": ELSEWHERE},
+        )
+        assert moved.status_code == 200
+    webhooks.execute("UPDATE webhooks SET active = false")
+    for another in (owner, to_hex(BERT)):
+        status, body = create(webhooks, another, CLIENT, key, **lists)
+        assert (status, body["code"]) == (409, "limit_reached")
+    assert create(webhooks, to_hex(BERT), CLIENT)[0] == 201  # one address is no list
+    assert create(webhooks, to_hex(BERT), ELSEWHERE, **lists)[0] == 201
+    webhooks.execute(
+        "UPDATE webhooks SET address_count = 895001 WHERE client_address = %s", ELSEWHERE
     )
-    assert stopped.status_code == 200
-    assert create(webhooks, to_hex(BERT), CLIENT, **lists)[1]["code"] == "limit_reached"
-    assert create(webhooks, to_hex(BERT), "192.0.2.9", **lists)[0] == 201
+    status, body = create(webhooks, to_hex(ANNA), ELSEWHERE, **lists)
+    assert (status, "may count as 900,000" in body["error"]) == (409, True)
+    private = webhooks.another(owner_auth="never")
+    body = {"ownerAddress": to_hex(ANNA), "url": URL, **lists}
+    assert private.post(WEBHOOKS, json=body).status_code == 201
+
+
+def test_a_list_that_grows_counts_and_one_with_logs_for_more(webhooks):
+    others, hook = with_list(webhooks, SHOP), with_list(webhooks, SHOP)
+    webhooks.execute("UPDATE webhooks SET client_address = %s, address_count = 5999", CLIENT)
+    webhooks.execute("UPDATE webhooks SET address_count = 994000 WHERE id = %s", others.id)
+    assert change(webhooks, hook, add=texts(ANNA))[0] == 200
+    status, body = change(webhooks, hook, add=texts(BERT))
+    assert (status, body["code"]) == (409, "limit_reached")
+    webhooks.execute("UPDATE webhooks SET address_count = 988000 WHERE id = %s", others.id)
+    for count, status in ((61, 409), (60, 201)):
+        emitters = [f"0x{number:040x}" for number in range(count)]
+        fields = {"eventTypes": ["log"], "watchAddresses": emitters}
+        assert create(webhooks, to_hex(ANNA), CLIENT, **fields)[0] == status
+
+
+@pytest.mark.parametrize(
+    "client", ["192.0.2.1", "2001:db8:1:2::/64", "unknown", "::/64", "255.255.255.255", ""]
+)
+def test_statements_know_the_network_of_a_client(webhooks, client):
+    assert webhooks.execute("SELECT client_network(%s)", client) == [(network_around(client),)]
+
+
+def test_a_list_is_deleted_beside_indexing(webhooks):
+    """While one of its addresses is locked, so that the deletion waits, a block is written that
+    another webhook of the address, and this one if it still were active, have an event of."""
+    hook, other = with_list(webhooks, ANNA, BERT), webhooks.register(ANNA, URL)
+    path = f"{WEBHOOKS}/{hook.id}"
+
+    def waiting():
+        rows = webhooks.execute(
+            "SELECT query FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+            " AND datname = current_database()"
+        )
+        return {re.findall("DELETE FROM [a-z_]+|$", query)[0] for (query,) in rows}
+
+    def delete():
+        return insist(lambda: webhooks.client.delete(path, headers=hook.headers))
+
+    holder = psycopg2.connect(webhooks.settings.database_url)
+    with closing(holder), ThreadPoolExecutor(2) as pool:
+        holder.cursor().execute("SELECT FROM webhook_addresses FOR UPDATE")
+        deletion = pool.submit(delete)
+        wait_until(waiting)
+        block = pool.submit(webhooks.chain.append, [Move(SHOP, ANNA)])
+        seen = [waiting()]
+        wait_until(lambda: seen.append(waiting()) or block.done())
+        holder.rollback()
+        assert deletion.result(WAIT_S).status_code == 200
+    assert set().union(*seen) <= {"DELETE FROM webhook_addresses"}
+    assert len(events(webhooks, other)) == 1
+    assert webhooks.execute("SELECT count(*) FROM webhook_addresses") == [(0,)]
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(webhook
     emitted = [log(n, MAX_DATA_BYTES, small) for n in range(100)]
     emitted += [log(100 + n, MAX_DATA_BYTES, large) for n in range(200)]
     webhooks.chain.append([Move(OTHER, small)], emitted)
-    most = "it had the most bytes of a block with more than are written at once"
+    most = "its owner or its network had the most bytes of a full block"
     for hooks, reason in ((on_small, None), (on_large, most)):
         for number, hook in enumerate(hooks):
             assert stopped_reason(webhooks, address(f"owner {number}"), hook) == reason

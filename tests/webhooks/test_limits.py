@@ -4,6 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from scan.indexer import derivation
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -143,7 +144,67 @@ def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhoo
     assert webhooks.record(OTHER, quiet)["active"]
     assert webhooks.execute(
         "SELECT count(*), min(stopped_reason) FROM webhooks WHERE NOT active"
-    ) == [(5, "it had the most events of a block with more than are written at once")]
+    ) == [(5, "its owner or its network had the most events of a full block")]
+
+
+VICTIM = ("victim", "203.0.113.7")
+# Owners and client addresses of webhooks that have one event less each than the victim's.
+ATTACKS = {
+    "owners of one client": [(f"owner {n}", CLIENT) for n in range(7)],
+    "clients of one network": [(f"owner {n}", f"192.0.2.{n}") for n in range(7)],
+    "subnets of one IPv6 network": [(f"owner {n}", f"2001:db8:0:{n}::1") for n in range(7)],
+    "networks of one owner": [("owner", f"198.51.{n}.1") for n in range(7)],
+    "owners beside the victim": [(f"owner {n}", "203.0.113.8") for n in range(7)],
+    "an owner behind the victim's address": [("owner", VICTIM[1])] * 7,
+    "a network in the victim's name": [("victim", CLIENT)] * 7,
+    "the victim's name, and another network": [("victim", CLIENT)] * 4
+    + [(f"owner {n}", "198.51.100.1") for n in range(4)],
+    "one owner and one network of others": [("owner", f"198.51.{n}.1") for n in range(4)]
+    + [(f"owner {n}", CLIENT) for n in range(4)],
+    "two clients and two owners": [("a", CLIENT), ("b", CLIENT), ("a", ANOTHER), ("b", ANOTHER)]
+    * 2,
+}
+
+
+@pytest.mark.parametrize("measure", ["events", pytest.param("bytes", marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_who_exceeds_the_share_of_an_owner_or_a_network_is_stopped_first(
+    webhooks, monkeypatch, attack, measure
+):
+    """A block has room for 100 events, of which the victim has 20, and a quiet owner one."""
+    size = {"events": 1, "bytes": size_of_a_body(webhooks)}[measure]
+    monkeypatch.setitem(derivation.LIMITS, f"block_{measure}", 100 * size)
+    _, loud_client = ATTACKS[attack][0]
+    hooks = [
+        create(webhooks, f"0x{address(owner).hex()}", client, watchAddresses=[watched(n)])[1]["id"]
+        for n, (owner, client) in enumerate([VICTIM, *ATTACKS[attack], ("quiet", loud_client)])
+    ]
+    events = [20, *[19] * len(ATTACKS[attack]), 1]
+    webhooks.chain.append(
+        [
+            Move(OTHER, address(f"watched {n}"))
+            for n, count in enumerate(events)
+            for _ in range(count)
+        ]
+    )
+    counts = pending_counts(webhooks)
+    assert (counts[hooks[0]], counts[hooks[-1]]) == (20, 1)
+    assert 80 < sum(counts.values()) <= 100
+    active = {id_ for (id_,) in webhooks.execute("SELECT id FROM webhooks WHERE active")}
+    assert {id_ for id_, count in counts.items() if count} == active
+
+
+def watched(number):
+    return f"0x{address(f'watched {number}').hex()}"
+
+
+def size_of_a_body(webhooks):
+    webhooks.chain.append()
+    webhooks.register(OWNER, URL)
+    webhooks.chain.append([Move(OTHER, OWNER)])
+    [(size,)] = webhooks.execute("SELECT octet_length(body) FROM event_bodies")
+    webhooks.execute("DELETE FROM webhooks")
+    return size
 
 
 @pytest.mark.thorough
