@@ -29,9 +29,7 @@ from demo.requests_of_pages import (
     ask_for_traces,
     ask_for_uris,
     ask_for_views,
-    called_contracts,
     recorded,
-    with_verified_code,
 )
 from demo.scenario import SAVER, SOURCE, play
 from demo.town import PEOPLE, Town
@@ -154,12 +152,7 @@ def main() -> None:
         ask_for_accounts(Node(recorder.url), town)
         ask_for_traces(Node(recorder.url), anvil, first_of_loop - RECENT_BLOCKS)
         ask_for_pool(Node(recorder.url), town)
-        verified_code, called = with_verified_code(anvil, town, VERIFIED), called_contracts(anvil)
-        rows = [
-            recorded(row, verified_code, called)
-            for row in recorder.answers.rows()
-            if NO_BLOCK not in row["params"]
-        ]
+        rows = [recorded(row) for row in recorder.answers.rows() if NO_BLOCK not in row["params"]]
         head = anvil.head()
         if blocks_in(rows) != head + 1:
             raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")

@@ -8,7 +8,6 @@ from eth_utils import to_checksum_address
 from demo.scenario import SAVER
 from demo.town import COINS, TRADERS, Town
 from scan.extensions.demo.demo_chain import recorded_options
-from scan.extensions.explanations.gas_use import gas_of_steps
 from scan.extensions.explanations.storage import mapping_keys
 from scan.extensions.explanations.transactions import mapped_code
 from scan.extensions.explanations.transactions.state_changes import STATE
@@ -42,43 +41,19 @@ def ask_for_traces(node: Node, anvil: Anvil, first_with_steps: int) -> None:
             is_failed = receipt["status"] == "0x0"
             tracers = [CALLS[0][1], STATE[0][1]]
             if number >= first_with_steps or is_failed:
-                tracers += [gas_of_steps.TRACER, mapping_keys.TRACER]
+                tracers += [mapping_keys.TRACER]
             if is_failed:
                 tracers.append(mapped_code.TRACER)
             hash_ = receipt["transactionHash"]
             node.batch(("debug_traceTransaction", [hash_, tracer]) for tracer in tracers)
 
 
-def recorded(row: dict[str, Any], verified: set[str], called: dict[str, str]) -> dict[str, Any]:
-    """Return a row as the file has it: tracers by their names, and the gas of steps in the code
-    that a transaction calls, if it is verified: with that of calls inside the file would be a sixth
-    larger. `called` are contracts by the hashes of the transactions that call them."""
+def recorded(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row as the file has it: tracers by their names."""
     if row["method"] != "debug_traceTransaction":
         return row
     hash_, options = row["params"]
-    row = {**row, "params": [hash_, recorded_options(options)]}
-    if options == gas_of_steps.TRACER:
-        result, codes = row["result"], row["result"]["codes"]
-        kept = {key: codes[key] for key in codes if not key and called[hash_] in verified}
-        left = sum(sum(codes[key].values()) for key in codes.keys() - kept)
-        row["result"] = {**result, "codes": kept, "other": result["other"] + left}
-    return row
-
-
-def called_contracts(anvil: Anvil) -> dict[str, str]:
-    """Return what each transaction calls, by its hash; an empty text where it creates."""
-    blocks = (
-        anvil.call("eth_getBlockByNumber", hex(number), True) for number in range(anvil.head() + 1)
-    )
-    return {t["hash"]: t["to"] or "" for block in blocks for t in block["transactions"]}
-
-
-def with_verified_code(anvil: Anvil, town: Town, verified: Iterable[str]) -> set[str]:
-    """Return the addresses that have the code of one of these contracts."""
-    contracts = {c.address.lower() for c in (*town.contracts.values(), *town.pools.values())}
-    codes = {address: anvil.call("eth_getCode", address, "latest") for address in contracts}
-    of_verified = {codes[town.contracts[key].address.lower()] for key in verified}
-    return {address for address, code in codes.items() if code in of_verified}
+    return {**row, "params": [hash_, recorded_options(options)]}
 
 
 def ask_for_pool(node: Node, town: Town) -> None:

@@ -342,7 +342,6 @@ EXPLANATIONS = "scan.extensions.explanations"
 # Tracers in JavaScript that end themselves after so many milliseconds.
 TRACERS = {
     "transactions.mapped_code": ("TRACER", "SIMULATION_TRACER"),
-    "gas_use.gas_of_steps": ("TRACER",),
     "storage.mapping_keys": ("TRACER",),
 }
 

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.thorough
 REFUSED = set(
     "/api/v1/transactions/<transaction_hash>/trace"
     " /api/v1/transactions/<transaction_hash>/gas"
-    " /api/v1/transactions/<transaction_hash>/gas/lines"
     " /api/v1/transactions/<transaction_hash>/state-changes"
     " /api/v2/transactions/<transaction_hash>/raw-trace"
     " /api/v2/transactions/<transaction_hash>/state-changes"

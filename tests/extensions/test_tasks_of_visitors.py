@@ -159,10 +159,6 @@ DAILY = {
     "find transactions by a method": (
         2, (SEARCH, "swapV2"), (CLICK, "swapV2", "main a"), (SEES, "newest first"),
     ),
-    "gas by line": (
-        3, (SEARCH, "{deposited}"), (CLICK, "Gas", "main a"),
-        (CLICK, "Show the costliest lines"), (SEES, "_delegate"),
-    ),
     "the call tree": (2, (SEARCH, "{trade}"), (CLICK, "Call tree", "main a"), (SEES, "8 calls")),
     "compare two layouts": (
         3, (SEARCH, PROXY), (CLICK, "Storage", "main a"), (FILL, "[name=compare]", REASONS),

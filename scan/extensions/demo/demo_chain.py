@@ -24,7 +24,6 @@ import orjson
 from scan.ethereum import block_hashing, checksums
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.extensions.demo import demo_node, replay
-from scan.extensions.explanations.gas_use import gas_of_steps
 from scan.extensions.explanations.storage import mapping_keys
 from scan.extensions.explanations.transactions import mapped_code, state_changes
 from scan.hex import to_hex
@@ -52,7 +51,6 @@ TRACERS = {
     _NUMBER.sub("", options["tracer"]): name
     for name, options in {
         "failing steps": mapped_code.TRACER,
-        "gas of steps": gas_of_steps.TRACER,
         "hashed values": mapping_keys.TRACER,
     }.items()
 }

@@ -149,8 +149,7 @@ def codes_in(frames: Sequence[TraceFrame]) -> dict[tuple[int, ...], tuple[bytes,
 class TraceKind(NamedTuple):
     """What is read of a transaction, by a name: the methods that trace it, with their options, in
     the order in which they are tried; the fields of which an answer with such a trace has one, or
-    LIST; the trace in an answer; its size in memory. `variant` is what the options have besides,
-    which a trace of the same transaction depends on."""
+    LIST; the trace in an answer; its size in memory."""
 
     name: str
     ways: Sequence[tuple[str, Any]]
@@ -158,7 +157,6 @@ class TraceKind(NamedTuple):
     read: Callable[[Any], Any]
     size_of: Callable[[Any], int]
     cache_bytes: int
-    variant: bytes = b""
 
     def is_trace(self, answer: Any) -> bool:
         """Return whether an answer is such a trace. Nodes that ignore a tracer return steps
@@ -192,7 +190,7 @@ class TransactionTraces:
             raise TracesUnavailable(TURNED_OFF)
         cache = self._caches.setdefault(kind.name, SizedCache(kind.cache_bytes))
         node = node.within(TIMEOUT_S)
-        key = (indexed.hash, indexed.block_hash, kind.variant)
+        key = (indexed.hash, indexed.block_hash)
         cached = cache.get(key)
         if cached is None:
             with self._alone((kind.name, key), node):

@@ -6,21 +6,17 @@ refunded.
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.api.renamed_fields import recording
 from scan.contracts.abi_decoding import DecodingBudget
-from scan.errors import TracesUnavailable
-from scan.extensions.decoding import contract_abis, details
-from scan.extensions.explanations.gas_use import gas_of_steps
+from scan.extensions.decoding import contract_abis
 from scan.extensions.explanations.transactions import queries as explanations
 from scan.extensions.explanations.transactions import trace_decoding
-from scan.extensions.traces.transaction_traces import TransactionTrace, TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTrace
 from scan.hex import data
-from scan.queries import transactions
 from scan.queries.reader import Reader
 
 recorded = recording(__file__)
@@ -170,8 +166,6 @@ def height(boxes: Sequence[Box]) -> int:
 
 MAX_CALLS = 2_000  # of a contract: the newest
 MAX_OF_METHOD = 1_000
-TIMEOUT_S = 3.5  # the node ends its tracer after 3 s
-TOO_MUCH_GAS = f"Lines are read of transactions of at most {gas_of_steps.MAX_GAS:,} gas."
 
 
 class MethodGas(NamedTuple):
@@ -201,18 +195,6 @@ def transaction_gas(
     UpstreamFailed."""
     trace, frames = explanations.calls(reader, record)
     return trace, gas_of_calls(frames, trace.frame_count)
-
-
-def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> gas_of_steps.GasByLine:
-    """Return the gas of a transaction by lines of verified sources. Raises TracesUnavailable,
-    UpstreamFailed."""
-    if int(record["gasUsed"]) > gas_of_steps.MAX_GAS:
-        raise TracesUnavailable(TOO_MUCH_GAS)
-    details.bound_work(reader, record)
-    sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
-    frames = traces.calls(reader.node, sent).frames
-    read = partial(traces.read, reader.node.within(TIMEOUT_S), sent)
-    return gas_of_steps.gas_by_line(reader.sources, frames, record, read)
 
 
 def contract_gas(reader: Reader, address: bytes) -> list[MethodGas]:

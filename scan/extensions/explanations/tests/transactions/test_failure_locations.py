@@ -175,16 +175,6 @@ def test_the_page_shows_the_line_and_links_to_it(failing):
 ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
 
 
-def test_gas_is_of_lines_until_the_failure(failing):
-    sent = failing.explorer.send(failing.address, call_of("add"), gas=100_000)
-    gas = failing.explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
-    lines = FAILING.split("\n")
-    assert {line["source"] for line in gas["lines"]} <= {line.strip() for line in lines}
-    assert sum(int(line["gas"]) for line in gas["lines"]) == int(gas["linesGas"]) > 0
-    parts = ("linesGas", "otherGas", "intrinsicGas")
-    assert sum(int(gas[part]) for part in parts) == int(gas["gasUsed"])
-
-
 # The state and bits of its arguments that an entry says, the arguments of a call, and its coin.
 ENTRIES = [
     ("nonpayable 160", [2**160 - 1], 0, False),

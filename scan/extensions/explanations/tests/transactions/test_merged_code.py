@@ -78,27 +78,3 @@ def test_coin_without_input_is_received(deployed):
     sent = explorer.send(address, "0x", gas=50_000, value="0x1")
     location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
     assert location["line"] in lines_of("receive"), location
-
-
-def test_gas_is_of_lines_of_functions_that_ran(deployed):
-    """That of merged code is of the function that was called, also where its origin ran, too."""
-    explorer, address = deployed
-
-    def gas(signature):
-        sent = explorer.send(address, data_of(signature, 7), gas=300_000)
-        answer = explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines").json
-        total = sum(int(answer[name]) for name in ("linesGas", "otherGas", "intrinsicGas"))
-        assert total - int(answer["refundedGas"]) == int(answer["gasUsed"])
-        by_function = {}
-        for line in answer["lines"]:
-            own = by_function.get(line["function"], 0)
-            by_function[line["function"]] = own + int(line["gas"])
-        return by_function
-
-    for name in ("increment", "decrement"):
-        gas(f"{name}(uint256)")
-        assert {name, None} >= gas(f"{name}(uint256)").keys()
-    one, two, both = (gas(f"{name}(uint256)") for name in ("increment", "decrement", "both"))
-    assert both.keys() <= {"increment", "decrement", "both", None}
-    for name, alone in (("increment", one), ("decrement", two)):
-        assert abs(both.get(name, 0) - alone.get(name, 0)) < 2_500, (one, two, both)

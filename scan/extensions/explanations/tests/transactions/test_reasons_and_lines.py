@@ -213,29 +213,6 @@ def test_a_simulated_call_and_pages_say_the_same(deployed):
             assert f"{PATHS[0]}</bdi>" in page and f">{name}</code>" in page
 
 
-FUNCTIONS = {
-    "inModifierToo": {"inModifierToo", "sane"},
-    "hooked": {"hooked", "hook"},
-    "customZero": {"customZero", "live"},
-    "internalLibrary": {"internalLibrary", "check"},
-    "free": {"free", "freely"},
-    "passedOn": {"passedOn", "refuse"},
-    "child": {"child", "constructor"},
-}
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
-def test_gas_is_of_lines_of_functions_that_ran(deployed, name):
-    """None is of a contract's first line, or of a function that refuses or sets alike."""
-    data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{99:064x}"
-    gas = deployed.get(f"{deployed.explorer.send(deployed.refusals, data, gas=900_000)}/gas/lines")
-    assert {line["function"] for line in gas["lines"]} <= FUNCTIONS[name], gas["lines"]
-    parts = ("linesGas", "otherGas", "intrinsicGas")
-    assert sum(int(gas[part]) for part in parts) - int(gas["refundedGas"]) == int(gas["gasUsed"])
-    assert sum(int(line["gas"]) for line in gas["lines"]) == int(gas["linesGas"])
-    assert int(gas["linesGas"]) > 0
-
-
 SMALL = """pragma solidity ^0.8.20;
 contract Small {
     bool public paused;

@@ -283,7 +283,7 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, nam
     with conftest.behind(played, lies) as (client, _):
         paths = [
             f"/api/v1/transactions/{played.sent[name]}{part}"
-            for part in ("", "/trace", "/state-changes", "/gas", "/gas/lines")
+            for part in ("", "/trace", "/state-changes", "/gas")
         ]
         responses = {path: client.get(path) for path in paths}
         assert {r.status_code for r in responses.values()} <= {200, 422, 502}, lies.told

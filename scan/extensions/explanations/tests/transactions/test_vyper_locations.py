@@ -62,14 +62,6 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
-    lines = answer(failing, sent, "/gas/lines")["lines"]
-    assert "__default__" not in {line["function"] for line in lines}
-
-
-def test_gas_of_the_default_function_is_of_calls_that_run_it(failing):
-    sent = failing.explorer.send(failing.address, "0x12345678", gas=200_000)
-    functions = {line["function"] for line in answer(failing, sent, "/gas/lines")["lines"]}
-    assert ("__default__" in functions) == answer(failing, sent)["status"]
 
 
 WHO = "0x" + 40 * "1"
