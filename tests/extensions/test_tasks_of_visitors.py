@@ -47,7 +47,6 @@ window.ethereum = {{ request: async (call) => {{
 }}, on() {{}} }};
 """
 # Of the demo chain: a proxy, a verified contract with an owner, and a token.
-REASONS = "0x276c216d241856199a83bf27b2286659e5b877d3"
 PROXY = "0xa7c59f010700930003b33ab25a7a0679c860f29c"
 SAVINGS = "0x22753e4264fddc6181dc7cce468904a80a363e44"
 TOKEN = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
@@ -160,10 +159,6 @@ DAILY = {
         2, (SEARCH, "swapV2"), (CLICK, "swapV2", "main a"), (SEES, "newest first"),
     ),
     "the call tree": (2, (SEARCH, "{trade}"), (CLICK, "Call tree", "main a"), (SEES, "8 calls")),
-    "compare two layouts": (
-        3, (SEARCH, PROXY), (CLICK, "Storage", "main a"), (FILL, "[name=compare]", REASONS),
-        (CLICK, "Read", "main button"), (SEES, "variables of two contracts in the same bytes"),
-    ),
     "a block's fee recipient and what it earned": (
         1, (SEARCH, "{block}"), (SEES, "Fee recipient", "Fee recipient earned"),
     ),

@@ -86,11 +86,9 @@ MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 
 _LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\Z)")
-_FORMER_NAME = re.compile(r"@custom:oz-renamed-from\s+([A-Za-z_$][\w$]{0,199})(?:\s|\Z)", re.ASCII)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
 _CONTRACT = "Namespaces"  # of the variables
 _KINDS = {"FlagDef": "flag", "InterfaceDef": "contract", "StructDef": ""}  # Vyper's, by their nodes
-FORMER_NAME = "formerName"  # of a variable in a layout
 STRUCTS = "$structs"  # among a layout's variables, none of which has such a name
 _NAME = re.compile(r"(?<![\w./])[A-Za-z_]\w*(?![\w./])", re.ASCII)
 
@@ -105,8 +103,7 @@ class _Namespace(NamedTuple):
 
 
 def add_names(layout: object, compilations: Compilations, match: Match) -> object:
-    """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types, the
-    names that variables had before,
+    """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types,
     `modifiers` and `functions` as _declared_types(), _modifiers() and _functions() have them, and
     `namespaces`, a layout of their structs.
 
@@ -138,7 +135,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         is_known = version >= SELECTORS_FROM
         functions = _functions(declared, contract, called, declarations) if is_known else {}
         return {
-            **_with_former_names(layout, declared),
+            **layout,
             "declared": _declared_types(declared),
             "modifiers": _modifiers(called, compilations.submission.sources),
             "functions": functions
@@ -203,23 +200,6 @@ def _vyper_type(node: object) -> str:
     if node["ast_type"] == "Attribute":  # of a module
         return str(node["attr"])
     return str(node["id"] if node["ast_type"] == "Name" else node["value"])
-
-
-def _with_former_names(layout: Mapping[str, Any], declared: Sequence[Declared]) -> dict[str, Any]:
-    """Return a layout whose variables have the FORMER_NAME that their documentation says, as
-    OpenZeppelin's upgrades have it."""
-    names = {}
-    for _, _, node in declared:
-        text = node.get("documentation")
-        text = text.get("text") if isinstance(text, dict) else text
-        former = _FORMER_NAME.search(text) if isinstance(text, str) else None
-        if former and node.get("nodeType") == "VariableDeclaration":
-            names[node.get("id")] = former[1]
-    storage = [
-        {**entry, FORMER_NAME: names[entry["astId"]]} if entry.get("astId") in names else entry
-        for entry in layout.get("storage") or ()
-    ]
-    return {**layout, "storage": storage}
 
 
 def _declared_types(declared: Sequence[Declared]) -> dict[str, list[str] | str]:

@@ -36,7 +36,6 @@ SLOTS = 2**256
 MALFORMED_LAYOUT = (ValueError, KeyError, TypeError, AttributeError)
 Kind = Literal["value", "mapping", "array", "dynamic", "bytes", "struct", "unknown"]
 _LENGTH = re.compile(r"\)([0-9]{1,78})_storage\Z", re.ASCII)
-_NAMES = "label", compiler_layouts.FORMER_NAME
 _KINDS: Mapping[str, Kind] = {
     "mapping": "mapping",
     "dynamic_array": "dynamic",
@@ -47,13 +46,12 @@ _KINDS: Mapping[str, Kind] = {
 
 class Variable(NamedTuple):
     """A variable, or a member of a struct, whose slot counts from the struct's. `offset` is that of
-    its lowest byte in the slot; `former_name` is the one that the source says it had before."""
+    its lowest byte in the slot."""
 
     name: str
     type: str
     slot: int
     offset: int
-    former_name: str = ""
 
 
 class StorageType(NamedTuple):
@@ -148,8 +146,7 @@ def _variable(entry: Mapping[str, Any]) -> Variable:
     slot, offset = int(entry["slot"]), int(entry["offset"])
     if not (0 <= slot < SLOTS and 0 <= offset < WORD):
         raise ValueError("a variable outside of the storage")
-    names = [str(entry.get(key, ""))[:MAX_NAME] for key in _NAMES]
-    return Variable(names[0], str(entry["type"]), slot, offset, names[1])
+    return Variable(str(entry.get("label", ""))[:MAX_NAME], str(entry["type"]), slot, offset)
 
 
 def _types(declared: Mapping[str, Any]) -> dict[str, StorageType]:

@@ -1,48 +1,18 @@
 """Names of changed slots, with the layouts of verified contracts and the implementations of
-proxies, which the node knows; and collisions of the layouts of two contracts.
+proxies, which the node knows.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from scan.api.renamed_fields import recording
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.contracts.proxy_contracts import Proxy, Words
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.explanations.storage import layout, mapping_keys, slot_names
-from scan.extensions.explanations.storage.layout import WORD
-from scan.extensions.explanations.storage.layout_comparison import Collision, Comparisons
 from scan.extensions.traces.transaction_traces import TraceFrame
-from scan.hex import quantity, to_hex
+from scan.hex import quantity
 from scan.queries.reader import Reader
-
-recorded = recording(__file__)
-
-
-class ContractCollision(NamedTuple):
-    """A collision of the layouts of two contracts, by their addresses."""
-
-    contracts: tuple[bytes, bytes]
-    collision: Collision
-
-    @property
-    def slot(self) -> bytes:
-        return self.collision.slot.to_bytes(WORD)
-
-    @property
-    def variables(self) -> Sequence[tuple[bytes, str, str]]:
-        """The contract, the variable's name and its type, of each of the two."""
-        sides = (self.collision.first, self.collision.second)
-        return [(a, *side) for a, side in zip(self.contracts, sides, strict=True)]
-
-    def record(self) -> dict[str, Any]:
-        variables = [
-            {"contract": to_hex(address), "name": name, "type": label}
-            for address, name, label in self.variables
-        ]
-        return recorded("collision", self) | {"variables": variables}
-
 
 MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
 MAX_FACETS = 8  # of a proxy, whose layouts are used
@@ -53,12 +23,11 @@ _IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
 
 
 class NamedStorage(NamedTuple):
-    """The variables in changed slots of a contract by slot, the contracts whose layouts name them,
-    and the collisions of the layouts of two implementations, where it got another one."""
+    """The variables in changed slots of a contract by slot, and the contracts whose layouts name
+    them."""
 
     variables: Mapping[int, Sequence[slot_names.VariableChange]]
     layouts: Sequence[layout.KnownLayout] = ()
-    collisions: Sequence[ContractCollision] = ()
 
 
 def names_of_changes(
@@ -86,28 +55,19 @@ def names_of_changes(
         candidates = mapping_keys.candidates_of(
             frames(), [word for pair in words_of for word in pair[::-1]]
         )
-        hold_for(reader, layout_of.values(), max(candidates.count, len(words_of)))
+        _hold_for(reader, layout_of.values(), max(candidates.count, len(words_of)))
     layouts = {a: layout.in_order(layout_of, (*targets[a], a)) for a in chosen}
     variables = _variables(chosen, layouts, candidates, {})
     if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
         values = hashed()
         if values:
             candidates = candidates.after(values)
-            hold_for(reader, (), candidates.count)
+            _hold_for(reader, (), candidates.count)
             variables = _variables(chosen, layouts, candidates, variables)
-    comparisons = Comparisons()
-    storage = {}
-    for address, words in chosen.items():
-        collisions = []
-        replaced = layout.in_order(layout_of, _replaced(words))
-        if len(replaced) == 2:
-            after, before = replaced
-            collisions = contract_collisions(before, after, comparisons, are_versions=True)
-        storage[address] = NamedStorage(variables[address], layouts[address], collisions)
-    return storage
+    return {a: NamedStorage(variables[a], layouts[a]) for a in chosen}
 
 
-def hold_for(reader: Reader, layouts: Iterable[layout.KnownLayout], words: int = 0) -> None:
+def _hold_for(reader: Reader, layouts: Iterable[layout.KnownLayout], words: int = 0) -> None:
     """Hold a place until the request ends where there are many words, or where distinct layouts
     have many variables."""
     distinct = {id(contract.layout): contract.layout.entries for contract in layouts}
@@ -163,24 +123,3 @@ def _replaced(words: slot_names.Words) -> tuple[bytes, ...]:
         return ()
     before, after = words[_IMPLEMENTATION]
     return tuple(word[12:] for word in (after, before) if any(word) and not any(word[:12]))
-
-
-def contract_collisions(
-    first: layout.KnownLayout,
-    second: layout.KnownLayout,
-    comparisons: Comparisons,
-    *,
-    are_versions: bool,
-) -> list[ContractCollision]:
-    """Return the collisions of the layouts of two contracts: of a contract and its next version, or
-    of two that use one storage at once, of which no variable is the other's under another name."""
-    contracts = first.address, second.address
-    return [
-        ContractCollision(
-            contracts,
-            collision._replace(kind="place")
-            if collision.kind == "name" and not are_versions
-            else collision,
-        )
-        for collision in comparisons.collisions_of(first.layout, second.layout)
-    ]

@@ -4,7 +4,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, combinations, islice
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from scan.contracts import proxy_contracts
@@ -22,9 +22,7 @@ from scan.extensions.explanations.storage.layout import (
     StorageType,
     in_order,
 )
-from scan.extensions.explanations.storage.layout_comparison import Comparisons
 from scan.extensions.explanations.storage.mapping_keys import key_of, slot_of
-from scan.extensions.explanations.storage.queries import ContractCollision
 from scan.hex import BadHex, quantity, to_hex
 from scan.parameters import LONGEST_NAME
 from scan.queries import blocks
@@ -178,7 +176,6 @@ MAX_ENTRIES = 300
 MAX_SLOTS = 300  # that are read
 MAX_ROUNDS = 4  # of reading: a list, its elements, their strings, and the content of these
 MAX_TEXT = 2_048  # bytes of a string that is read
-MAX_COLLISIONS = 100
 MAX_RESPONSE_BYTES = 256 * 1024
 TIMEOUT_S, PROOF_TIMEOUT_S = 4.0, 2.0
 
@@ -217,19 +214,18 @@ class StoredVariable(NamedTuple):
 
 class ContractStorage(NamedTuple):
     """The variables of a contract at a block, in the order of its layouts. `is_truncated`: of
-    variables, elements, strings or collisions some are left out. `is_proven`: the block's hash
-    proves the slots and the code, which has the layout, and is no proxy's."""
+    variables, elements or strings some are left out. `is_proven`: the block's hash proves the
+    slots and the code, which has the layout, and is no proxy's."""
 
     block: served_chain.BlockId
     layouts: Sequence[KnownLayout]
     variables: Sequence[StoredVariable]
     is_truncated: bool
-    collisions: Sequence[ContractCollision]
     is_proven: bool
 
     @property
     def unproven(self) -> Sequence[str]:
-        return () if self.is_proven else ("layouts", "variables", "collisions")
+        return () if self.is_proven else ("layouts", "variables")
 
 
 def get(
@@ -237,10 +233,8 @@ def get(
     address: bytes,
     block: served_chain.BlockId | None = None,
     variable: str | None = None,
-    other: bytes | None = None,
 ) -> ContractStorage:
-    """Return the variables of a contract at a block, or what is at the path `variable`. `other` is
-    a contract whose layout is compared, too.
+    """Return the variables of a contract at a block, or what is at the path `variable`.
 
     Raises NotFound without a layout, InvalidParameter, HistoryUnavailable, UpstreamFailed,
     Unavailable.
@@ -250,12 +244,11 @@ def get(
     block = blocks.or_newest(reader, block)
     at = Block(block.number, to_hex(block.hash))
     targets = queries.implementations_at(reader, [address], at).get(address, ())
-    wanted = (*filter(None, [other]), *targets, address)
-    layout_of = reader.sources.get(StorageLayouts).of(wanted)
-    layouts = in_order(layout_of, (*targets, address))
+    wanted = (*targets, address)
+    layouts = in_order(reader.sources.get(StorageLayouts).of(wanted), wanted)
     if not layouts and reader.has_node_failed:
         raise UpstreamFailed(request_node.NOT_ANSWERING)
-    if not layouts or (other is not None and other not in layout_of):
+    if not layouts:
         raise NotFound(NO_LAYOUT)
     every = [one.layout for one in layouts] + [slot_names.OF_PROXIES][: len(targets)]
     steps = slots.Steps()
@@ -264,23 +257,10 @@ def get(
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
     stored = _StoredWords(reader, address, block)
     values = _Values(stored.read, entries, steps)
-    variables, comparisons = values.read(), Comparisons()
-    compared = in_order(layout_of, (*targets, address, *filter(None, [other])))
-    if len(compared) > 1:
-        queries.hold_for(reader, compared)
-    of_pairs = (
-        queries.contract_collisions(
-            *pair,
-            comparisons,
-            are_versions=pair[1].address == other and (pair[0].address,) == (targets or (address,)),
-        )
-        for pair in combinations(compared, 2)
-    )
-    collisions = [*islice(chain.from_iterable(of_pairs), MAX_COLLISIONS)]
-    is_truncated = values.is_truncated or comparisons.steps.are_spent
-    is_truncated = is_truncated or any(layout.is_truncated for layout in every)
-    is_proven = other is None and stored.are_proven_of(layouts)
-    return ContractStorage(block, layouts, variables, is_truncated, collisions, is_proven)
+    variables = values.read()
+    is_truncated = values.is_truncated or any(layout.is_truncated for layout in every)
+    is_proven = stored.are_proven_of(layouts)
+    return ContractStorage(block, layouts, variables, is_truncated, is_proven)
 
 
 def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, slots.Place]]:

@@ -26,21 +26,18 @@ blueprint = Blueprint("storage", __name__)
 @blueprint.get("/contracts/<address>/storage")
 @requires(Prerequisite.NODE)
 def get_storage(address: str) -> Response:
-    arguments = query_arguments("block", "variable", "compare")
+    arguments = query_arguments("block", "variable")
     key = parameters.address(address)
     variable = arguments.get("variable")
-    other = None
     if variable is not None:
         variable = parameters.text(variable, "variable", most=variable_values.MAX_PATH)
-    if "compare" in arguments:
-        other = parameters.address(arguments["compare"], "compare")
     block = block_argument(arguments)
-    storage = variable_values.get(reader(), key, block, variable, other)
+    storage = variable_values.get(reader(), key, block, variable)
     record = recorded("storage", storage)
     return json_value({"address": to_hex(key), **record})
 
 
-FIELDS = ("variable", "block", "compare")
+FIELDS = ("variable", "block")
 
 
 def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
@@ -54,21 +51,19 @@ def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     try:
         block = block_argument({"block": fields["block"] or "latest"})
         variable = parameters.text(fields["variable"], "variable", most=variable_values.MAX_PATH)
-        compared = fields["compare"]
-        other = parameters.address(compared, "compare") if compared else None
-        storage = variable_values.get(reader(), key, block, variable or None, other)
+        storage = variable_values.get(reader(), key, block, variable or None)
     except ScanError as error:
         reader().do_not_cache()
         values |= {"problem": error.message, "names": names_of([], to_hex(key))}
         return None, {**values, "error": error} if any(fields.values()) else values
-    addresses = [key, *filter(None, [other]), *(layout.address for layout in storage.layouts)]
+    addresses = [key, *(layout.address for layout in storage.layouts)]
     pointed_to = [
         variable.value
         for variable in storage.variables
         if slots.is_address(variable.type) and variable.value is not None
     ]
     names = names_of([], *map(to_hex, addresses), *pointed_to)
-    return None, {**values, "storage": storage, "compared": other, "names": names}
+    return None, {**values, "storage": storage, "names": names}
 
 
 storage_tab = hooks.AddressTab(

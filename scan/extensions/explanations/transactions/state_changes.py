@@ -53,7 +53,7 @@ class SlotChange(NamedTuple):
 class AccountChange(NamedTuple):
     """The changes of an account. Each pair is the value before and after, None where it did not
     change. In the pair of `code`, None is an account without code. `layouts` are the contracts
-    whose layouts name slots, `collisions` those of two implementations, where it got another."""
+    whose layouts name slots."""
 
     address: bytes
     balance: tuple[int, int] | None
@@ -61,7 +61,6 @@ class AccountChange(NamedTuple):
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
     layouts: Sequence[bytes] = ()
-    collisions: Sequence[queries.ContractCollision] = ()
 
     @property
     def words(self) -> slot_names.Words:
@@ -296,7 +295,7 @@ def _with_names(account: AccountChange, storage: queries.NamedStorage | None) ->
         for slot in account.slots
     ]
     layouts = [layout.address for layout in storage.layouts]
-    return account._replace(slots=slots, layouts=layouts, collisions=storage.collisions)
+    return account._replace(slots=slots, layouts=layouts)
 
 
 TIMEOUT_S = 0.5

@@ -17,22 +17,4 @@ contract First is UUPSUpgradeable {
     }
     function _authorizeUpgrade(address) internal override {}
 }
-contract Colliding is UUPSUpgradeable {
-    struct Limits { uint64 most; uint32 least; }
-    uint64 public count;
-    address public admin;
-    Limits public limits;
-    uint256[4] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {}
-}
-contract Fitting is UUPSUpgradeable {
-    struct Limits { uint64 most; uint64 least; }
-    address public owner;
-    uint64 public count;
-    Limits public limits;
-    uint256 public more;
-    uint256[3] private __gap;
-    mapping(address => uint256) public credits;
-    function _authorizeUpgrade(address) internal override {}
-}
+contract Second is First {}

@@ -18,7 +18,6 @@ from scan.extensions.explanations.storage.layout import (
     read_solidity,
     read_vyper,
 )
-from scan.extensions.explanations.storage.layout_comparison import MAX_COLLISIONS, Comparisons
 from scan.extensions.explanations.storage.variable_values import (
     MAX_ENTRIES,
     MAX_ROUNDS,
@@ -333,16 +332,6 @@ def test_a_string_of_vyper_is_its_length_and_the_words_after_it(words, value):
     assert (shown.value, values.is_truncated) == (value, value is None)
 
 
-def test_collisions_are_bounded():
-    first = layout([variable(f"a{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
-    second = layout([variable(f"b{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
-    collisions = Comparisons().collisions_of(first, second)
-    assert len(collisions) == MAX_COLLISIONS
-    assert all(collision.kind == "name" for collision in collisions)
-    own = layout([variable("v", "s")], s=struct(variable("m", "s")))
-    assert Comparisons().collisions_of(own, own) == ()
-
-
 def test_variables_at_the_end_of_the_storage():
     last = 2**256 - 1
     array = {"encoding": "inplace", "label": "m[9]", "numberOfBytes": "288", "base": "m"}
@@ -362,7 +351,6 @@ def test_variables_at_the_end_of_the_storage():
     candidates = mapping_keys.Candidates([bytes(32)])
     words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
     assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]
-    assert len(Comparisons().collisions_of(own, own)) == 0
 
 
 def test_names_of_one_text_are_told_apart():

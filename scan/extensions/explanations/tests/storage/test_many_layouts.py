@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.explanations.storage import layout, queries, variable_values
-from scan.extensions.explanations.storage.layout_comparison import MAX_COMPARED, Comparisons
+from scan.extensions.explanations.storage import layout, queries
 from scan.extensions.explanations.storage.mapping_keys import Candidates
 from scan.extensions.explanations.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
 from scan.extensions.explanations.storage.slot_names import (
@@ -88,26 +87,6 @@ def test_many_strings_read_the_words_once():
     assert side.reads == 1  # none is read after one that is missing
 
 
-@pytest.mark.check
-def test_comparisons_are_bounded_together():
-    comparisons = Comparisons()
-    equal = [variables(layout.MAX_VARIABLES) for _ in range(10)]
-    assert not any(comparisons.collisions_of(one, other) for one in equal for other in equal)
-    assert comparisons.steps.left == MAX_COMPARED
-    one, other = variables(10), variables(10, name="w")
-    known = comparisons.collisions_of(one, other)
-    left = comparisons.steps.left
-    assert len(known) == 10
-    assert comparisons.collisions_of(one, other) is known
-    assert comparisons.steps.left == left
-    # Those that differ in the last variable alone.
-    distinct = [variables(layout.MAX_VARIABLES - n) for n in range(60)]
-    for first in distinct:
-        for second in distinct:
-            comparisons.collisions_of(first, second)
-    assert comparisons.steps.are_spent
-
-
 @pytest.fixture(scope="module")
 def diamond(explorer):
     sources = {"Diamond.sol": DIAMOND}
@@ -142,32 +121,12 @@ def test_layouts_are_read_to_a_bound_those_of_one_code_once(diamond, kept, monke
         assert [*fresh.of(both)] == facets[:1]
 
 
-def test_many_variables_take_a_place(diamond, kept, monkeypatch):
-    sent = diamond.explorer.send(diamond.address, calldata("write()"))
+def test_many_variables_take_a_place(diamond, monkeypatch):
+    sent = [diamond.explorer.send(diamond.address, calldata("write()")) for _ in range(2)]
+    first, second = (f"/api/v1/transactions/{hash_}/state-changes" for hash_ in sent)
     client = diamond.explorer.client
-    storage = f"/api/v1/contracts/{diamond.address}/storage?compare={kept.address}"
-    changes = f"/api/v1/transactions/{sent}/state-changes"
     with client.application.extensions["scan"].sources.processor_places.place("127.0.0.1"):
-        assert client.get(storage).status_code == 200
+        assert client.get(first).status_code == 200
         monkeypatch.setattr(queries, "MAX_FEW_VARIABLES", 3)
-        for path in (storage, changes):
-            assert client.get(path).status_code == 429, path
-    for path in (storage, changes):
-        assert client.get(path).status_code == 200, path
-
-
-def test_collisions_that_are_left_out_are_said(diamond, kept, monkeypatch):
-    whole = diamond.storage(compare=kept.address).json
-    assert whole["collisions"]
-    assert not whole["truncated"]
-    monkeypatch.setattr(variable_values, "Comparisons", NoneLeft)
-    cut = diamond.storage(compare=kept.address).json
-    assert (cut["collisions"], cut["truncated"]) == ([], True)
-
-
-class NoneLeft(Comparisons):
-    """Comparisons of a request that has made as many as it may."""
-
-    def __init__(self):
-        super().__init__()
-        self.steps.left = 0
+        assert client.get(second).status_code == 429
+    assert client.get(second).status_code == 200

@@ -34,19 +34,6 @@ def test_the_tab_of_a_contract(kept, sent):
     assert f"balances[{WHO}] uint256 1,234,567" in text_of(page.text)
 
 
-def test_the_tab_compares_its_layout_with_that_of_another(kept):
-    source = KEPT.replace("uint256 public total;", "uint256 public first; uint256 public total;")
-    other = deploy(kept.explorer, {PATH: source}, PATH, "Kept")
-    for compared, words in (
-        (kept.address, "agree: no variable has bytes of another one"),
-        (other.address, "variables of two contracts in the same bytes of the storage"),
-        ("0x12", "compare must be 0x followed by 40 hex digits"),
-    ):
-        query = {"tab": "storage", "compare": compared}
-        page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
-        assert words in text_of(page.text)
-
-
 def test_contracts_in_variables_have_their_names(kept):
     holding = deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept")
     data = calldata("set(address,uint256)", kept.address, 5)

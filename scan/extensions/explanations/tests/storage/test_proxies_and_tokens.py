@@ -1,5 +1,5 @@
-"""OpenZeppelin's token and proxy, whose slots are named by the implementation's layout; two
-implementations that collide, and one that does not. A contract of Vyper."""
+"""OpenZeppelin's token and proxy, whose slots are named by the implementation's layout, also where
+it gets another. A contract of Vyper."""
 
 import json
 import re
@@ -47,7 +47,7 @@ def test_a_token_of_openzeppelin(explorer):
 
 @pytest.fixture(scope="module")
 def implementations(explorer):
-    names = ("First", "Colliding", "Fitting")
+    names = ("First", "Second")
     path = "Upgradeable.sol"
     return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
 
@@ -67,25 +67,15 @@ def test_a_proxy_by_its_implementations_layout(proxy, implementations):
     values = proxy.values()
     assert values["owner"] == WHO
     assert values["eip1967.proxy.implementation"] == implementations["First"]
-    assert proxy.storage().json["collisions"] == []
 
 
-def test_collisions_of_two_implementations(proxy, implementations):
-    """Before an upgrade, in the transaction that makes it, and none of one that fits."""
-    assert proxy.storage(compare=implementations["Fitting"]).json["collisions"] == []
-    planned = proxy.storage(compare=implementations["Colliding"]).json["collisions"]
-    account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Colliding"], b"")
+def test_the_slot_of_a_proxy_that_gets_another_implementation(proxy, implementations):
+    account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Second"], b"")
     [slot] = account["storage"]
     assert [(v["name"], v["before"], v["after"]) for v in slot["variables"]] == [
-        ("eip1967.proxy.implementation", implementations["First"], implementations["Colliding"])
+        ("eip1967.proxy.implementation", implementations["First"], implementations["Second"])
     ]
-    assert account["collisions"] == planned
-    pairs = [tuple(v["name"] for v in c["variables"]) for c in planned]
-    expected = [("owner", "count"), ("owner", "admin"), ("count", "admin")]
-    expected += [("limits.least", "limits.least")]
-    assert pairs == expected
-    assert {c["kind"] for c in planned} == {"type"}
-    assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
+    assert account["layouts"] == [implementations["Second"], implementations["First"]]
 
 
 def test_variables_of_a_proxy_itself(explorer, implementations):
@@ -95,11 +85,6 @@ def test_variables_of_a_proxy_itself(explorer, implementations):
     storage = own.storage().json
     assert [known["contractName"] for known in storage["layouts"]] == ["First", "Own"]
     assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
-    [collision] = storage["collisions"]
-    assert collision["kind"] == "place"  # both use it at once: none is the other's former name
-    assert [v["name"] for v in collision["variables"]] == ["owner", "guardian"]
-    expected = [implementations["First"], own.address]
-    assert [v["contract"] for v in collision["variables"]] == expected
 
 
 OLD = Path(__file__).with_name("Old.sol").read_text()

@@ -120,9 +120,7 @@ def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
 
 def test_bad_parameters(filled, explorer):
     require_parameter(filled.storage(block="x"), "block")
-    require_parameter(filled.storage(compare="x"), "compare")
     assert filled.storage(block=10**9).status_code == 404
-    assert filled.storage(compare=WHO).status_code == 404
     unverified = explorer.place("0x5f3560015500")
     answer = explorer.client.get(f"/api/v1/contracts/{unverified}/storage")
     assert answer.status_code == 404
