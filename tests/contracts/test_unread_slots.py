@@ -8,6 +8,8 @@ from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 
+pytestmark = pytest.mark.thorough
+
 # What compilers make of a proxy, by the kind that it is of. Each gets two addresses, of which it
 # passes calls on to the first, or to what that names; it does not read the slot of the second.
 COMPILED = {
@@ -68,7 +70,6 @@ contract Registry is Beacon {
 )
 
 
-@pytest.mark.thorough
 def test_proxies_of_vyper(explorer, many, vyper):
     """In Vyper's own form, with the implementation in storage and in the code's data."""
     source = """
@@ -106,7 +107,6 @@ def deployed(explorer, contract, *addresses):
     return explorer.deploy(code.creation, "".join(word(address)[2:] for address in addresses))
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("name", COMPILED)
 def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
     """A call decides, in the record and on the page, which warn of it; before, it is a claim, and
