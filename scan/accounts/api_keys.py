@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from scan.database.connection import Database
+from scan.database.outages import log_pause
 from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest, Unavailable
 from scan.rate_limits.limiter import Limiter, requests_per_minute
 from scan.rate_limits.window_storage import Window
@@ -356,14 +357,8 @@ class KeyUsage:
         )
 
     def _run(self) -> None:
-        is_failing = False  # told once, not twice a second for as long as the database is gone
         while not self._closed.wait(self._flush_every_s):
             try:
                 self.flush()
-                is_failing = False
-            except Unavailable as error:
-                if not is_failing:
-                    log.warning("cannot write usage counts of API keys, retrying: %s", error)
-                is_failing = True
-            except Exception:
-                log.exception("cannot write usage counts of API keys")
+            except Exception as error:
+                log_pause(log, "cannot write usage counts of API keys, retrying", error)

@@ -25,6 +25,7 @@ from scan.commands.hooks import RunSettings
 from scan.commands.long_work import start
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StartFailed
+from scan.database.outages import is_due, log_pause
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
@@ -308,11 +309,12 @@ def _run_children(
     def goes_on() -> bool:
         nonlocal is_greeted
         if postgres is not None and not postgres.is_running():
-            log.warning("PostgreSQL has ended; restarting it")
+            if is_due("PostgreSQL has ended"):
+                log.warning("PostgreSQL has ended; restarting it")
             try:
                 postgres.start()
             except StartFailed as error:
-                log.warning("%s", error)
+                log_pause(log, "PostgreSQL", error)
         is_greeted = is_greeted or _greet(settings)
         return over is None or not over.is_set()
 

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from scan.database import errors, migrations
 from scan.database.connection import Database, is_well_formed
+from scan.database.outages import log_pause
 from scan.errors import ScanError, SettingError
 from scan.files import write_private
 from scan.indexer.chain_identity import require_same_start
@@ -124,7 +125,7 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
     except ScanError as error:
         if not may_be_away:
             raise
-        log.warning("cannot check the database schema: %s", error.for_operators)
+        log_pause(log, "cannot check the database schema", error)
 
 
 def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
@@ -145,7 +146,7 @@ def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
         except errors.SharedSession:
             raise SettingError(name, without_password(url), SHARED) from None
         except ScanError as error:
-            log.warning("%s cannot be checked: %s", name, error.for_operators)
+            log_pause(log, "%s cannot be checked", error, name)
             return
     if takes_writes and is_read_only:
         raise SettingError(name, without_password(url), READ_ONLY)

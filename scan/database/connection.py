@@ -16,6 +16,7 @@ import psycopg2
 import psycopg2.extensions
 
 from scan.database import errors
+from scan.database.outages import is_due, note_connected
 from scan.database.sessions import NO_RESPONSE, apply_settings, limit, require_own_session
 from scan.database.statements import Prepared, Statement, prepare, read_statement
 from scan.database.transaction import Row, Transaction, run
@@ -33,8 +34,6 @@ START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use makes new clien
 CHECK_SESSIONS_AGAIN_S = 60.0
 check_sessions_at: dict[str, float] = {}  # by URL: in one process several databases have the same
 MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
-
-LOG_AGAIN_AFTER_S = 60.0
 
 request_waits = RequestWaits()
 
@@ -93,10 +92,9 @@ class Database:
             statement_timeout_ms / 1000 + ANSWER_GRACE_S if statement_timeout_ms else None
         )
         self._is_unreachable = False
-        self._why_unreachable = errors.UNREACHABLE
+        self._why_unreachable = "no response"
         self._probing = threading.Lock()
         self._probe_at = 0.0
-        self._log_again_at = 0.0
         self._name = name
         self._work = Work(self)
 
@@ -208,36 +206,36 @@ class Database:
         began_at = time.monotonic()
         is_probe = self._is_unreachable
         if is_probe and (began_at < self._probe_at or not self._probing.acquire(blocking=False)):
-            raise Unavailable(self._why_unreachable)
+            raise errors.Unreachable(self._why_unreachable)
         try:
             connection = self._open()
         except errors.SharedSession:
             raise
         except (psycopg2.Error, Unavailable) as error:
-            level = logging.DEBUG if self._is_unreachable else logging.WARNING
             reason = _first_line(error)
             if errors.NO_SPACE not in reason and _server_disk_is_full(self._url):
                 reason = f"{reason}; its disk is full: {errors.NO_SPACE}"
-            log.log(level, "database cannot be reached: %s", reason)
             self._note_unreachable(time.monotonic() - began_at)
+            self._why_unreachable = reason
             unreachable = errors.Unreachable(reason)
-            self._why_unreachable = unreachable.message
+            if is_due(self._url, unreachable.to_correct):
+                log.warning("%s", unreachable.for_operators)
             raise unreachable from error
         finally:
             if is_probe:
                 self._probing.release()
         self._is_unreachable = False
+        note_connected(self._url)
         return connection
 
-    def _log_lost(self, error: Exception) -> None:
-        """Log why a connection was given up, once a minute at most."""
-        if (now := time.monotonic()) >= self._log_again_at:
-            self._log_again_at = now + LOG_AGAIN_AFTER_S
-            reason = _first_line(error.__cause__ or error)
-            if isinstance(error, errors.CannotWrite):
+    def log_lost(self, error: Exception) -> None:
+        """Log why a connection was given up, once a minute at most, as what follows from it."""
+        reason = _first_line(error.__cause__ or error)
+        if isinstance(error, errors.CannotWrite):
+            if is_due(self._url, error.message):
                 log.warning("%s (%s)", error.message, reason)
-            else:
-                log.warning("database connection lost: %s", reason)
+        elif is_due(self._url, ""):
+            log.warning("database connection lost: %s", reason)
 
     def _note_unreachable(self, waited_s: float) -> None:
         """Have statements fail at once, also on open connections, until one thread has connected
@@ -250,8 +248,12 @@ class Database:
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
         """Apply the deadline and the errors of all methods to a connection of new_connection()."""
-        with errors.translated_errors(), limit(connection, self._deadline_s):
-            yield
+        try:
+            with errors.translated_errors(), limit(connection, self._deadline_s):
+                yield
+        except errors.Away as error:
+            self.log_lost(error)
+            raise
 
     def _open(self) -> Any:
         """Open a connection with our settings. Until it is certain, check whether a pooler shares
@@ -324,7 +326,7 @@ class Work(threading.local):
             self._database.close()
             if isinstance(error, errors.NoResponse):
                 self._database._note_unreachable(time.monotonic() - self._began_at)
-            self._database._log_lost(error)
+            self._database.log_lost(error)
         raise error
 
     def _translated(self, error: psycopg2.Error) -> Exception:

@@ -12,14 +12,18 @@ from scan.errors import Unavailable
 UNREACHABLE = "The database cannot be reached; try again shortly."
 DISK_FULL = "The database's disk is full; writing resumes when there is space."
 NO_SPACE = "No space left on device"  # the kernel's words, in PostgreSQL's reason for no connection
+START_OR_CORRECT = "start PostgreSQL, or correct host and port in DATABASE_URL"
+WAIT = "it is waited for"
 # What to correct, by what libpq reports where no connection is made.
 CORRECTIONS = (
-    (r'database ".*" does not exist', "create it, or correct the database's name"),
-    (r'role ".*" does not exist', "create the role, or correct the user"),
-    (r"password|authentication|pg_hba", "correct the user or the password"),
-    (r"could not translate host name", "correct the host"),
+    (r'database ".*" does not exist', "create it, or correct the database's name in DATABASE_URL"),
+    (r'role ".*" does not exist', "create the role, or correct the user in DATABASE_URL"),
+    (r"password|authentication|pg_hba", "correct the user or the password in DATABASE_URL"),
+    (r"could not translate host name", "correct the host in DATABASE_URL"),
     (NO_SPACE, "add space to its disk"),
-    (r"", "start PostgreSQL, or correct host and port"),
+    (r"too many|connection slots", "end other sessions, or raise max_connections"),
+    (r"the database system is", WAIT),
+    (r"", START_OR_CORRECT),
 )
 TOO_SLOW = "This combination of filters took too long; narrow it with blockFrom and blockTo."
 
@@ -32,30 +36,38 @@ class Conflict(Exception):
         self.constraint = constraint
 
 
-class Unreachable(Unavailable):
+class Away(Unavailable):
+    """The database cannot be used now, which connection.py has logged for all who wait for it."""
+
+
+class Unreachable(Away):
     """No connection could be made, for a `reason` of libpq."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(DISK_FULL if NO_SPACE in reason else UNREACHABLE)
         self._reason = reason
+        self._cure = next(cure for words, cure in CORRECTIONS if re.search(words, reason))
 
     @property
     def for_operators(self) -> str:
-        cure = next(cure for words, cure in CORRECTIONS if re.search(words, self._reason))
-        where = "" if NO_SPACE in self._reason else " in DATABASE_URL"
-        return f"the database cannot be reached: {self._reason}; {cure}{where}"
+        return f"the database cannot be reached: {self._reason}; {self._cure}"
+
+    @property
+    def to_correct(self) -> str:
+        """What somebody has to correct; "" where the server may only have been stopped."""
+        return "" if self._cure in (START_OR_CORRECT, WAIT) else self._cure
 
 
-class ConnectionLost(Unavailable):
+class ConnectionLost(Away):
     """The connection broke during a statement, or cannot be used further. A read may
     be repeated."""
 
 
-class NoResponse(Unavailable):
+class NoResponse(Away):
     """The server did not answer within its own time-out: it is frozen, or the network is dead."""
 
 
-class CannotWrite(Unavailable):
+class CannotWrite(Away):
     """The server answers but takes no writes: its disk is full, or it is a standby."""
 
 

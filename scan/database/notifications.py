@@ -66,7 +66,8 @@ class Listener:
                     payloads += [notice.payload for notice in connection.notifies]
                     connection.notifies.clear()
                     connection.poll()
-            except psycopg2.Error:
+            except psycopg2.Error as error:
+                self._database.log_lost(error)
                 self.connection = None
                 return None
             return payloads

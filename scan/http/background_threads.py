@@ -12,6 +12,7 @@ import orjson
 
 from scan import registry
 from scan.database import connection, errors
+from scan.database.outages import log_pause
 from scan.errors import ScanError, Unavailable
 from scan.ethereum import node_errors, request_node
 from scan.hex import BadHex, quantity
@@ -64,10 +65,8 @@ class WorkerThread:
             try:
                 if self._step():
                     continue
-            except (ScanError, OSError) as error:
-                log.warning("%s: %s", self._failure, error)
-            except Exception:
-                log.exception(self._failure)
+            except Exception as error:
+                log_pause(log, self._failure, error)
             self._stop.wait(self._pause_s)
         self._database.close()
 

@@ -16,6 +16,8 @@ from typing import Never
 from tqdm import tqdm
 
 from scan.database import connection, transaction
+from scan.database.errors import Away
+from scan.database.outages import log_pause
 from scan.errors import ScanError
 from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
 from scan.ethereum.node_errors import NODE_FAILURES, Retries, without_addresses
@@ -135,8 +137,11 @@ class StatusReporter:
 
         def watch() -> None:
             while not ended.wait(RECORD_AGAIN_AFTER_S / 4):
-                if self.is_writing:
-                    self._report_during_step(self._reported_at)
+                try:
+                    if self.is_writing:
+                        self._report_during_step(self._reported_at)
+                except ScanError as error:  # of the chain's identity, which the database has
+                    log_pause(log, "the status is not reported", error)
             self._database.close()  # this thread's connection
 
         thread = threading.Thread(target=watch, name="status", daemon=True)
@@ -219,7 +224,9 @@ class StatusReporter:
         return is_new
 
     def _log(self, reason: str, error: Exception) -> None:
-        if self.is_new(reason):
+        if isinstance(error, Away):
+            self._has_logged_problem = True
+        elif self.is_new(reason):
             where = f" ({self._node.origins})" if isinstance(error, FROM_NODE) else ""
             log.warning("the head does not advance: %s%s", reason, where)
             self._has_logged_problem = True

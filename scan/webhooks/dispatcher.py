@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.database.notifications import Listener, Waker
-from scan.errors import ScanError
+from scan.database.outages import log_pause
 from scan.observability import metrics
 from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
@@ -116,11 +116,8 @@ class Dispatcher:
                 while not self._stopping.is_set():
                     try:
                         self._dispatch(threads)
-                    except ScanError as error:
-                        log.warning("deliveries paused: %s", error)
-                        self._stopping.wait(PAUSE_S)
-                    except Exception:  # such as where no thread can be started
-                        log.exception("deliveries paused")
+                    except Exception as error:  # such as where no thread can be started
+                        log_pause(log, "deliveries paused", error)
                         self._stopping.wait(PAUSE_S)
             finally:
                 deadline = time.monotonic() + self._options.grace_s
@@ -180,10 +177,8 @@ class Dispatcher:
             )
             with contextlib.closing(connection):
                 self._deliver(lease, connection)
-        except ScanError as error:
-            log.warning("webhook %s: %s", lease.webhook_id, error)
-        except Exception:
-            log.exception("webhook %s: unexpected error", lease.webhook_id)
+        except Exception as error:
+            log_pause(log, "webhook %s", error, lease.webhook_id)
         finally:
             with self._serving_lock:
                 self._serving[lease.is_healthy] -= 1

@@ -146,6 +146,9 @@ WRONG_URLS = [
     ("fe_sendauth: no password supplied", "the user or the password"),
     ('could not translate host name "n" to address: Name unknown', "correct the host in"),
     ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
+    ("FATAL:  sorry, too many clients already", "raise max_connections"),
+    ("FATAL:  remaining connection slots are reserved for roles with", "raise max_connections"),
+    ("FATAL:  the database system is starting up", "it is waited for"),
 ]
 
 

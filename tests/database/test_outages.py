@@ -1,6 +1,8 @@
 """When the database, or the node, is away: what is answered, and that it heals by itself."""
 
 import re
+import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -10,13 +12,18 @@ import pytest
 
 from app import create_app
 from bench.seed import seed
+from scan.contracts.account_state import node_of_index
+from scan.database.connection import Database
 from scan.database.errors import ConnectionLost, translated_errors
+from scan.database.outages import ANEW_AFTER_S
 from scan.ethereum.request_node import NO_NODE
+from scan.indexer.progress import StatusReporter
 from scan.queries.addresses import UNREAD
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, refuse_method
 from tests.support.indexing import Indexing, client_over, settings_for
+from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
@@ -263,3 +270,85 @@ def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
     assert sum(status == 503 for status in statuses.values()) >= 5
     for path in (f"/tx/{transaction['hash']}", f"/address/{transaction['fromAddress']}"):
         assert statuses.get(("GET", path), 200) == 200  # where there are pages
+
+
+def end_sessions_of(server, role):
+    ended = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = %s"
+    execute(server.url("postgres"), ended, role)
+
+
+def alter(options):
+    """A fault: the role cannot log in any more."""
+
+    def begin(server):
+        execute(server.url("postgres"), f"ALTER ROLE guarded {options}")
+        end_sessions_of(server, "guarded")
+
+    return begin
+
+
+def require_few_lines(run, begun, seconds, reason):
+    """Within so many seconds of an outage, of which indexer and API log each that a connection is
+    lost and what is to be corrected, then a line a minute; a command beside the indexer one."""
+    time.sleep(seconds)
+    lines = run.output()[begun:].splitlines()
+    logged = [line for line in lines if " scan." in line or "Traceback" in line]
+    warnings = [line for line in logged if " WARNING scan.http: " not in line]
+    assert 2 <= len(warnings) <= 5 + 2 * (seconds // 60), warnings
+    assert any(reason in line for line in warnings), warnings
+    assert not any("try again shortly" in line for line in warnings), warnings
+
+
+@pytest.fixture
+def guarded(own_postgres):
+    """The URL of an empty database, for a role that has to state its password."""
+    hba = own_postgres._folder / "data" / "pg_hba.conf"
+    before = hba.read_text()
+    hba.write_text(f"local all guarded scram-sha-256\n{before}")
+    execute(own_postgres.url("postgres"), "CREATE ROLE guarded SUPERUSER LOGIN PASSWORD 'right'")
+    execute(own_postgres.url("postgres"), "SELECT pg_reload_conf()")
+    with own_postgres.cloned("template0") as url:
+        yield url.replace("//postgres:@", "//guarded:right@").replace(
+            "//postgres@", "//guarded:right@"
+        )
+        own_postgres.resume()
+    execute(own_postgres.url("postgres"), "DROP ROLE guarded")
+    hba.write_text(before)
+
+
+@pytest.mark.parametrize("seconds", [10, pytest.param(130, marks=pytest.mark.long)])
+def test_a_process_logs_once_and_then_once_a_minute_why_its_database_is_away(
+    own_postgres, guarded, anvil, open_folder, seconds
+):
+    """All its loops wait for it: with a password that is wrong now, refused as one session too
+    many, and stopped."""
+    faults = (
+        (alter("PASSWORD 'other'"), "the user or the password", alter("PASSWORD 'right'")),
+        (alter("NOSUPERUSER CONNECTION LIMIT 0"), "raise max_connections", alter("SUPERUSER")),
+        (type(own_postgres).halt, "connection lost", type(own_postgres).resume),
+    )
+    command = (sys.executable, "-m", "scan")
+    with scan_run(command, open_folder, DATABASE_URL=guarded, RPC_URL=anvil.url) as run:
+        run.wait_for_block(anvil.head())
+        for begin, reason, end in faults:
+            begun = len(run.output())
+            begin(own_postgres)
+            require_few_lines(run, begun, seconds, reason)
+            end(own_postgres)
+            anvil.mine()
+            run.wait_for_block(anvil.head())
+            time.sleep(ANEW_AFTER_S)
+
+
+def test_the_status_is_reported_again_after_an_outage(own_postgres, url, anvil):
+    """The thread that reports during a long step asks the database, too, which chain it has."""
+    settings = settings_for(url, anvil.url)
+    database = Database(url, statement_timeout_ms=5000)
+    reporter = StatusReporter(database, node_of_index(settings))
+    reporter.is_writing = True
+    own_postgres.halt()
+    with reporter.watching():
+        [thread] = [thread for thread in threading.enumerate() if thread.name == "status"]
+        time.sleep(3.0)
+        assert thread.is_alive()
+    own_postgres.resume()

@@ -10,6 +10,7 @@ from scan.commands.hooks import Indexing
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
+from scan.database.outages import log_pause
 from scan.errors import ScanError
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.events.following import Following
@@ -50,7 +51,6 @@ def _next(look: Callable[[], None], every_s: float) -> float:
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     """Follow until `stop` is set."""
     builds_at = views_at = 0.0
-    logged = ""  # the message of the error that was logged last
     waits: dict[bytes, int] = {}  # steps, by contracts whose logs could not be filled
     with opened(settings) as following:
         while not stop.is_set():
@@ -68,14 +68,10 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                         else:
                             is_idle = False
                             break
-                logged = ""
-            except ScanError as error:
-                if error.message != logged:
-                    log.warning("events are not followed at the moment: %s", error.for_operators)
-                logged = error.message
-            except Exception:
-                log.exception("events are not followed at the moment")
-                stop.wait(AGAIN_S)
+            except Exception as error:
+                log_pause(log, "events are not followed at the moment", error)
+                if not isinstance(error, ScanError):
+                    stop.wait(AGAIN_S)
             if is_idle:
                 stop.wait(EVERY_S)
 

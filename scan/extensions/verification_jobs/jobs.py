@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 from scan import errors
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
+from scan.database.outages import log_pause
 from scan.database.transaction import Transaction
 from scan.rate_limits.client_address import network_around
 from scan.verification.compiler_run import RUNNING, OutOfLimits
@@ -317,10 +318,8 @@ class JobRunner:
                     if time.monotonic() >= due_at[action]:
                         due_at[action] = time.monotonic() + pause_s
                         action()
-            except errors.ScanError as error:
-                log.warning("verification jobs pause: %s", error)
-            except Exception:  # such as where no thread can be started
-                log.exception("verification jobs pause")
+            except Exception as error:  # such as where no thread can be started
+                log_pause(log, "verification jobs pause", error)
             with self._jobs.changed:
                 if not self._stopping:
                     self._jobs.changed.wait(RUNNER_POLL_S)
