@@ -9,7 +9,7 @@ import fcntl
 import logging
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StillStarting
 from scan.database.embedded_backups import back_up
 from scan.database.embedded_backups import restore as restore_database
+from scan.database.outages import is_due
 from scan.errors import SettingError
 from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password
@@ -27,6 +28,8 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
+LOCK_POLL_S = 0.2
+COMMANDS_FILE = "commands"  # of SCAN_DATA_DIR: commands that use the server hold it together
 OUTSIDE = "must not be set: this is for the PostgreSQL of `scan run`; see docs/operation.md"
 
 
@@ -35,8 +38,9 @@ class DataDirInUse(SettingError):
 
 
 @contextmanager
-def locked_data_dir(settings: Settings) -> Iterator[None]:
-    """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
+def locked_data_dir(settings: Settings, stop: threading.Event | None = None) -> Iterator[None]:
+    """Hold the data directory for this process alone. `scan run`, which has a `stop`, writes its
+    URL there, and waits for commands, which write none. Raises DataDirInUse, SettingError."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         lock = (settings.data_dir / LOCK_FILE).open("a")  # not "w": another's URL may be in it
@@ -44,14 +48,21 @@ def locked_data_dir(settings: Settings) -> Iterator[None]:
         reason = f"not a writable directory: {error.strerror}"
         raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
     with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            reason = "already in use by another `scan run`; set another directory"
-            raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+        while True:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if stop is None or stop.is_set() or Path(lock.name).read_text("utf-8"):
+                    reason = "already in use by another `scan run`; set another directory"
+                    raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+            if is_due("data directory"):
+                log.info("waiting for a command that works on %s", settings.data_dir)
+            stop.wait(LOCK_POLL_S)
         lock.truncate(0)
-        lock.write(settings.base_url)
-        lock.flush()
+        if stop is not None:
+            lock.write(settings.base_url)
+            lock.flush()
         yield
 
 
@@ -61,7 +72,8 @@ def start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
         try:
             return postgres.start()
         except StillStarting as error:
-            log.info("waiting: %s", error)
+            if is_due("PostgreSQL starts"):
+                log.info("waiting: %s", error)
             stop.wait(1.0)
 
 
@@ -84,7 +96,7 @@ def backup(settings: Settings, options: argparse.Namespace) -> int:
     _require_embedded(settings)
     _require_data(settings)
     try:
-        with _started_alone(settings) as postgres:
+        with _started(settings) as postgres:
             back_up(postgres, postgres.database_url(_chosen(settings, postgres)), options.file)
     except DataDirInUse:
         url = settings_with_database(settings).database_url
@@ -120,7 +132,7 @@ def _database_url(settings: Settings, name: str | None, new_name: str = "") -> I
         yield settings_with_database(settings).database_url
         return
     try:
-        with _started_alone(settings) as postgres:
+        with _started(settings) as postgres:
             yield postgres.database_url(_chosen(settings, postgres, name, new_name))
     except DataDirInUse:
         url = settings_with_database(settings).database_url
@@ -140,16 +152,25 @@ def _require_embedded(settings: Settings) -> None:
 
 
 @contextmanager
-def _started_alone(settings: Settings) -> Iterator[EmbeddedPostgres]:
-    """Run the embedded PostgreSQL during the `with` block. Raises DataDirInUse while `scan run`
-    has it."""
-    with locked_data_dir(settings):
+def _started(settings: Settings, *, alone: bool = False) -> Iterator[EmbeddedPostgres]:
+    """Run the embedded PostgreSQL during the `with` block. Unless the command is to be `alone`,
+    others and `scan run` may begin meanwhile: the last one stops the server. Raises DataDirInUse
+    while `scan run` has it."""
+    with ExitStack() as held, ExitStack() as used:
+        held.enter_context(locked_data_dir(settings))
+        users = used.enter_context((settings.data_dir / COMMANDS_FILE).open("a"))
+        fcntl.flock(users, fcntl.LOCK_SH)
         postgres = EmbeddedPostgres(settings.data_dir)
         try:
             start_database(postgres, threading.Event())
+            if not alone:
+                held.close()
             yield postgres
         finally:
-            postgres.stop()
+            held.close()
+            with suppress(DataDirInUse, BlockingIOError), locked_data_dir(settings):
+                fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                postgres.stop()
 
 
 def _chosen(
@@ -184,7 +205,7 @@ def restore(settings: Settings, options: argparse.Namespace) -> int:
     if options.owners:
         return _restore_owners(settings, options)
     _require_embedded(settings)
-    with _started_alone(settings) as postgres:
+    with _started(settings, alone=True) as postgres:
         name = restore_database(postgres, options.file)
     goes_on = "`scan run` with a node of this chain goes on from its newest block"
     print_lines(f"restored {name}; {goes_on}")

@@ -168,7 +168,7 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None, node: str = "
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     startup.on_stop_signals(stop.set)
-    with database_commands.locked_data_dir(settings):
+    with database_commands.locked_data_dir(settings, stop):
         startup.require_free_port(settings, stop)
         if settings.database_url:
             if own_node is not None:

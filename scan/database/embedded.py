@@ -93,6 +93,7 @@ class EmbeddedPostgres:
             if has_changed and self._running() is not None:
                 self._pg_ctl("stop")  # it runs with the configuration of another release
             if self._running() is None:
+                self._end_orphans()
                 self._pg_ctl("start")
             self._server._postmaster_info = self._running()
             # A killed server's process may still exist for a moment, so only an answer counts.
@@ -237,6 +238,19 @@ class EmbeddedPostgres:
                 lock = self._sockets / ".s.PGSQL.5432.lock"
                 if lock.read_text().split("\n")[0] == text:
                     lock.unlink()
+
+    def _end_orphans(self) -> None:
+        """End what a killed server has left. PostgreSQL does not start beside it, and a session in
+        a long statement does not notice that its server is gone."""
+        from psutil import Error, process_iter, wait_procs
+
+        folder, orphans = Path(self._server.pgdata).resolve(), []
+        for process in process_iter():
+            with suppress(Error):
+                if process.name() == "postgres" and Path(process.cwd()) == folder:
+                    process.kill()
+                    orphans.append(process)
+        wait_procs(orphans, START_TIMEOUT_S)
 
     def _configure(self) -> bool:
         """Write the configuration; return whether any of it changed."""

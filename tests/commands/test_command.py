@@ -183,11 +183,12 @@ def test_commands_ask_the_service_that_runs_on_the_same_data(tmp_path):
 
     assert url() == "http://127.0.0.1:8000"
     running = Settings.from_environment({"SCAN_DATA_DIR": str(tmp_path), "PORT": "8400"})
-    with locked_data_dir(running):
+    with locked_data_dir(running, threading.Event()):
         assert url() == "http://127.0.0.1:8400"
         assert url(url="http://scan.example/") == "http://scan.example"
         assert url(port=8500) == "http://127.0.0.1:8500"
-        with pytest.raises(DataDirInUse), locked_data_dir(replace(running, port=8600)):
+        another = locked_data_dir(replace(running, port=8600), threading.Event())
+        with pytest.raises(DataDirInUse), another:
             pass
         assert url() == "http://127.0.0.1:8400"
     assert (tmp_path / service_client.LOCK_FILE).read_text() == "http://127.0.0.1:8400"

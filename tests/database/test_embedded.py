@@ -6,14 +6,17 @@ import signal
 import stat
 import subprocess
 from collections import namedtuple
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg2
 import pytest
 
 from scan.database import connection
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import Unavailable
+from tests.support.database import execute
 from tests.support.folders import temporary_folder
 from tests.support.serving import completed, wait_until
 
@@ -109,6 +112,25 @@ def test_a_killed_server_starts_again(started, folder):
     os.kill(postmaster(folder), signal.SIGKILL)
     started.stop()  # which is quiet
     start(started)
+
+
+@pytest.mark.thorough
+def test_what_a_killed_server_has_left_is_ended(started, folder):
+    """A session in a long statement does not notice that its server is gone, and PostgreSQL starts
+    no other one beside it."""
+    url = started.database_url("scan_test")
+    with ThreadPoolExecutor(1) as pool:
+        limited = f"{url}&options=-c%20statement_timeout%3D60s"
+        busy = pool.submit(execute, limited, "DO 'BEGIN LOOP END LOOP; END'")
+        active = (
+            "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'DO %%' AND state = 'active'"
+        )
+        wait_until(lambda: execute(url, active) == [(1,)])
+        os.kill(postmaster(folder), signal.SIGKILL)
+        start(started)
+        require_answer(started)
+        with pytest.raises(psycopg2.OperationalError, match="closed the connection"):
+            busy.result()
 
 
 @pytest.fixture(params=[2**20, 2**30], ids=["full", "with room"])
