@@ -213,8 +213,9 @@ def restore(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _restore_owners(settings: Settings, options: argparse.Namespace) -> int:
-    file = owners_file.OwnersFile(options.file)
-    new_name = file.header.database if migrations.EMBEDDED.fullmatch(file.header.database) else ""
+    file = owners_file.read(options.file)
+    name = str(file.header.get("database"))
+    new_name = name if migrations.EMBEDDED.fullmatch(name) else ""
     with _database_url(settings, options.database, new_name) as url:
         migrations.run(replace(settings, database_url=url))
         from scan.commands import missed_events  # it imports what `scan run` does not need
@@ -224,10 +225,12 @@ def _restore_owners(settings: Settings, options: argparse.Namespace) -> int:
         with _opened(url) as database:
             tables = owners_file.restore(database, file, leaves_out_unknown=unknown, then=events)
     for table in tables:
+        if table.inserted is None:
+            continue
         there = table.rows - table.inserted
         more = f", {there} were there already" if there else ""
         print_lines(f"{table.name}: {table.inserted} of {table.rows} rows restored{more}")
-    left_out = sorted(file.rows.keys() - {table.name for table in tables})
+    left_out = sorted(table.name for table in tables if table.inserted is None)
     if left_out:
         reason = "not known to this version, or of another chain's blocks"
         print_lines(f"left out, as {reason}: {', '.join(left_out)}")

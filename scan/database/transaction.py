@@ -96,15 +96,27 @@ class Transaction:
         self._cursor.copy_expert(statement, file, READ_BYTES)
         return int(self._cursor.rowcount)
 
-    def copy_out(self, table: str, file: Writable, statement: str | None = None) -> None:
-        """COPY the rows of a table as JSON to a file, a line each in COPY's text format; those of a
-        `statement` without parameters, where it is given."""
+    def copy_out(self, table: str, file: Writable, statement: str | None = None) -> int:
+        """COPY the rows of a table to a file, each as a line of JSON with its `table` and its
+        `row`; those of a `statement` without parameters that returns JSON, where it is given.
+        Return how many rows it has."""
         self._send()
-        of_table = "COPY (SELECT to_json(t) FROM {} t) TO STDOUT"
-        command = sql.SQL(of_table).format(sql.Identifier(table))
-        if statement is not None:
-            command = sql.SQL("COPY ({}) TO STDOUT").format(sql.SQL(read_statement(statement).text))
+        if statement is None:
+            rows = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
+        else:
+            rows = sql.Composed([sql.SQL(read_statement(statement).text)])
+        # Between its values, JSON may have ends of lines and tabs; a string has no such characters.
+        lines = """COPY (
+            SELECT format('{{"table":%s,"row":%s}}', to_json({}::text),
+                translate(r.line::text, E'\n\r\t', '   '))
+            FROM ({}) AS r (line)) TO STDOUT ({})"""
+        command = sql.SQL(lines).format(sql.Literal(table), rows, sql.SQL(JSON_LINES))
         self._cursor.copy_expert(command, file)
+        return int(self._cursor.rowcount)
+
+
+# COPY of JSON as it is, a line each: JSON has none of these characters.
+JSON_LINES = r"FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02', NULL E'\x03'"
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:

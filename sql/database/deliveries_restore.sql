@@ -1,14 +1,15 @@
--- Restores deliveries, a JSON array of lines of a file of owners' data: those of webhooks that this transaction has
--- restored, since what others had left to send may have been sent since.
--- params: lines text
+-- Restores deliveries from the lines of a file of owners' data: those of webhooks that this transaction has restored,
+-- since what others had left to send may have been sent since.
+-- params: none
 -- returns: how many rows were not there
 -- index: webhooks_pkey, deliveries_pkey
 WITH restored AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS new_body_id, l.line -> 'row' ->> 'body' AS body,
         r.*
-    FROM json_array_elements(%(lines)s::json) AS l (line)
+    FROM owners_lines l
     CROSS JOIN json_populate_record(NULL::deliveries, l.line -> 'row') AS r
     JOIN webhooks w ON w.id = r.webhook_id AND w.xmin = pg_current_xact_id()::xid
+    WHERE l.line ->> 'table' = 'deliveries'
 ), inserted AS (
     INSERT INTO deliveries (id, webhook_id, block_number, status, event, removed, orphaned, sent, attempts, created_at,
         tried_since, retry_at, attempted_at, finished_at, response_code, error, body_id, body_bytes)

@@ -1,7 +1,8 @@
--- The chain of a database of any version.
+-- What a file of owners' data says of its database, of any version.
 -- params: none
--- returns: no row where nothing is indexed; else chain_id as text, genesis_hash, the newest block
+-- returns: JSON text of database (its name), and of chainId, genesisHash and newestBlock, null where nothing is indexed
 -- index: chain_pkey, blocks_pkey
-SELECT c.chain_id::text, c.genesis_hash, (SELECT max(b.number) FROM blocks b)
-FROM chain c
-WHERE EXISTS (SELECT FROM blocks);
+SELECT json_build_object('database', current_database(), 'chainId', c.chain_id::text,
+    'genesisHash', '0x' || encode(c.genesis_hash, 'hex'), 'newestBlock', n.number)::text
+FROM (SELECT max(b.number) AS number FROM blocks b) AS n
+LEFT JOIN chain c ON n.number IS NOT NULL;

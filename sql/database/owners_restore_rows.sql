@@ -1,5 +1,5 @@
--- Restores rows of a table, a JSON array of lines of a file of owners' data.
--- params: restored text, columns text[], lines text
+-- Restores the rows of a table from the lines of a file of owners' data.
+-- params: restored text, columns text[]
 -- returns: how many rows were not there
 -- index: none
-SELECT restore_rows(%(restored)s, %(columns)s, %(lines)s::json);
+SELECT restore_rows(%(restored)s, %(columns)s);

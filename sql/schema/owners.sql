@@ -1,15 +1,15 @@
 -- What is restored from a file of owners' data (scan/database/owners_file.py).
 
--- Inserts rows into a table by the names of these columns; the others get their defaults. Rows whose key is
--- there already stay as they are. `lines` is an array of lines of the file. Returns how many were inserted.
-CREATE OR REPLACE FUNCTION restore_rows(restored text, columns text[], lines json) RETURNS bigint
-LANGUAGE plpgsql AS $$
+-- Inserts the rows of a table that are in owners_lines, the lines of such a file, by the names of these columns; the
+-- others get their defaults. Rows whose key is there already stay as they are. Returns how many were inserted.
+CREATE OR REPLACE FUNCTION restore_rows(restored text, columns text[]) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     inserted bigint;
 BEGIN
     EXECUTE format('INSERT INTO %1$I (%2$s) SELECT %2$s'
-        ' FROM json_array_elements($1) AS l, json_populate_record(NULL::%1$I, l->''row'') ON CONFLICT DO NOTHING',
-        restored, (SELECT string_agg(quote_ident(c), ', ') FROM unnest(columns) AS c)) USING lines;
+        ' FROM owners_lines l, json_populate_record(NULL::%1$I, l.line -> ''row'')'
+        ' WHERE l.line ->> ''table'' = %1$L ON CONFLICT DO NOTHING',
+        restored, (SELECT string_agg(quote_ident(c), ', ') FROM unnest(columns) AS c));
     GET DIAGNOSTICS inserted = ROW_COUNT;
     RETURN inserted;
 END

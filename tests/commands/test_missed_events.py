@@ -32,7 +32,7 @@ class Index:
 
     def restore(self, path, then=missed_events.insert):
         with closing(Database(self.url, statement_timeout_ms=0)) as database:
-            owners_file.restore(database, owners_file.OwnersFile(path), then=then)
+            owners_file.restore(database, owners_file.read(path), then=then)
 
 
 @pytest.fixture

@@ -62,7 +62,7 @@ def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, ope
             owners_file.write(database, open_folder / "owners")
         Indexing(new, anvil.url).run_until(5)
         with closing(Database(new, statement_timeout_ms=0)) as database:
-            owners_file.restore(database, owners_file.OwnersFile(open_folder / "owners"))
+            owners_file.restore(database, owners_file.read(open_folder / "owners"))
         assert table_digest.digest(new) == table_digest.digest(old)
         assert_serves(new, 5)
         with serving.gunicorn(new, RPC_URL=serving.NOWHERE) as address:

@@ -10,7 +10,7 @@ import pytest
 from scan.database import owners_file
 from scan.database.connection import Database
 from scan.database.migrations import read_schema
-from scan.database.owners_file import OwnersFile, OwnersFileError
+from scan.database.owners_file import OwnersFileError
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.owners_rows import BODY, HASH, OWNER, fill_owners
@@ -38,7 +38,7 @@ def write(url, path):
 
 def restore(url, path, **options):
     with opened(url) as database:
-        return owners_file.restore(database, OwnersFile(path), **options)
+        return owners_file.restore(database, owners_file.read(path), **options)
 
 
 def rows(url, *, with_left_out=False):

@@ -215,6 +215,7 @@ BEGUN = (
     "commands/signatures_begin_import",
     "contract_import/exported_contracts_begin",
     "contract_import/exported_files_begin",
+    "database/owners_lines_create",
 )
 # DuckDB's, and what PostgreSQL plans no more than those.
 NOT_PLANNED = re.compile(
