@@ -1,5 +1,5 @@
 -- Stores a session of a key, of whose others the oldest are removed.
--- params: session_hash bytea, key_id bigint, seconds integer (until it ends), max_sessions integer
+-- params: session_hash bytea, key_id bigint, seconds integer, max_sessions integer
 -- returns: nothing
 -- index: sessions_pkey, sessions_by_key
 WITH oldest AS (
