@@ -28,7 +28,6 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-LOCK_POLL_S = 0.2
 COMMANDS_FILE = "commands"  # of SCAN_DATA_DIR: commands that use the server hold it together
 OUTSIDE = "must not be set: this is for the PostgreSQL of `scan run`; see docs/operation.md"
 
@@ -58,7 +57,7 @@ def locked_data_dir(settings: Settings, stop: threading.Event | None = None) -> 
                     raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
             if is_due("data directory"):
                 log.info("waiting for a command that works on %s", settings.data_dir)
-            stop.wait(LOCK_POLL_S)
+            stop.wait(0.2)
         lock.truncate(0)
         if stop is not None:
             lock.write(settings.base_url)

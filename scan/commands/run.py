@@ -29,7 +29,7 @@ from scan.database.outages import is_due, log_pause
 from scan.errors import ScanError, SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
-from scan.indexer import chain_identity, progress
+from scan.indexer import chain_identity
 from scan.observability.logs import print_lines
 from scan.setting_kinds import node_origins
 from scan.settings import Settings, child_environment
@@ -235,7 +235,6 @@ def database_of_chain(
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     key = settings.rpc_urls[0]
-    log_at = 0.0
     while not stop.is_set():
         try:
             name = database_name(chain_identity.read_identity(node))
@@ -253,9 +252,8 @@ def database_of_chain(
             last_name = postgres.chain_of(key)
             if last_name is not None:
                 return last_name
-            if time.monotonic() >= log_at:
+            if is_due("node"):
                 log.warning("waiting for the node of RPC_URL: %s (%s)", error, node.origins)
-                log_at = time.monotonic() + progress.LOG_AGAIN_AFTER_S
             if isinstance(error, HistoryPruned):
                 return UNKNOWN_CHAIN
             stop.wait(2.0)

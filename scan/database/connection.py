@@ -248,12 +248,8 @@ class Database:
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
         """Apply the deadline and the errors of all methods to a connection of new_connection()."""
-        try:
-            with errors.translated_errors(), limit(connection, self._deadline_s):
-                yield
-        except errors.Away as error:
-            self.log_lost(error)
-            raise
+        with errors.translated_errors(), limit(connection, self._deadline_s):
+            yield
 
     def _open(self) -> Any:
         """Open a connection with our settings. Until it is certain, check whether a pooler shares

@@ -47,15 +47,12 @@ class Unreachable(Away):
         super().__init__(DISK_FULL if NO_SPACE in reason else UNREACHABLE)
         self._reason = reason
         self._cure = next(cure for words, cure in CORRECTIONS if re.search(words, reason))
+        # What somebody has to correct; "" where the server may only have been stopped.
+        self.to_correct = "" if self._cure in (START_OR_CORRECT, WAIT) else self._cure
 
     @property
     def for_operators(self) -> str:
         return f"the database cannot be reached: {self._reason}; {self._cure}"
-
-    @property
-    def to_correct(self) -> str:
-        """What somebody has to correct; "" where the server may only have been stopped."""
-        return "" if self._cure in (START_OR_CORRECT, WAIT) else self._cure
 
 
 class ConnectionLost(Away):

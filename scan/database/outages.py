@@ -8,22 +8,26 @@ by log_pause(), which leaves these out.
 import logging
 import threading
 import time
+from collections.abc import Hashable
 
 from scan.database.errors import Away
 from scan.errors import ScanError
 
 AGAIN_AFTER_S = 60.0
+MAX_KINDS = 1000
 ANEW_AFTER_S = 5.0  # where some connections are made and others refused, as if outages alternated
-_again_at: dict[tuple[str, ...], float] = {}
+_again_at: dict[tuple[Hashable, ...], float] = {}
 _lock = threading.Lock()
 
 
-def is_due(*kind: str) -> bool:
+def is_due(*kind: Hashable) -> bool:
     """Return whether no line of this kind was due in the last minute."""
     now = time.monotonic()
     with _lock:
         if now < _again_at.get(kind, 0.0):
             return False
+        if len(_again_at) > MAX_KINDS:
+            _again_at.clear()
         _again_at[kind] = now + AGAIN_AFTER_S
         return True
 

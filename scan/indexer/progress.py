@@ -17,7 +17,7 @@ from tqdm import tqdm
 
 from scan.database import connection, transaction
 from scan.database.errors import Away
-from scan.database.outages import log_pause
+from scan.database.outages import is_due
 from scan.errors import ScanError
 from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
 from scan.ethereum.node_errors import NODE_FAILURES, Retries, without_addresses
@@ -105,12 +105,10 @@ class CatchUpProgress:
             self._bar.close()
 
 
-LOG_AGAIN_AFTER_S = 60.0
 RECORD_AGAIN_AFTER_S = 4.0  # /readyz asks the node itself after ten seconds
 ANSWER_S = 4.0  # so that the log has a line within ten seconds after a node has frozen
 SLOW_S = 1.0  # for the number of the newest block
 SILENT_S = 15.0  # a node that has answered within it is slow
-MAX_KINDS = 1000
 
 
 class StatusReporter:
@@ -119,7 +117,6 @@ class StatusReporter:
     def __init__(self, database: connection.Database, node: Node) -> None:
         self._database = database
         self._node = node
-        self._logged_at: dict[str, float] = {}
         self._has_logged_problem = False  # True until the end of the problem is logged
         self._retries = Retries()
         self._problem: str | None = None
@@ -137,11 +134,8 @@ class StatusReporter:
 
         def watch() -> None:
             while not ended.wait(RECORD_AGAIN_AFTER_S / 4):
-                try:
-                    if self.is_writing:
-                        self._report_during_step(self._reported_at)
-                except ScanError as error:  # of the chain's identity, which the database has
-                    log_pause(log, "the status is not reported", error)
+                if self.is_writing:
+                    self._report_during_step(self._reported_at)
             self._database.close()  # this thread's connection
 
         thread = threading.Thread(target=watch, name="status", daemon=True)
@@ -160,7 +154,7 @@ class StatusReporter:
             [answer] = self._node.once([Call("eth_blockNumber", ())], ANSWER_S)
             head = self._head = block_number(result_of(answer))
             self._answered_at = time.monotonic()
-        except (NodeError, RpcError, BadHex) as error:
+        except (NodeError, RpcError, BadHex, ScanError) as error:  # the database has the chain's id
             problem = without_addresses(str(error))
             if isinstance(error, TimedOut) and time.monotonic() < self._answered_at + SILENT_S:
                 head, problem = self._head, f"the node is slow: no response within {ANSWER_S:.0f} s"
@@ -212,16 +206,9 @@ class StatusReporter:
         return self._retries.pause_s(error)
 
     def is_new(self, reason: str) -> bool:
-        """Return whether this kind of problem was not logged within LOG_AGAIN_AFTER_S. Problems
-        that differ in numbers or hashes alone are of one kind."""
-        kind = re.sub(r"0x[0-9a-f]+|(?<!HTTP )\b[0-9]+", "#", reason)
-        now = time.monotonic()
-        is_new = now - self._logged_at.get(kind, -LOG_AGAIN_AFTER_S) >= LOG_AGAIN_AFTER_S
-        if is_new:
-            if len(self._logged_at) > MAX_KINDS:
-                self._logged_at.clear()
-            self._logged_at[kind] = now
-        return is_new
+        """Return whether this kind of problem is due to be logged. Problems that differ in numbers
+        or hashes alone are of one kind."""
+        return is_due(self, re.sub(r"0x[0-9a-f]+|(?<!HTTP )\b[0-9]+", "#", reason))
 
     def _log(self, reason: str, error: Exception) -> None:
         if isinstance(error, Away):

@@ -387,10 +387,8 @@ class JobRunner:
                 self._postpone([job.lease], self._now() + POSTPONED)
             else:
                 self._database.rows("verification/jobs_finish", **_end(job.id, job.lease, ending))
-        except errors.ScanError as error:
-            log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
-        except Exception:
-            log.exception("verification job %s waits for its lease to expire", job.id)
+        except Exception as error:
+            log_pause(log, "verification job %s waits for its lease to expire", error, job.id)
         finally:
             self._running.discard(job.lease)
             self._database.close()

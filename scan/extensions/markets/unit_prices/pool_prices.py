@@ -11,7 +11,7 @@ from functools import partial
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.errors import ScanError
+from scan.database.outages import log_pause
 from scan.queries.holdings import PoolPrice, UnitPrices, UnusedPrice
 from scan.queries.reader import Reader
 
@@ -100,7 +100,7 @@ class PoolPrices:
             self._known = _pool_prices(database, operator_prices)
             self._problem = None
         except Exception as error:
-            log.warning("prices of pools: %s", error, exc_info=not isinstance(error, ScanError))
+            log_pause(log, "prices of pools", error)
             self._problem = FAILED
         finally:
             database.close()  # this thread's connection
