@@ -241,7 +241,7 @@ def database_of_chain(
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             if name != postgres.chain_of(key) and not all(
-                not stop.wait(CONFIRM_EVERY_S)
+                not stop.wait(START_EVERY_S)
                 and database_name(chain_identity.read_identity(node)) == name
                 for _ in range(CONFIRMATIONS)
             ):
@@ -358,7 +358,9 @@ def _advice(settings: Settings) -> Sequence[str]:
 
 # Development nodes are restarted often; for other nodes fewer requests are enough.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
-CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before another chain's database is used
+# Reads before another chain's database is used, at a start, and in place of the one in use: a node
+# that is wrong for seconds must not take the index away.
+CONFIRMATIONS, START_EVERY_S, CONFIRM_EVERY_S = 5, 0.1, 1.0
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 

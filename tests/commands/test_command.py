@@ -287,6 +287,33 @@ def test_one_wrong_response_is_no_other_chain(anvil):
         watch.join()
 
 
+def test_a_node_that_is_wrong_for_a_moment_keeps_its_index(anvil):
+    """As one that says for a second that it is a fork. One that stays another's is believed."""
+    assert run.CONFIRMATIONS * run.CONFIRM_EVERY_S >= 5.0
+    lies = [5]
+
+    @faulty_node.altering
+    def forked(call, answer):
+        if call["method"] == "hardhat_metadata" and lies[0]:
+            lies[0] -= 1
+            answer["result"] = {"forkedNetwork": {"forkBlockNumber": 0}}
+
+    with faulty_node.FaultyNode(anvil.url) as node:
+        identity = read_identity(Node((node.url,)))
+        settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
+        watched = (settings, run.database_name(identity), over, 0.005, 0.02)
+        watch = threading.Thread(target=run.watch, args=watched)
+        watch.start()
+        node.fault = forked
+        serving.wait_until(lambda: not lies[0])
+        before = node.requests
+        serving.wait_until(lambda: node.requests > before + 10)
+        assert not over.is_set()
+        lies[0] = 10**6
+        serving.wait_until(over.is_set)
+        watch.join()
+
+
 @pytest.mark.thorough
 def test_a_start_believes_another_chain_only_after_several_answers(anvil):
     wrong = ["0x61"]

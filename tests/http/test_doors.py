@@ -78,6 +78,19 @@ def path_of(rule):
     return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: values.get(m[1], "1"), rule.rule)
 
 
+@pytest.mark.parametrize("name", ["x" * 300, "%00", "..", "%2e%2e%2f" * 90, "%F0%9F%A6%84" * 80])
+def test_no_name_in_a_path_is_an_internal_error(application, name):
+    """Such as one that is longer than a file's name may be."""
+    client = application.test_client()
+    paths = {
+        re.sub(r"<(?:\w+:)?\w+>", name, rule.rule)
+        for rule in application.url_map.iter_rules()
+        if rule.arguments and "GET" in (rule.methods or ())
+    }
+    statuses = {path: client.get(path).status_code for path in paths}
+    assert {path for path, status in statuses.items() if status == 500} == set()
+
+
 BODIES = {
     "values": b"[" + b"{}," * 40_000 + b"{}]",
     "levels": b'{"a":' + b"[" * 500 + b"]" * 500 + b"}",

@@ -80,7 +80,8 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
 
     @blueprint.get("/<name>")
     def file(name: str) -> Response:
-        response = send_from_directory(SWAGGER_UI if (SWAGGER_UI / name).is_file() else PAGE, name)
+        is_of_swagger = name in {path.name for path in SWAGGER_UI.iterdir()}
+        response = send_from_directory(SWAGGER_UI if is_of_swagger else PAGE, name)
         response.headers.update(PROTECTION)
         return response
 

@@ -1,0 +1,44 @@
+"""Pages of a verified contract that names an account without code as its implementation."""
+
+import pytest
+
+from tests.support.many_functions import verified
+
+CLAIMING = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+
+contract %s {
+    constructor(address to) {
+        bytes32 slot = bytes32(uint256(keccak256("eip1967.proxy.implementation")) - 1);
+        assembly { sstore(slot, to) }
+    }
+
+    fallback() external payable {
+        bytes32 slot = bytes32(uint256(keccak256("eip1967.proxy.implementation")) - 1);
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            let done := delegatecall(gas(), sload(slot), 0, calldatasize(), 0, 0)
+            returndatacopy(0, 0, returndatasize())
+            if iszero(done) { revert(0, returndatasize()) }
+            return(0, returndatasize())
+        }
+    }
+}
+"""
+TABS = ("contract", "transactions", "internal", "transfers", "tokens", "events")
+
+
+@pytest.mark.parametrize(
+    ("name", "named"), [("Nowhere", "0x" + 38 * "0" + "e7"), ("Precompiled", "0x" + 39 * "0" + "4")]
+)
+def test_every_page_of_it_is_shown(explorer, name, named):
+    source = CLAIMING % name
+    address = verified(explorer, source, name, named[2:].rjust(64, "0"))
+    client = explorer.client
+    page = client.get(f"/address/{address}?tab=contract")
+    assert page.status_code == 200 and name in page.text
+    paths = [f"/address/{address}?tab={tab}" for tab in TABS]
+    paths += [f"/address/{address}{of}" for of in ("", "/code", "/abi", "/storage")]
+    paths += [f"/api/v1/contracts/{address}", f"/api/v2/smart-contracts/{address}"]
+    statuses = {path: client.get(path).status_code for path in paths}
+    assert {path: status for path, status in statuses.items() if status >= 500} == {}
