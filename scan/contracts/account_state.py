@@ -122,10 +122,6 @@ class AccountStates:
             answers = node.within(timeout_s).results(calls, MAX_CALL_BYTES)
         except (UpstreamFailed, Unavailable):
             return words
-        if any(
-            isinstance(answer, client.RpcError) and answer.is_missing_block for answer in answers
-        ):
-            node.record_failed()  # it is behind, or on another fork
         for view, answer in zip(missing, answers, strict=True):
             with suppress(BadHex):
                 number = None if isinstance(answer, client.RpcError) else word(data(answer))

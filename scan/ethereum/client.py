@@ -300,40 +300,32 @@ class Node:
         """
         failed = [
             (param, index)
-            for index, (call, result) in enumerate(zip(calls, results, strict=True))
-            if _is_failure(result)
+            for index, call in enumerate(calls)
             for param in call.params
-            if isinstance(param, served_chain.BlockId)
+            if isinstance(param, served_chain.BlockId) and _is_failure(results[index])
         ]
         if not failed:
             return
         block, chosen = max(failed)
-        method, failure = calls[chosen].method, results[chosen]
+        failure = results[chosen]
         latest = ["latest" if param == block else param for param in calls[chosen].params]
         of_block = Call("eth_getBlockByNumber", (hex(block.number), False))
-        probes = [written[chosen], Call(method, latest), of_block, Call("eth_blockNumber", ())]
-
-        def ask(some: Sequence[Call]) -> list[Any]:
-            return self._ask(url, some, ends_at - time.monotonic(), most_bytes)[0]
-
-        try:
-            again, newest, header, head = ask(probes)
-        except BatchRefused as error:
-            if isinstance(error, TimedOut):
-                raise
-            again, newest, header, head = (ask([call])[0] for call in probes)  # it takes no batches
+        probes = [written[chosen], Call(calls[chosen].method, latest), of_block]
+        probes.append(Call("eth_blockNumber", ()))
+        node = self if self.is_single else self._single(url)
+        left_s = ends_at - time.monotonic()
+        again, newest, header, head = node.results(probes, left_s, most_bytes)
         if not _is_failure(again):
             results[chosen] = again
         elif newest is not None and not _is_failure(newest):
-            with suppress(BadHex):
-                is_new = quantity(head) < block.number + LAGGING_BLOCKS
-                if is_new and failure.is_missing_block and failure.code != PRUNED_HISTORY:
-                    return  # of several nodes behind the URL, which share a batch, one has it
-            is_dropped = isinstance(header, RpcError) and header.code == PRUNED_HISTORY
             has_block = isinstance(header, dict) and header.get("hash") == to_hex(block.hash)
-            reason = StatePruned if has_block or is_dropped else BlockMissing
+            has_block = has_block or getattr(header, "code", 0) == PRUNED_HISTORY
+            with suppress(BadHex):  # of several nodes behind the URL, only one may have a new block
+                if failure.is_missing_block and failure.code != PRUNED_HISTORY:
+                    has_block = has_block and quantity(head) >= block.number + LAGGING_BLOCKS
             for _, index in failed:
                 if results[index].code == failure.code:
+                    reason = StatePruned if has_block else BlockMissing
                     results[index] = reason(failure.code, results[index].words)
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool | None:

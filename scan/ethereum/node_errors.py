@@ -135,6 +135,8 @@ def without_addresses(text: str) -> str:
 class RpcError(Exception):
     """A JSON-RPC error object."""
 
+    is_missing_state = False  # whether the block is known, but its state is pruned
+
     def __init__(self, code: int, words: str, data: object = None) -> None:
         self.code, self.words, self.data = code, words, data
         is_contracts = self.is_refusal and kind_of(words) == REVERT
@@ -161,11 +163,6 @@ class RpcError(Exception):
     @property
     def is_missing_method(self) -> bool:
         return self.code == METHOD_NOT_FOUND or self._matches(_MISSING_METHOD_WORDS)
-
-    @property
-    def is_missing_state(self) -> bool:
-        """Whether the block is known, but its state is pruned."""
-        return False
 
     @property
     def is_missing_block(self) -> bool:

@@ -279,10 +279,9 @@ class NodeSession:
         errors = [result for result in results if isinstance(result, RpcError)]
         if any(error.is_transient for error in errors):
             self._outcome.failed = True
-        for error in errors:
-            if not (error.is_refusal or error.is_missing_state):
-                log.info("the node rejected a call: %s", error)
-                break
+        rejected = [e for e in errors if not (e.is_refusal or e.is_missing_state)]
+        if rejected:
+            log.info("the node rejected a call: %s", rejected[0])
         return results
 
     def _time_s(self) -> float:

@@ -311,7 +311,10 @@ class AccountProofs:
         most_bytes = MOST_ANSWER_BYTES + MOST_SLOT_BYTES * len(slots)
         proof, *headers = request_node.read(node, block, calls, most_bytes)
         if isinstance(proof, RpcError):
-            raise self._refusal(proof)
+            if not proof.is_missing_method:
+                raise UpstreamFailed("The node rejected the call for a proof of this account.")
+            self._not_offered_until = time.monotonic() + TRY_AGAIN_S
+            raise UpstreamFailed(NOT_OFFERED)
         try:
             header = header or proven_header(block, *headers)
             account = read_account(address, block, header, proof, slots)
@@ -319,9 +322,3 @@ class AccountProofs:
             raise UpstreamFailed(f"The node does not prove this account: {error}.") from None
         self._headers.store(block.hash, header, PROOF_BYTES + len(header))
         return account
-
-    def _refusal(self, error: RpcError) -> UpstreamFailed:
-        if not error.is_missing_method:
-            return UpstreamFailed("The node gives no proof of this account: it rejected the call.")
-        self._not_offered_until = time.monotonic() + TRY_AGAIN_S
-        return UpstreamFailed(NOT_OFFERED)

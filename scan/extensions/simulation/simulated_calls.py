@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.read_calls import shown_reason
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import node_errors, request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -277,7 +276,7 @@ def _refused(call: SimulatedCall, error: RpcError) -> transaction_traces.Transac
         return _own_frame(call, error=REVERTED, output=to_hex(returned))
     if error.is_refusal:
         return _own_frame(call, error=error.message)
-    raise UpstreamFailed(f"The node rejected the simulation: {shown_reason(error)}")
+    raise UpstreamFailed("The node rejected the simulation.")
 
 
 def _require_overridden(overrides: Overrides, state: Any) -> None:

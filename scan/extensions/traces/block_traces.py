@@ -6,8 +6,6 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
-from functools import partial
 from itertools import chain, takewhile
 from typing import Any
 
@@ -26,6 +24,7 @@ from scan.extensions.traces.traces import (
     read_flat_traces,
     result_of,
 )
+from scan.extensions.traces.transaction_traces import or_pruned
 from scan.hex import BadHex, quantity, to_hex
 from scan.indexer import hooks
 from scan.verification.hooks import CreationInput
@@ -63,6 +62,10 @@ class TraceRefused(client.NodeError):
 
 class _Late(client.RpcError):
     """No answer in time, in place of a trace."""
+
+
+def _parent(block: DecodedBlock) -> BlockId:
+    return BlockId(block.number - 1, block.parent_hash)
 
 
 def _is_failed(entry: Any) -> bool:
@@ -186,7 +189,7 @@ class NodeTraceReader(hooks.TraceReader):
             return transfers
         senders = [] if block.coin_logs else sorted({t.from_address for t in doubtful})
         senders = senders[: trace_checks.MOST_DOUBTFUL]
-        ends = BlockId(block.number, block.hash), BlockId(block.number - 1, block.parent_hash)
+        ends = BlockId(block.number, block.hash), _parent(block)
         calls = [client.Call("eth_getBalance", (to_hex(s), at)) for s in senders for at in ends]
         gained = {}
         try:
@@ -212,8 +215,9 @@ class NodeTraceReader(hooks.TraceReader):
         read_count = 0
         try:
             for answer in self._node.results(calls, timeout_s, client.MAX_ANSWER_BYTES):
+                block = blocks[read_count]
                 read_count += 1
-                yield blocks[read_count - 1], self._or_pruned(blocks[read_count - 1], answer)
+                yield block, or_pruned(answer, _parent(block), self._node.results)
         except client.TimedOut as error:
             if len(blocks) == 1:
                 self._slow_blocks.add(blocks[0].hash)
@@ -221,13 +225,6 @@ class NodeTraceReader(hooks.TraceReader):
                 return
             for block in blocks[read_count:]:
                 yield from self._block_traces(tracer, [block])
-
-    def _or_pruned(self, block: DecodedBlock, answer: Any) -> Any:
-        parent = BlockId(block.number - 1, block.parent_hash)
-        with suppress(client.NodeError):
-            ask = partial(self._node.batch, timeout_s=trace_checks.BALANCES_TIMEOUT_S)
-            return transaction_traces.or_pruned(answer, parent, ask)
-        return answer
 
     def _of_transactions(
         self, tracer: str, block: DecodedBlock, block_answer: Any, is_last: bool
@@ -255,7 +252,7 @@ class NodeTraceReader(hooks.TraceReader):
                     answer = result_of(transaction, block, entries[index])
                 elif failures < MOST_UNTRACED:
                     answer = self._transaction_trace(tracer, transaction.hash)
-                    answer = self._or_pruned(block, answer)
+                    answer = or_pruned(answer, _parent(block), self._node.results)
                 if tracer == "steps" and self._is_unsupported(tracer, block, answer):
                     log.info("the node does not trace transactions: %s", answer)
                     self._tracers = ()

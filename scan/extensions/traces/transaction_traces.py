@@ -7,7 +7,7 @@ cached in bounded memory, by the hashes of the transaction and of its block.
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -267,7 +267,7 @@ class TransactionTraces:
         return TracesUnavailable(reason)
 
 
-def or_pruned(answer: Any, block: BlockId, ask: Callable[[list[Call]], list[Any]]) -> Any:
+def or_pruned(answer: Any, block: BlockId, ask: Callable[[list[Call]], Iterable[Any]]) -> Any:
     """Return a trace, or where the node has pruned the state that it needs, the error of a query of
     that: each client has its own words for it."""
     is_error = isinstance(answer, RpcError) and not isinstance(answer, AnswerTooLarge)

@@ -323,9 +323,8 @@ def _check_state(node: Node, head: BlockId, start_block: int) -> Findings:
     if isinstance(old, str):
         yield ok("an archive: state of every block")
     else:
-        text = "it keeps the state of recent blocks only: ?block= answers 422 beyond them, and an"
-        text += " index of older ones reads tokens and contracts as they are now"
-        yield warning(text, "use an archive node for these")
+        advice = "use an archive node: ?block= answers 422, and older blocks show tokens as of now"
+        yield warning("it keeps the state of recent blocks only", advice)
 
 
 def _try(node: Node, method: str, *params: object) -> Any:

@@ -11,7 +11,13 @@ from scan.database.server_faults import known_faults
 from tests.commands.test_command import scan
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse_method
+from tests.support.faulty_node import (
+    FaultyNode,
+    Reply,
+    node_error,
+    refuse_method,
+    without_old_state,
+)
 from tests.support.serving import NOWHERE, gunicorn, redis_server
 
 
@@ -172,6 +178,15 @@ def test_a_node_ahead_of_this_machines_clock(sound):
         findings = sound.examine(RPC_URL=ahead.url, DATABASE_URL="")
     rest = [f for f in findings if f["subject"] != "database"]
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
+
+
+def test_a_node_without_old_state_is_told(sound):
+    """Whatever its words are."""
+    with FaultyNode(sound.anvil.url, without_old_state(8, -39999, "ask somebody older")) as full:
+        findings = sound.examine(RPC_URL=full.url)
+    assert problems(findings) == {}
+    [found] = [f for f in findings if "state of recent blocks only" in f["text"]]
+    assert found["level"] == "warning" and "archive node" in found["advice"]
 
 
 @pytest.mark.thorough
