@@ -1,45 +1,74 @@
 """Events as messages that people read: bodies of requests to Slack, Discord, Telegram and Teams.
 
-Whatever strangers chose (symbols of tokens, names of exchanges and of contracts' events, and what
-sentences about transactions have of these) is reduced to letters, digits and a few signs that no
-form takes for markup, a mention or a link.
+The coin's symbol stands bare, and that of a token in a list that the operator imported; any other
+token says itself what it is called, and is quoted with its address. Whatever strangers chose is
+reduced to letters, few digits and signs that no form and no client takes for markup, a mention, a
+link or a telephone number.
 """
 
 import html
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 import orjson
 
 from scan.database.connection import Database
+from scan.ethereum import checksums
+from scan.ethereum.text_cleaning import clean
 from scan.hex import to_hex
 
 MAX_NAME = 24  # characters
+MAX_NAME_DIGITS = 4  # more of them in a name may be a telephone number
 MAX_SUMMARY = 300  # characters
 MAX_DIGITS = 40  # of a number
 FRACTION_DIGITS = 6
-_SIGNS = frozenset("$+- .")
+_SIGNS = frozenset("- .")
 # Those of our own sentences, and of amounts, quoted names and numbers of items in them.
-_SIGNS_OF_SUMMARIES = _SIGNS | frozenset(",()\u201c\u201d\u2026\u00d7#")
+_SIGNS_OF_SUMMARIES = _SIGNS | frozenset("+$,()\u201c\u201d\u2026\u00d7#")
+# A dot but that of a name such as `USDC.e`, as no site is called by one letter.
+_DOT_OF_NAME = re.compile(r"\.(?!(?<=[^\W\d]\.)[a-zA-Z]\Z)")
 # What clients take for the address of a site: a dot before two letters or digits, but for that of
 # a decimal number.
 _DOT_OF_HOST = re.compile(r"\.(?=\w\w)(?!(?<=\d\.)\d+(?!\w|\.\w))")
 # What clients take for a tag or a heading: a # that is not before an item's number.
 _HASH_OF_TAG = re.compile(r"#(?![\d\u2026]+(?!\w))|(?<! )#")
+_QUOTED = re.compile("\u201c([^\u201d]*)\u201d")
+_HEX = re.compile(r"0[xX][0-9a-fA-F]{4,}")
+SUSPICIONS = {"zero_amount": "it moves nothing", "imitation": "its symbol is another token's"}
 
+
+class SummaryPart(NamedTuple):
+    """A piece of a sentence about a transaction, and the address or the token that it names."""
+
+    text: str
+    type: str | None = None
+    address: str | None = None
+
+
+Summary = Sequence[SummaryPart]
 # Returns sentences about transactions by their hashes, given with the numbers of their blocks; of
 # those about which there is one.
-Summaries = Callable[[Mapping[str, int]], Mapping[str, str]]
+Summaries = Callable[[Mapping[str, int]], Mapping[str, Summary]]
 
 
 class Unit(NamedTuple):
-    """How amounts of the coin or of a token are said; without `decimals`, in the smallest unit."""
+    """How amounts of the coin or of a token are said; without `decimals`, in the smallest unit.
+    `name` is its symbol, quoted with its address unless it is known."""
 
-    symbol: str
+    name: str
     decimals: int | None
+
+
+class Findings(NamedTuple):
+    """What the index knows about the events of a message: the coin (None) and tokens, sentences
+    about transactions by their hashes, and suspicious transfers by the places of their events."""
+
+    units: Mapping[str | None, Unit]
+    summaries: Mapping[str, Summary]
+    suspicions: Mapping[int, str]
 
 
 class Form(NamedTuple):
@@ -63,34 +92,76 @@ class Form(NamedTuple):
         the pages, if there is one, and how many of the events it has, from the first one on. Raises
         DatabaseError."""
         events = [orjson.loads(body) for body in bodies]
-        tokens = {
-            event["data"][field]
-            for event in events
-            for field in ("tokenAddress", "tokenIn", "tokenOut")
-            if field in event["data"]
-        }
-        rows = database.rows(
-            "webhooks/token_units_list", tokens=[bytes.fromhex(t[2:]) for t in tokens]
-        )
-        units: dict[str | None, Unit] = {}
-        for address, symbol, decimals in rows:
-            token = None if address is None else to_hex(address)
-            units[token] = Unit(plain(symbol or "") or short(token or ""), decimals)
-        current = [event["data"] for event in events if not _is_apart(event["data"])]
-        blocks = {data["hash"]: data["blockNumber"] for data in current}
-        summary_of = summaries(blocks) if blocks else {}
-        lines: list[str] = []
-        for event in events:
-            data, line = event["data"], sentence(event, units)
-            if data["hash"] in summary_of and not _is_apart(data):
-                line = f"{plain_summary(summary_of[data['hash']])}: {line}"
-            if pages:
-                url = html.escape(f"{pages}/tx/{data['hash']}")
-                line += " " + self.link.format(url=url, text="Transaction")
-            if lines and _length("\n".join([*lines, line])) > self.most:
-                break
-            lines.append(line)
-        return orjson.dumps(self.body("\n".join(lines), receiver)), len(lines)
+        findings = read_findings(database, summaries, events)
+        lines = [self._line(place, event, findings, pages) for place, event in enumerate(events)]
+        count = 1
+        while count < len(lines) and _length("\n".join(lines[: count + 1])) <= self.most:
+            count += 1
+        return orjson.dumps(self.body("\n".join(lines[:count]), receiver)), count
+
+    def _line(self, place: int, event: Mapping[str, Any], findings: Findings, pages: str) -> str:
+        line, transaction = sentence(event, findings.units), event["data"]["hash"]
+        if place in findings.suspicions:
+            line += f"; suspicious: {SUSPICIONS[findings.suspicions[place]]}, sent by another"
+        if transaction in findings.summaries and not _is_apart(event["data"]):
+            line = f"{plain_summary(findings.summaries[transaction], findings.units)}: {line}"
+        if pages:
+            url = html.escape(f"{pages}/tx/{transaction}")
+            line += " " + self.link.format(url=url, text="Transaction")
+        return line
+
+
+def read_findings(
+    database: Database, summaries: Summaries, events: Sequence[Mapping[str, Any]]
+) -> Findings:
+    """Return what the index knows about events. Raises DatabaseError."""
+    blocks = {
+        event["data"]["hash"]: event["data"]["blockNumber"]
+        for event in events
+        if not _is_apart(event["data"])
+    }
+    read = summaries(blocks) if blocks else {}
+    parts = [part for summary in read.values() for part in summary]
+    tokens = {part.address for part in parts if part.type == "token" and part.address is not None}
+    for field in ("tokenAddress", "tokenIn", "tokenOut"):
+        tokens |= {event["data"][field] for event in events if field in event["data"]}
+    return Findings(_read_units(database, tokens), read, _read_suspicions(database, events))
+
+
+def _read_units(database: Database, tokens: Collection[str]) -> dict[str | None, Unit]:
+    rows = database.rows("webhooks/units_list", tokens=_bytes(tokens))
+    units: dict[str | None, Unit] = {}
+    for address, symbol, decimals, is_known, namesake in rows:
+        token = None if address is None else to_hex(address)
+        units[token] = Unit(unit_name(token, symbol, is_known, namesake), decimals)
+    return units
+
+
+def _read_suspicions(database: Database, events: Sequence[Mapping[str, Any]]) -> dict[int, str]:
+    places = [n for n, event in enumerate(events) if event["event"] == "token_transfer"]
+    transfers = [events[place]["data"] for place in places]
+    rows = database.rows(
+        "webhooks/transfers_list_suspicious",
+        hashes=_bytes(data["hash"] for data in transfers),
+        tokens=_bytes(data["tokenAddress"] for data in transfers),
+        senders=_bytes(data["from"] for data in transfers),
+        recipients=_bytes(data["to"] for data in transfers),
+        values=[data["value"] for data in transfers],
+    )
+    return {places[n]: suspicion for n, suspicion in rows}
+
+
+def _bytes(texts: Iterable[str]) -> list[bytes]:
+    return [bytes.fromhex(text[2:]) for text in texts]
+
+
+def unit_name(token: str | None, symbol: str, is_known: bool, namesake: str | None) -> str:
+    """Return how a token, or the coin (None), is called. `namesake` is what it has of another."""
+    name = plain(symbol)
+    if token is None or (is_known and name):
+        return name
+    which = f", which has {namesake}" if namesake else ""
+    return f"\u201c{name}\u201d ({short(token)}{which})" if name else f"tokens of {short(token)}"
 
 
 def _slack(text: str, _: str) -> dict[str, Any]:
@@ -147,11 +218,14 @@ def sentence(event: Mapping[str, Any], units: Mapping[str | None, Unit]) -> str:
             amount(data[f"amount{side}"], _unit(data[f"token{side}"], units))
             for side in ("In", "Out")
         )
-        text = f"{short(data['maker'])} traded {sold} for {bought} on {plain(data['dex'])}"
+        family, _, factory = data["dex"].partition("-0x")
+        exchange = plain(family) + (f" ({short('0x' + factory)})" if factory else "")
+        text = f"{short(data['maker'])} traded {sold} for {bought} on {exchange}"
     else:
         topics = data["topics"]
         named = plain((data.get("event") or {}).get("name") or "")
-        name = named or (short(topics[0]) if topics else "an anonymous event")
+        unnamed = short(topics[0]) if topics else "an anonymous event"
+        name = f"\u201c{named}\u201d" if named else unnamed
         text = f"{short(data['address'])} emitted {name}"
     if data.get("test"):
         text = f"Test: {text}"
@@ -191,11 +265,11 @@ def _tokens(data: Mapping[str, Any], units: Mapping[str | None, Unit]) -> str:
     if item is None:
         return amount(data["value"], unit)
     count = "" if data["value"] == "1" else f"{_digits(data['value'])} of "
-    return f"{count}{unit.symbol} {_digits(item)}"
+    return f"{count}{unit.name} {_digits(item)}"
 
 
 def _unit(token: str, units: Mapping[str | None, Unit]) -> Unit:
-    return units.get(token) or Unit(short(token), None)
+    return units.get(token) or Unit(unit_name(token, "", False, None), None)
 
 
 def amount(value: str, unit: Unit) -> str:
@@ -205,14 +279,15 @@ def amount(value: str, unit: Unit) -> str:
     whole, fraction = digits[: len(digits) - decimals], digits[len(digits) - decimals :]
     fraction = fraction[:FRACTION_DIGITS].rstrip("0")
     if whole == "0" and not fraction and value != "0":
-        return f"less than 0.{'0' * (FRACTION_DIGITS - 1)}1 {unit.symbol}"
-    number = f"{int(whole[:MAX_DIGITS]):,}" if len(whole) <= MAX_DIGITS else _digits(whole)
+        return f"less than 0.{'0' * (FRACTION_DIGITS - 1)}1 {unit.name}"
     smallest = "" if unit.decimals is not None else "smallest units of "
-    return f"{number}{'.' + fraction if fraction else ''} {smallest}{unit.symbol}"
+    return f"{_digits(whole)}{'.' + fraction if fraction else ''} {smallest}{unit.name}"
 
 
 def _digits(number: str) -> str:
-    return number if len(number) <= MAX_DIGITS else f"{number[:8]}…{number[-8:]}"
+    """Return a whole number in groups, so that it is no telephone number; a huge one is cut."""
+    cut = f"{number[:6]}…{number[-6:]}"
+    return f"{int(number):,}" if len(number) <= MAX_DIGITS else cut
 
 
 def short(text: str) -> str:
@@ -220,16 +295,34 @@ def short(text: str) -> str:
     return f"{text[:8]}…{text[-6:]}"
 
 
-def plain(name: str) -> str:
-    """Return what a stranger called something, without markup, mentions, links and bidirectional
-    text."""
-    return _without_markup(name[: 4 * MAX_NAME], _SIGNS)[:MAX_NAME]
+def plain(name: str, most: int = MAX_NAME) -> str:
+    """Return what a stranger called something, without markup, mentions, links, telephone numbers,
+    and bidirectional or invisible text."""
+    text = _without_markup(_HEX.sub(" ", clean(name, 4 * MAX_SUMMARY)), _SIGNS)
+    if sum(char.isnumeric() for char in text) > MAX_NAME_DIGITS:
+        text = "".join(" " if char.isnumeric() else char for char in text)
+    return " ".join(_DOT_OF_NAME.sub(" ", text).split())[:most].strip(" -.")
 
 
-def plain_summary(text: str) -> str:
-    """Return a sentence about a transaction in the same way, cut after a word."""
+def plain_summary(summary: Summary, units: Mapping[str | None, Unit]) -> str:
+    """Return a sentence about a transaction in the same way, cut after a word, with tokens and
+    addresses as they are in the sentences about events."""
+    text = "".join(_plain_part(part, units) for part in summary)
     text = _HASH_OF_TAG.sub("", _without_markup(text, _SIGNS_OF_SUMMARIES))
     return text if len(text) <= MAX_SUMMARY else f"{text[:MAX_SUMMARY].rpartition(' ')[0]}\u2026"
+
+
+def _plain_part(part: SummaryPart, units: Mapping[str | None, Unit]) -> str:
+    text = _QUOTED.sub(lambda quoted: f"\u201c{plain(quoted[1], MAX_SUMMARY)}\u201d", part.text)
+    if part.address is None:
+        return text
+    is_bare = "\u201c" not in text and checksums.short(part.address) not in text
+    if part.type == "token" and is_bare:
+        amount_of, _, symbol = text.rpartition(" ")
+        return (
+            f"{amount_of} {units[part.address].name if part.address in units else symbol}".strip()
+        )
+    return text.replace(checksums.short(part.address), short(part.address))
 
 
 def _without_markup(text: str, signs: Collection[str]) -> str:

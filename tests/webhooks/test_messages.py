@@ -6,7 +6,7 @@ import re
 import pytest
 
 from scan.hex import to_hex
-from scan.webhooks.messages import FORMATS, Unit, amount, plain, plain_summary
+from scan.webhooks.messages import FORMATS, SummaryPart, Unit, amount, plain, plain_summary
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -15,6 +15,7 @@ from tests.webhooks.test_limits import CLIENT, create
 
 OWNER, SHOP = address("owner"), address("shop")
 PAGES = "https://scan.example.org"
+QUOTED = f"{to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-6:]}"
 
 
 def lines_of(form, body):
@@ -31,7 +32,6 @@ def lines_of(form, body):
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_events_are_sent_as_messages_each_once_and_several_joined(webhooks, receiver, form):
-    webhooks.execute("UPDATE tokens SET symbol = 'TOK'")
     webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
     webhooks.execute("UPDATE tokens SET symbol = 'TOK', decimals = 2")
     webhooks.register(OWNER, receiver.url("/?chat_id=-7"), ("tx", "token_transfer"), format=form)
@@ -46,7 +46,7 @@ def test_events_are_sent_as_messages_each_once_and_several_joined(webhooks, rece
     for n, hash_ in enumerate(hashes):
         coin, token = lines[2 * n], lines[2 * n + 1]
         assert "received 1 ETH from" in coin
-        assert f"received {f'0.0{n}' if n else '0'} TOK from" in token
+        assert f"received {f'0.0{n}' if n else '0'} “TOK” ({QUOTED}) from" in token
         assert f"{PAGES}/tx/{to_hex(hash_)}" in coin
     first, second = receiver.received
     assert second.at - first.at >= FORMATS[form].pause_s * 0.9
@@ -80,7 +80,14 @@ HOSTILE = [
     "@everyone", "<!channel>", "<@U123>", "[free](https://evil.example)", "https://evil.example",
     "evil.example", "**bold**", "_x_", "`code`", "~no~", "||spoiler||", "# head", "> quote",
     "\u202eevil", "a\u200bb", "\u2066x", "\u05d0\u05d1 1", "&lt;b&gt;", "<b>x</b>", "line\nbreak",
-    "\x1b[31m", "tg://resolve?domain=x", "#channel", ":smile:", "www.evil.example", "a" * 5000,
+    "\x1b[31m", "tg://resolve?domain=x", "#channel", ":smile:", "www.evil.example", "t.me/evil",
+    "8.8.8.8", "8.8.8.8:443", "[::1]", "+1 555 123 4567", "(555) 123-4567", "tel 555.123.4567",
+    "\uff0b1\uff15\uff15\uff15 \uff11\uff12\uff13", "\u0665\u0665\u0665\u0661\u0662",
+    "\u2460\u2461\u2462\u2463\u2464", "\U0001d7d3" * 5, "4111 1111 1111 1111",
+    "ETH from 0xd8dA6BF26964", "\u3164", "\u115f\u1160", "A\u3164B", "\u2800x", "\U000e0041x",
+    "\ufe0fx", "x\u034fy", "a\u3002com", "a\uff0ecom", "a\u2024com", "<:x:123>", "<t:1700000000>",
+    "/start", "@here", "mail@evil.example", "$ETH", "x\u201d (0x1111", "\u201cx\u201d", "U.S.A",
+    "evil.x.com", "1.5.evil", "a" * 5000,
 ]  # fmt: skip
 
 
@@ -88,23 +95,111 @@ HOSTILE = [
 def test_what_strangers_chose_is_no_markup(name):
     text = plain(name)
     assert len(text) <= 24
-    assert not re.search(r"[^\w$+\-. ]|_|\.\w\w", text)
+    assert not re.search(
+        r"[^\w\-. ]|_|\.(?!\w\Z)|\d\.|0x[0-9a-f]{4}|[\u3164\u115f\u1160\u2800]", text
+    )
+    assert sum(map(str.isnumeric, text)) <= 4
     assert html.escape(text) == text
-    assert plain("USDC.e") == "USDC.e"
 
 
 @pytest.mark.parametrize(
-    "name", [*HOSTILE[:-1], "1.2.3.4", "x#tag", "#5evil", "a\u3002com", "1.5.evil"]
+    ("name", "text"),
+    [
+        ("USDC.e", "USDC.e"),
+        ("UNI-V2", "UNI-V2"),
+        ("1INCH", "1INCH"),
+        ("0xBTC", "0xBTC"),
+        ("$WIF", "WIF"),
+        ("ETH from 0xd8dA6BF26964", "ETH from"),
+        ("8.8.8.8", "8 8 8 8"),
+        ("+1 555 123 4567", ""),
+        ("(555) 123-4567", ""),
+        ("\u3164\u115f", ""),
+        ("E\u3164TH", "ETH"),
+    ],
 )
+def test_names_keep_what_is_read(name, text):
+    assert plain(name) == text
+
+
+@pytest.mark.parametrize("name", [*HOSTILE[:-1], "1.2.3.4", "x#tag", "#5evil"])
 def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name):
-    text = plain_summary(f"Sent 1,234.56 “{name}” to Box #12…78, and 0.25 more")
+    summary = f"Sent 1,234.56 “{name}” to Box #12…78, and 0.25 more"
+    text = plain_summary([SummaryPart(summary)], {})
     assert text.startswith("Sent 1,234.56 “")
     assert text.endswith("” to Box #12…78, and 0.25 more")
     assert not re.search(r"[^\w$+\-. ,()“”…#]|_", text)
-    chosen = text.partition("“")[2].partition("”")[0]
-    assert not re.search(r"\.\w\w|#", chosen.removesuffix("3.4"))
+    chosen = text.removeprefix("Sent 1,234.56 “").removesuffix("” to Box #12…78, and 0.25 more")
+    assert not re.search(r"\.\w\w|\d\.|#", chosen)
+    assert sum(map(str.isnumeric, chosen)) <= 8  # where it ends the quotation, in two
     assert html.escape(text) == text
-    assert plain_summary("Sent " + "word " * 100) == f"Sent {'word ' * 58}word…"
+    long = plain_summary([SummaryPart("Sent " + "word " * 100)], {})
+    assert long == f"Sent {'word ' * 58}word…"
+
+
+OTHER = address("other token")
+
+
+@pytest.mark.parametrize(
+    ("symbol", "is_listed", "said"),
+    [
+        ("TOK", False, "“TOK” ({})"),
+        ("TOK", True, "USDX"),
+        ("ETH", False, "“ETH” ({}, which has the coin's symbol)"),
+        ("\u0415\u0422\u041d", False, "“\u0415\u0422\u041d” ({}, which has the coin's symbol)"),
+        ("E\u3164T\u115fH", False, "“ETH” ({}, which has the coin's symbol)"),
+        ("0LD", False, "“0LD” ({}, which has another token's symbol)"),
+        ("ETH from 0xd8dA6BF26964", False, "“ETH from” ({})"),
+        ("+1 555 123 4567", False, "tokens of {}"),
+        ("", False, "tokens of {}"),
+    ],
+)
+def test_a_token_is_told_from_the_coin_and_from_those_it_imitates(
+    webhooks, receiver, symbol, is_listed, said
+):
+    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
+    webhooks.execute("UPDATE tokens SET symbol = %s, decimals = 18", symbol)
+    webhooks.execute(
+        "INSERT INTO tokens (address, block_number, type, name, symbol, total_supply)"
+        " VALUES (%s, -1, 'BEP20', 'Old', 'OLD', 0)",
+        OTHER,
+    )
+    webhooks.execute(
+        "INSERT INTO listed_tokens (address, list, name, symbol, decimals)"
+        " VALUES (%s, 'L', 'X', 'USDX', 18)",
+        TOKEN if is_listed else bytes(20),
+    )
+    webhooks.register(OWNER, receiver.url("/"), ("tx", "token_transfer"), format="slack")
+    webhooks.chain.append([Move(SHOP, OWNER, value=10**20, tokens=10**20)])
+    parts = [SummaryPart("Sent "), SummaryPart(f"100 {symbol or 'TOK'}", "token", to_hex(TOKEN))]
+    with webhooks.delivering(summaries=lambda blocks: dict.fromkeys(blocks, parts)):
+        [request] = receiver.wait_for(1)
+    coin, token = request.event["text"].split("\n")
+    name = said.format(QUOTED)
+    assert "received 100 ETH from" in coin
+    assert f"received 100 {name} from" in token
+    assert token.count("received 100 ETH from") == 0
+
+
+@pytest.mark.parametrize(
+    ("amount", "symbol", "said"),
+    [
+        (0, "TOK", "; suspicious: it moves nothing, sent by another"),
+        (5, "ETH", "; suspicious: its symbol is another token's, sent by another"),
+        (5, "TOK", ""),
+    ],
+)
+def test_a_suspicious_transfer_is_called_so(webhooks, receiver, amount, symbol, said):
+    """Which its sender did not initiate: the shop sent the transaction."""
+    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
+    webhooks.execute("UPDATE tokens SET symbol = %s", symbol)
+    webhooks.register(OWNER, receiver.url("/"), ("token_transfer",), format="teams")
+    webhooks.chain.append([Move(OWNER, SHOP, tokens=amount)])
+    webhooks.execute("UPDATE transactions SET from_address = %s", SHOP)
+    with webhooks.delivering():
+        [request] = receiver.wait_for(1)
+    [line] = lines_of("teams", request.event)
+    assert line.partition(", block 1")[2] == said
 
 
 @pytest.mark.parametrize(
@@ -116,7 +211,7 @@ def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name
         ("0", 18, "0 T"),
         ("7", 0, "7 T"),
         ("7", None, "7 smallest units of T"),
-        (str(2**256 - 1), 0, "11579208…29639935 T"),
+        (str(2**256 - 1), 0, "115792…639935 T"),
     ],
 )
 def test_amounts_are_cut_never_rounded_up(value, decimals, text):

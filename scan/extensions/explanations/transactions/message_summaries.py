@@ -21,6 +21,7 @@ from scan.http import hooks
 from scan.http.services import Services
 from scan.queries import transactions
 from scan.queries.reader import Reader
+from scan.webhooks.messages import Summary, SummaryPart
 
 log = logging.getLogger(__name__)
 
@@ -44,22 +45,22 @@ class MessageSummaries:
     ) -> None:
         self._services, self._message_s, self._share = services, message_s, share
         self._places = ConcurrencyLimit(PLACES, busy="Other sentences are being made.")
-        self._known: SizedCache[str] = SizedCache(CACHE_BYTES)
+        self._known: SizedCache[Summary] = SizedCache(CACHE_BYTES)
         self._burst_s = burst_s
         self._left_s, self._left_at = burst_s, time.monotonic()  # in which sentences are made
 
-    def read(self, blocks: Mapping[str, int]) -> dict[str, str]:
+    def read(self, blocks: Mapping[str, int]) -> dict[str, Summary]:
         """Return the sentences about transactions, given by their hashes with the numbers of their
         blocks: of those that succeeded, are in these blocks now, and are described in time."""
         began_at = time.monotonic()
-        sentences: dict[str, str] = {}
+        sentences: dict[str, Summary] = {}
         for transaction_hash, number in blocks.items():
             passed_s = time.monotonic() - began_at
             if passed_s > self._message_s:
                 break
             try:
                 with self._places.place(wait_s=max(PLACE_WAIT_S - passed_s, 0.0)):
-                    text = self._sentence(transaction_hash, number)
+                    sentence = self._sentence(transaction_hash, number)
             except Exception as error:  # the message is sent without the sentence
                 expected = isinstance(error, ScanError)
                 log.log(
@@ -70,11 +71,11 @@ class MessageSummaries:
                     exc_info=not expected,
                 )
                 continue
-            if text is not None:
-                sentences[transaction_hash] = text
+            if sentence is not None:
+                sentences[transaction_hash] = sentence
         return sentences
 
-    def _sentence(self, transaction_hash: str, number: int) -> str | None:
+    def _sentence(self, transaction_hash: str, number: int) -> Summary | None:
         """Return a sentence, None where there is none. Raises ScanError."""
         reader = Reader(self._services().sources, CLIENT)
         try:
@@ -87,11 +88,12 @@ class MessageSummaries:
             if sentence is None and (began_at := self._begin()) is not None:
                 try:
                     of_node = details(reader, record, NO_LOGS)
-                    sentence = queries.transaction_sentence(reader, record, of_node, None).text
+                    parts = queries.transaction_sentence(reader, record, of_node, None).parts
+                    sentence = [SummaryPart(p.text, p.type, p.address) for p in parts]
                 finally:
                     self._left_s -= time.monotonic() - began_at
                 if reader.depends_on_index_alone:
-                    self._known.store(key, sentence, ENTRY_BYTES + len(sentence))
+                    self._known.store(key, sentence, ENTRY_BYTES * (1 + len(sentence)))
             return sentence
         finally:
             if reader.until_end is not None:

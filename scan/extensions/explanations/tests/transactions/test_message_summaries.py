@@ -11,10 +11,10 @@ from scan.extensions.explanations.transactions.message_summaries import PLACES, 
 from scan.hex import to_hex
 from scan.http.process_services import message_summaries as made_when_needed
 from scan.http.process_services import own_services
-from scan.webhooks.messages import plain_summary
+from scan.webhooks.messages import SummaryPart, plain_summary
 from tests.support import WAIT_S
 from tests.support.database import execute
-from tests.support.made_blocks import Move, address
+from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import free_port, wait_until
 from tests.support.webhooks import NO_NODE
 from tests.webhooks.test_processes import Deliverer
@@ -36,9 +36,10 @@ def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(i
     assert {h for h, row in hashes.items() if row[2]} == set(read)
     sample = [*read][::5]
     answers = {h: client.get(f"/api/v1/transactions/{h}").json["summary"] for h in sample}
-    assert {h: read[h] for h in sample} == {h: a["text"] for h, a in answers.items()}
+    texts = {h: "".join(part.text for part in read[h]) for h in sample}
+    assert texts == {h: a["text"] for h, a in answers.items()}
     assert {a["action"] for a in answers.values()} > {"swap", "transfer", "call"}
-    assert any("Swapped" in plain_summary(text) for text in read.values())
+    assert any("Swapped" in plain_summary(summary, {}) for summary in read.values())
     some, (_, number, _) = next((h, row) for h, row in hashes.items() if row[2])
     assert summaries.read({some: number + 1, "0x" + "11" * 32: 1}) == {}
 
@@ -111,10 +112,13 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
         [request] = receiver.wait_for(1)
     of_transaction, of_transfer, failed = request.event["content"].split("\n")
     owner = to_hex(OWNER)
-    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-4:]}, sent 1.5 “everyone channel…”"
+    token = f"({to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-6:]})"
+    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-6:]}, sent 1.5 “everyone channel” {token}"
     assert of_transaction.startswith(sentence)
     assert of_transfer.startswith(sentence)
-    assert f"{owner[:8]}…{owner[-6:]} received 1.5 everyone" in of_transfer
+    assert (
+        f"{owner[:8]}…{owner[-6:]} received 1.5 “everyone channel xhttpse” {token}" in of_transfer
+    )
     assert "called" in of_transaction
     assert failed.startswith(f"{to_hex(SHOP)[:8]}…")
     assert not re.search(r"[@<>\[\]*_`:~|]\S", of_transfer)
@@ -135,7 +139,7 @@ def test_both_processes_that_deliver_make_sentences(webhooks, receiver, command)
 def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver):
     webhooks.register(OWNER, receiver.url("/"), format="discord")
     hashes = webhooks.chain.append([Move(SHOP, OWNER, value=n) for n in range(10)])
-    summaries = {to_hex(h): "word " * 60 for h in hashes}
+    summaries = {to_hex(h): [SummaryPart("word " * 60)] for h in hashes}
     with webhooks.delivering(summaries=lambda blocks: summaries, public_url="https://s.example"):
         receiver.wait_for(2)
         wait_until(lambda: not webhooks.pending())

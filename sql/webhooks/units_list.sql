@@ -1,0 +1,16 @@
+-- The coin's symbol, and what messages say of tokens.
+-- params: tokens bytea[]
+-- literals: none
+-- returns: the coin: null, its symbol, 18, true, null; each token: its address, the symbol that an imported list or else
+--   the token has, decimals, whether a list has it, whose symbol or name it has besides: text or null
+-- index: tokens_pkey, listed_tokens_pkey
+SELECT NULL::bytea, coin_symbol(), 18, true, NULL
+UNION ALL
+SELECT k.address, coalesce(l.symbol, k.symbol), k.decimals,
+    l.address IS NOT NULL AND skeleton(l.symbol) <> skeleton(coin_symbol()),
+    (SELECT CASE WHEN n.address IS NULL THEN 'the coin''s symbol'
+        ELSE 'another token''s ' || (n.record ->> 'sharedText') END
+    FROM namesake_of(k) n)
+FROM tokens k
+LEFT JOIN listed_tokens l ON l.address = k.address
+WHERE k.address = ANY (%(tokens)s);
