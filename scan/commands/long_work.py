@@ -87,10 +87,11 @@ def begun(
 
 class Progress:
     """Progress on stderr: on a terminal a line that is overwritten, else a line every 5 s. `done`
-    of the blocks were so before."""
+    of the blocks, or of another unit, were so before."""
 
-    def __init__(self, total: int, what: str, done: int = 0) -> None:
+    def __init__(self, total: int, what: str, done: int = 0, unit: str = "blocks") -> None:
         self._total = total
+        self._unit = unit
         self._what = what
         self._before = done
         self._is_terminal = sys.stderr.isatty()
@@ -103,7 +104,7 @@ class Progress:
         self._shown_at = now
         left_s = (now - self._began) / max(done - self._before, 1) * (self._total - done)
         print(  # noqa: T201
-            f"\r{self._what} {done} of {self._total} blocks ({done / self._total:.0%}),"
+            f"\r{self._what} {done} of {self._total} {self._unit} ({done / self._total:.0%}),"
             f" {left_s:.0f} s left",
             end="" if self._is_terminal else "\n",
             file=sys.stderr,

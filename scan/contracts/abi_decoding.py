@@ -383,7 +383,6 @@ class Fit(NamedTuple):
 
     entry: Entry
     values: Sequence[Any]
-    of_event: bool = False
 
     def decoded(self) -> Decoded:
         entry = self.entry
@@ -392,7 +391,7 @@ class Fit(NamedTuple):
             entry.names, entry.types, entry.indexed, self.values, strict=True
         ):
             argument_type = topic_type(type_) if is_topic else type_
-            text = render(argument_type, value, of_event=self.of_event)
+            text = render(argument_type, value)
             arguments.append(Argument(name, type_.name, text, argument_type is HASH, is_topic))
         return Decoded(
             entry.name, entry.signature, arguments, entry.source, evidence=entry.evidence

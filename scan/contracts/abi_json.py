@@ -23,7 +23,6 @@ from scan.contracts.abi import (
 from scan.ethereum.checksums import checksummed
 from scan.hex import excerpt
 
-REPLACED, MAX_REPLACED = "\ufffd", 256
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
 
 _DECIMAL = re.compile(r"-?[0-9]{1,78}", re.ASCII)
@@ -184,18 +183,7 @@ def are_unique_names(labels: Sequence[str]) -> bool:
     return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
-def event_text(value: bytes) -> str:
-    """Return an event's string as abi_text() of the schema has it: what is no UTF-8 is U+FFFD, and
-    a zero, too, which PostgreSQL has in no text. Such a text ends with its MAX_REPLACED-th."""
-    if b"\0" not in value:
-        with suppress(UnicodeDecodeError):
-            return value.decode()
-    text = value.decode("utf-8", "replace").replace("\0", REPLACED)
-    *between, _rest = text.split(REPLACED, MAX_REPLACED)
-    return text if len(between) < MAX_REPLACED else REPLACED.join([*between, ""])
-
-
-def render(abi_type: AbiType, value: Any, *, of_event: bool = False) -> Any:
+def render(abi_type: AbiType, value: Any) -> Any:
     """Return a value as JSON: numbers as decimal strings, bytes as lower-case hex, tuples with
     short names as objects."""
     if abi_type.decimals:
@@ -207,12 +195,12 @@ def render(abi_type: AbiType, value: Any, *, of_event: bool = False) -> Any:
     if abi_type.kind == "bool":
         return value
     if abi_type.kind == "string":
-        return event_text(value) if of_event else value.decode("utf-8", "replace")
+        return value.decode("utf-8", "replace")
     if abi_type.kind == "array":
-        return [render(abi_type.items[0], item, of_event=of_event) for item in value]
+        return [render(abi_type.items[0], item) for item in value]
     if abi_type.kind == "tuple":
         pairs = zip(abi_type.items, value, strict=True)
-        members = [render(item, part, of_event=of_event) for item, part in pairs]
+        members = [render(item, part) for item, part in pairs]
         if are_unique_names(abi_type.labels):
             return dict(zip(abi_type.labels, members, strict=True))
         return members

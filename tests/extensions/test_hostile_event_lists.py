@@ -110,7 +110,15 @@ def client(service_url):
         insert(url, "<script>(bytes)", 5, large=True)
         insert(url, "Plain(uint256)", MAX_COMPARED + 10)
         insert_typed(url)
+        decode_all(url)
         yield client_over(url)
+
+
+def decode_all(url):
+    connection, followed = following(url)
+    with connection:
+        while followed.decode():
+            pass
 
 
 def insert(url, signature, rows, word_count=1, *, large=False):

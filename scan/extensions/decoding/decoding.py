@@ -150,19 +150,40 @@ def decode_log(
     of topics and that size, and the data is the encoding of events of one signature.
     """
     for entries in abi_decoding.events_of(topics[0], abis, token_type) if topics else ():
-        ways: dict[tuple[bool, ...], abi_decoding.Entry] = {}
-        for entry in entries:
-            ways.setdefault(entry.indexed, entry)
-        for strict in (True, False) if len(ways) > 1 else (False,):
-            rest = topics[1:]
-            fits = [_values_of_log(rest, data, e, budget, strict=strict) for e in ways.values()]
-            if readings := [fit.decoded() for fit in fits if fit is not None]:
-                return abi_decoding.one_of(readings)
+        if (event := named_event(topics, data, entries, budget)) is not None:
+            return event
     forms = ((len(topics), len(data)), (len(topics), None))
     anonymous = [entry for abi in abis for form in forms for entry in abi.anonymous.get(form, ())]
-    if len(anonymous) > abi_decoding.MAX_ALTERNATIVES:
+    return anonymous_event(topics, data, anonymous, budget)
+
+
+def named_event(
+    topics: Sequence[bytes],
+    data: bytes,
+    entries: Iterable[abi_decoding.Entry],
+    budget: DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
+    """Decode a log whose first topic is that of these events, as decode_log() does."""
+    ways: dict[tuple[bool, ...], abi_decoding.Entry] = {}
+    for entry in entries:
+        ways.setdefault(entry.indexed, entry)
+    for strict in (True, False) if len(ways) > 1 else (False,):
+        fits = [_values_of_log(topics[1:], data, e, budget, strict=strict) for e in ways.values()]
+        if readings := [fit.decoded() for fit in fits if fit is not None]:
+            return abi_decoding.one_of(readings)
+    return None
+
+
+def anonymous_event(
+    topics: Sequence[bytes],
+    data: bytes,
+    entries: Sequence[abi_decoding.Entry],
+    budget: DecodingBudget | None = None,
+) -> abi_decoding.Decoded | None:
+    """Decode a log by the anonymous events that it may be, as decode_log() does."""
+    if len(entries) > abi_decoding.MAX_ALTERNATIVES:
         return None
-    fits = [_values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous]
+    fits = [_values_of_log(topics, data, entry, budget, strict=True) for entry in entries]
     readings = [fit.decoded() for fit in fits if fit is not None]
     return abi_decoding.one_of(readings) if len({r.signature for r in readings}) == 1 else None
 
@@ -229,7 +250,7 @@ def _values_of_log(
     except (AbiError, OverflowError):
         return None
     values = [next(words) if is_topic else next(plain) for is_topic in entry.indexed]
-    return abi_decoding.Fit(entry, values, of_event=True)
+    return abi_decoding.Fit(entry, values)
 
 
 Record = dict[str, Any]

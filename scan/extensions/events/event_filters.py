@@ -9,6 +9,8 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
+import orjson
+
 from scan import parameters
 from scan.contracts import abi_json
 from scan.contracts.abi import AbiError, AbiType, encode
@@ -16,7 +18,7 @@ from scan.contracts.abi_decoding import HASH, topic_type
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.events.event_tables import EventForm, EventTable
+from scan.extensions.events.event_tables import EventForm, EventTable, key_of
 
 PREFIX = "arg."
 MAX_LISTED = 50  # parameters that an error lists
@@ -33,11 +35,12 @@ class Parameter(NamedTuple):
 
 
 class FormFilter(NamedTuple):
-    """What a filter asks of the logs of a table's form of this number: topics, None for any, and
-    conditions on arguments, each the argument's position, a comparison and its value as text."""
+    """What a filter asks of the logs of the table's form at a place: keys of topics, None for any,
+    and conditions on arguments, each the argument's position, a comparison and its value as text,
+    which is JSON where both are to be equal."""
 
-    number: int
-    topics: tuple[bytes | None, ...]
+    place: int
+    keys: tuple[bytes | None, ...]
     conditions: Sequence[tuple[int, str, str]]
 
 
@@ -116,12 +119,12 @@ def read(
             reason = f"{spelling} and {earlier} are the same: give one."
             raise InvalidParameter(reason, field=spelling)
     filters, error = [], None
-    for number, form in enumerate(table.forms):
+    for place, form in enumerate(table.forms):
         positions = {column.name: n for n, column in enumerate(form.columns)}
         if not {of.column for of in spelling_of} <= positions.keys():
             continue
         try:
-            filters.append(FormFilter(number, *_of_form(form, positions, spelling_of, given)))
+            filters.append(FormFilter(place, *_of_form(form, positions, spelling_of, given)))
         except AbiError as refusal:
             error = refusal
     if not filters and error is not None:
@@ -137,21 +140,19 @@ def _of_form(
     spelling_of: Mapping[Parameter, str],
     given: Mapping[str, str],
 ) -> tuple[tuple[bytes | None, ...], Sequence[tuple[int, str, str]]]:
-    topics: list[bytes | None] = [None] * MAX_TOPICS
+    keys: list[bytes | None] = [None] * MAX_TOPICS
     conditions = []
     for (column, how), spelling in spelling_of.items():
         position = positions[column]
         abi_type, at = form.entry.types[position], form.columns[position]
         value = abi_json.coerce(_given_type(abi_type, at.is_hashed), given[spelling], spelling)
-        if at.topic is not None and how == EQUAL:
-            topics[at.topic] = _topic(abi_type, at.is_hashed, value)
-        elif abi_type.kind in ("uint", "int"):
-            number = str(abi_json.render(abi_type, value))
-            ends = (LEAST, MOST) if how == EQUAL else (how,)
-            conditions += [(position, end, number) for end in ends]
+        if at.key is not None and how == EQUAL:
+            keys[at.key - 1] = key_of(abi_type, _topic(abi_type, at.is_hashed, value))
         else:
-            conditions.append((position, EQUAL, _text(abi_json.render(abi_type, value))))
-    return tuple(topics), conditions
+            shown = abi_json.render(abi_type, value)
+            text = orjson.dumps(shown).decode() if how == EQUAL else str(shown)
+            conditions.append((position, how, text))
+    return tuple(keys), conditions
 
 
 def _given_type(abi_type: AbiType, is_hashed: bool) -> AbiType:
@@ -163,9 +164,3 @@ def _topic(abi_type: AbiType, is_hashed: bool, value: Any) -> bytes:
     if is_hashed and abi_type.kind in ("bytes", "string"):
         return keccak256(value)
     return encode([topic_type(abi_type)], [value])
-
-
-def _text(value: Any) -> str:
-    """Return a value as PostgreSQL has it in a text."""
-    text = ("true" if value else "false") if isinstance(value, bool) else str(value)
-    return text.replace("\0", "\ufffd")

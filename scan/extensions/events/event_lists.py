@@ -10,17 +10,11 @@ import orjson
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.errors import InvalidParameter, NotFound, Unavailable
-from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.events import event_filters
+from scan.extensions.events.event_decoding import KEYS
 from scan.extensions.events.event_filters import EQUAL, FormFilter, Parameter
-from scan.extensions.events.event_tables import (
-    MALFORMED,
-    OF_LOG,
-    EventColumn,
-    EventTable,
-    read_table,
-)
+from scan.extensions.events.event_tables import MALFORMED, OF_LOG, EventTable, read_table
 from scan.hex import to_hex
 from scan.http.list_responses import ORDERED
 from scan.queries.list_pages import Page, Window, in_kept_blocks
@@ -31,7 +25,7 @@ ARGUMENTS = "args"
 STANDARD = (*ORDERED, ARGUMENTS)
 RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
 MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
-# Logs of a form that a page compares with conditions. PostgreSQL decodes one in about 100 us.
+# Logs of a form that a page compares with conditions.
 MAX_COMPARED = 10_000
 # Of the logs' data of a page: its decoded values may take eight times as many.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
@@ -53,8 +47,10 @@ class ListedEvents(NamedTuple):
 
 
 class FollowedEvent(NamedTuple):
-    """An event of a followed contract, which has all its logs from a block on."""
+    """An event of a followed contract, which has all its logs from a block on; `id` is that of its
+    view."""
 
+    id: int
     table: EventTable
     complete_from: int
     view_forms: Sequence[Record]  # by which the view decodes logs, in the order of table.forms
@@ -144,7 +140,7 @@ def find(reader: Reader, address: bytes, event: str) -> FollowedEvent:
         raise InvalidParameter(reason, field="event")
     row = rows[0]
     table = read_table(address, contract, row["view"], row["event"], row["columns"], row["forms"])
-    return FollowedEvent(table, complete_from, row["forms"])
+    return FollowedEvent(row["id"], table, complete_from, row["forms"])
 
 
 def _meant(event: str) -> tuple[str | None, str | None, str | None]:
@@ -202,14 +198,14 @@ def _page(
     max_total: int | None,
 ) -> Page:
     table = event.table
-    signatures = [event.view_forms[of.number]["signature"] for of in filters]
+    signatures = [event.view_forms[of.place]["signature"] for of in filters]
     scope = {"address": table.address, "filters": [*zip(signatures, filters, strict=True)]}
     traversal = window.traversal("contract_events", scope)
     window = in_kept_blocks(reader, window)
     of_filters = statement_forms(event, filters)
     has_conditions = of_filters["has_conditions"]
     row = reader.row(
-        "queries/contract_events_list",
+        "queries/decoded_events_list",
         is_unbounded=has_conditions or window.offset > 0,
         **of_filters,
         **window.params(traversal),
@@ -221,7 +217,7 @@ def _page(
         raise Unavailable(TOO_LARGE)
     read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
     logs = orjson.loads(read.data)
-    records = [shape(event, filters[log["form"]].number, log) for log in logs]
+    records = [shape(event, filters[log["form"]].place, log) for log in logs]
     complete_from = _incomplete_until(reader, event.complete_from)
     if complete_from is not None:
         reader.do_not_cache()  # older logs are being filled
@@ -236,61 +232,47 @@ def _incomplete_until(reader: Reader, complete_from: int) -> int | None:
 
 def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict[str, Any]:
     """Return the parameters of the list's statement that say which logs of an event it has."""
-    forms = [_form(event.view_forms[of.number], of) for of in filters]
-    is_anonymous = any(form["anonymous"] for form in forms)
-    of_topics = {n: {form[f"topic{n}"] is not None for form in forms} for n in (1, 2, 3)}
+    forms: list[Record] = [
+        {"number": event.view_forms[of.place]["number"], "conditions": of.conditions}
+        | {name: key and key.hex() for name, key in zip(KEYS, of.keys, strict=True)}
+        for of in filters
+    ]
+    given = {name: {form[name] is not None for form in forms} for name in KEYS}
+    is_mixed = any(len(of_forms) > 1 for of_forms in given.values()) or True in given["key4"]
     return {
-        "address": event.table.address,
+        "event": event.id,
         "forms": orjson.dumps(forms).decode(),
-        "is_anonymous": is_anonymous,
-        **{f"by_topic{n}": bool(forms) and given == {True} for n, given in of_topics.items()},
-        "is_mixed": any(len(given) > 1 for given in of_topics.values()),
-        "has_conditions": is_anonymous or any(form["conditions"] for form in forms),
+        **{f"by_{name}": given[name] == {True} for name in KEYS[:3]},
+        "is_mixed": is_mixed,
+        "has_conditions": any(of.conditions for of in filters),
     }
 
 
-def _form(view_form: Mapping[str, Any], of: FormFilter) -> Record:
-    """Return a form as the statement reads it."""
-    kept = "anonymous first last indexed plain order others rivals topic0".split()
-    topics = {f"topic{n}": topic and topic.hex() for n, topic in enumerate(of.topics)}
-    form = {**topics, **{name: view_form[name] for name in kept}, "conditions": of.conditions}
-    if form["anonymous"]:
-        form["topic0"] = topics["topic0"]
-    return form
-
-
-def _record(event: FollowedEvent, number: int, log: Record) -> Record:
-    view_form = event.view_forms[number]
-    values = log.pop("values")
+def _record(event: FollowedEvent, place: int, log: Record) -> Record:
+    view_form = event.view_forms[place]
+    values, alternatives, *_ = map(log.pop, ("values", "alternatives", "form", "keys"))
     names = [argument["name"] for argument in view_form["arguments"]]
-    log.pop("form")
-    log.pop("topics")
-    return {
+    record = {
         **log,
         "address": to_hex(event.table.address),
         "name": event.table.event,
         "signature": view_form["signature"],
         "args": None if values is None else dict(zip(names, values, strict=True)),
     }
+    if alternatives:
+        record["alternatives"] = [dict(zip(names, of, strict=True)) for of in alternatives]
+    return record
 
 
-def row_of_view(event: FollowedEvent, number: int, log: Record) -> Record:
+def row_of_view(event: FollowedEvent, place: int, log: Record) -> Record:
     """Return the row of the view of a log of a form, in the order of its columns; bytes as hex."""
     table, values = event.table, log["values"]
     of_log = (log["blockNumber"], log["timestamp"], log["transactionHash"], log["logIndex"])
     row: Record = dict(zip(OF_LOG, (*of_log, to_hex(table.address)), strict=True))
     row |= dict.fromkeys(name for name, _ in table.view_columns)
-    for position, column in enumerate(table.forms[number].columns):
+    for position, column in enumerate(table.forms[place].columns):
         row[column.name] = None if values is None else values[position]
-        if column.bytes_column is not None:
-            row[column.bytes_column] = _topic_of(column, log["topics"])
+        if column.bytes_column is not None and column.key is not None:
+            row[column.bytes_column] = log["keys"][column.key - 1]
     row[MALFORMED] = values is None
     return row
-
-
-def _topic_of(column: EventColumn, topics: Sequence[str | None]) -> str | None:
-    assert column.topic is not None and column.topic < MAX_TOPICS
-    topic = topics[column.topic]
-    if topic is None or column.kind != "address":
-        return topic
-    return f"0x{topic[26:]}" if topic.startswith("0x" + "0" * 24) else None

@@ -14,16 +14,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts import abi_json
-from scan.contracts.abi import MAX_VALUES, STATED, AbiType
-from scan.contracts.abi_decoding import (
-    HASH,
-    MAX_ALTERNATIVES,
-    MAX_ENTRIES,
-    MAX_TYPES,
-    Entry,
-    index_abi,
-    topic_type,
-)
+from scan.contracts.abi import STATED, AbiType
+from scan.contracts.abi_decoding import HASH, MAX_ENTRIES, MAX_TYPES, Entry, index_abi, topic_type
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -37,14 +29,14 @@ MALFORMED = "is_malformed"
 RESERVED = frozenset({*OF_LOG, MALFORMED, *"oid tableoid xmin xmax cmin cmax ctid".split()})
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SQL_TYPES = {"uint": "numeric", "int": "numeric", "bool": "boolean", "array": "jsonb"}
-_NO_TYPE = ["unknown", 0, False, 32, 0, [], None]
 
 
 class EventColumn(NamedTuple):
     """A column of an argument. `argument` is its name in the ABI, which may be empty, `type` its
     type there, `kind` as AbiType has it; `sql_type` is the column's. `is_hashed`: of an indexed
-    argument of a dynamic or composite type, whose topic has the hash. `topic` is the index of its
-    topic, None where the data has it; `bytes_column` then has that topic, or its address."""
+    argument of a dynamic or composite type, whose topic has the hash. `key` is the place of its
+    topic among those of arguments, from 1 on, None where the data has it; `bytes_column` then has
+    that topic, or its address."""
 
     name: str
     argument: str
@@ -53,14 +45,16 @@ class EventColumn(NamedTuple):
     sql_type: str
     indexed: bool
     is_hashed: bool
-    topic: int | None
+    key: int | None
     bytes_column: str | None
 
 
 class EventForm(NamedTuple):
-    """What an event is from a block on, up to another one or None. `entry` is as ABIs are indexed,
-    and `columns` has one column for each of its arguments. `topic0` is None of an anonymous one."""
+    """What an event is from a block on, up to another one or None. `number` is among the table's
+    forms, and stays. `entry` is as ABIs are indexed, and `columns` has one column for each of its
+    arguments. `topic0` is None of an anonymous one."""
 
+    number: int
     entry: Entry
     topic0: bytes | None
     first_block: int
@@ -165,6 +159,7 @@ def merged(
     for version in versions:
         events = events_in(version.entries).read
         present = {_key(definition, entry) for definition, entry in events}
+        shapes = {_shape(definition, entry) for definition, entry in events}
         used: set[str] = set()
         for definition, entry in events:
             alike = [t for t in tables.values() if t.event == entry.name]
@@ -178,7 +173,8 @@ def merged(
                 name = view[len(contract) + 1 :]
                 table = EventTable(address, contract, entry.name, name, view, (), ())
             old = _forms(before, table)
-            tables[table.view] = _with_form(table, old, definition, entry, version.first_block)
+            first = version.first_block
+            tables[table.view] = _with_form(table, old, definition, entry, first, shapes)
             used.add(table.view)
     for view, table in before.items():
         new = tables[view].forms
@@ -199,6 +195,10 @@ def _key_of(form: EventForm) -> tuple[str, bool]:
     return _key(form.definition, form.entry)
 
 
+def _shape(definition: Mapping[str, Any], entry: Entry) -> tuple[Any, ...]:
+    return (*_key(definition, entry), entry.names, entry.types, entry.indexed)
+
+
 def _is_alike(form: EventForm, definition: Mapping[str, Any], entry: Entry) -> bool:
     """Return whether the logs of a form may be those of an event: it has as many topics."""
     topics = sum(form.entry.indexed), sum(entry.indexed)
@@ -211,35 +211,39 @@ def _with_form(
     definition: Mapping[str, Any],
     entry: Entry,
     first_block: int,
+    shapes: Collection[tuple[Any, ...]],
 ) -> EventTable:
-    """Return a table with the form of an event from a block on. What a form that is `stored` from
-    that block on calls the arguments, they are called."""
+    """Return a table with the form of an event from a block on, whose version has events of
+    `shapes`: alike ones that it does not have end before it. What a form that is `stored` from that
+    block on calls the arguments, they are called."""
     is_first = not any(_is_alike(form, definition, entry) for form in table.forms)
     first = 0 if is_first else first_block
+    number = 1 + max((form.number for form in (*table.forms, *stored)), default=0)
     for form in stored:
         if (
             form.first_block == first
             and _is_alike(form, definition, entry)
             and form.entry.indexed == entry.indexed
         ):
-            definition, entry = form.definition, form.entry
-    shape = entry.names, entry.types, entry.indexed
+            number, definition, entry = form.number, form.definition, form.entry
     forms = []
     for form in table.forms:
         if form.last_block is None and _is_alike(form, definition, entry):
-            if (form.entry.names, form.entry.types, form.entry.indexed) == shape:
+            of_form = _shape(form.definition, form.entry)
+            if of_form == _shape(definition, entry):
                 return table
-            form = form._replace(last_block=first_block - 1)
+            if of_form not in shapes:
+                form = form._replace(last_block=first_block - 1)
         forms.append(form)
     is_anonymous = bool(definition.get("anonymous"))
     topic0 = None if is_anonymous else keccak256(entry.signature.encode())
-    columns, view_columns = _columns(table.view_columns, entry, int(not is_anonymous))
-    form = EventForm(entry, topic0, first, None, columns, definition)
+    columns, view_columns = _columns(table.view_columns, entry)
+    form = EventForm(number, entry, topic0, first, None, columns, definition)
     return table._replace(forms=(*forms, form), view_columns=view_columns)
 
 
 def _columns(
-    before: Sequence[tuple[str, str]], entry: Entry, first_topic: int
+    before: Sequence[tuple[str, str]], entry: Entry
 ) -> tuple[tuple[EventColumn, ...], tuple[tuple[str, str], ...]]:
     """Return the columns of an event's arguments, and those of its view, given those that it had:
     columns that are there are used where name and type are the same."""
@@ -253,7 +257,7 @@ def _columns(
         return name
 
     columns = []
-    for number, column in enumerate(_unnamed_columns(entry, first_topic), start=1):
+    for number, column in enumerate(_unnamed_columns(entry), start=1):
         name = identifier(column.argument, f"argument_{number}")[: MAX_IDENTIFIER - 12 - _NUMBER]
         name = add(f"{name}_hash" if column.is_hashed else name, column.sql_type)
         columns.append(column._replace(name=name))
@@ -265,9 +269,9 @@ def _columns(
     return (*columns,), (*view.items(),)
 
 
-def _unnamed_columns(entry: Entry, first_topic: int) -> Iterator[EventColumn]:
+def _unnamed_columns(entry: Entry) -> Iterator[EventColumn]:
     """Yield the columns of an event's arguments without their names in the view."""
-    topics = count(first_topic)
+    keys = count(1)
     for label, type_, is_indexed in zip(entry.names, entry.types, entry.indexed, strict=True):
         is_hashed = is_indexed and topic_type(type_) is HASH
         yield EventColumn(
@@ -278,7 +282,7 @@ def _unnamed_columns(entry: Entry, first_topic: int) -> Iterator[EventColumn]:
             sql_type="text" if is_hashed else sql_type_of(type_),
             indexed=is_indexed,
             is_hashed=is_hashed,
-            topic=next(topics) if is_indexed else None,
+            key=next(keys) if is_indexed else None,
             bytes_column=None,
         )
 
@@ -288,15 +292,12 @@ def sql_type_of(abi_type: AbiType) -> str:
     return "jsonb" if abi_type.kind == "tuple" else _SQL_TYPES.get(abi_type.kind, "text")
 
 
-def described(abi_type: AbiType) -> list[Any]:
-    """Return a type as abi_values() of the schema reads it."""
-    kind, _, size, items, labels, dynamic, head_bytes, decimals = abi_type
-    inner = [described(item) for item in items]
-    if max(size or 0, head_bytes // 32) > MAX_VALUES or _NO_TYPE in inner:
-        return _NO_TYPE  # of which no data has a value
-    names = [*map(storable, labels)] if kind == "tuple" else []
-    is_object = kind == "tuple" and abi_json.are_unique_names(names)
-    return [kind, size, dynamic, head_bytes, decimals, inner, names if is_object else None]
+def key_of(abi_type: AbiType, topic: bytes) -> bytes | None:
+    """Return what decoded_events has of the topic of an argument: of an address its 20 bytes, None
+    where it has more."""
+    if abi_type.kind != "address":
+        return topic
+    return None if any(topic[:12]) else topic[12:]
 
 
 def storable(text: str) -> str:
@@ -304,58 +305,28 @@ def storable(text: str) -> str:
     return text.encode("utf-8", "replace").decode().replace("\0", "\ufffd")
 
 
-def view_forms(table: EventTable, tables: Sequence[EventTable]) -> str:
-    """Return the forms of a table as JSON, as publish_event_view() of the schema and
-    read_tables() read them, given all tables of its contract."""
-    forms = [form for of in tables for form in of.forms]
-    named = sorted({form.topic0.hex() for form in forms if form.topic0 is not None})
-    anonymous = [form for form in forms if form.topic0 is None]
-    return orjson.dumps([_view_form(form, named, anonymous) for form in table.forms]).decode()
+def view_forms(table: EventTable) -> str:
+    """Return the forms of a table as JSON, as publish_event_view() of the schema and read_table()
+    read them."""
+    return orjson.dumps([*map(_view_form, table.forms)]).decode()
 
 
-def _view_form(
-    form: EventForm, named: Sequence[str], anonymous: Sequence[EventForm]
-) -> Mapping[str, Any]:
-    entry, columns = form.entry, []
+def _view_form(form: EventForm) -> Mapping[str, Any]:
+    columns = []
     for position, column in enumerate(form.columns):
         columns.append([column.name, "value", position])
         if column.bytes_column is not None:
-            columns.append([column.bytes_column, _in_topic(column), column.topic])
-    rivals = {
-        other.entry.signature: _types(other.entry)
-        for other in anonymous
-        if form.topic0 is None
-        and sum(other.entry.indexed) == sum(entry.indexed)
-        and other.entry.signature != entry.signature
-    }
+            columns.append([column.bytes_column, "key", column.key])
     return {
-        **_types(entry),
+        "number": form.number,
         "anonymous": form.topic0 is None,
         "topic0": None if form.topic0 is None else form.topic0.hex(),
         "first": form.first_block,
         "last": form.last_block,
-        "others": named if form.topic0 is None else [],
-        # As in decode_log() none of too many is taken for the event.
-        "rivals": [*rivals.values()] if len(rivals) < MAX_ALTERNATIVES else None,
         "columns": [*columns, [MALFORMED, "malformed", 0]],
-        "signature": storable(entry.signature),
+        "signature": storable(form.entry.signature),
         "arguments": _arguments(form.columns),
-        "definition": _clean(form.definition),
-    }
-
-
-def _in_topic(column: EventColumn) -> str:
-    """Return what the bytes of an argument's column are of its topic."""
-    return "address" if column.kind == "address" else "word"
-
-
-def _types(entry: Entry) -> Mapping[str, Any]:
-    """Return an event's types as event_arguments() of the schema reads them."""
-    pairs = [*zip(entry.types, entry.indexed, strict=True)]
-    return {
-        "indexed": [described(topic_type(type_)) for type_, is_topic in pairs if is_topic],
-        "plain": [described(type_) for type_, is_topic in pairs if not is_topic],
-        "order": entry.indexed,
+        "definition": clean(form.definition),
     }
 
 
@@ -377,13 +348,19 @@ def _arguments(columns: Sequence[EventColumn]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _clean(value: Any) -> Any:
-    """Return a part of an ABI with texts that PostgreSQL's JSON takes."""
+def clean(value: Any) -> Any:
+    """Return JSON with texts that PostgreSQL's JSON takes."""
     if isinstance(value, dict):
-        return {storable(key): _clean(of) for key, of in value.items()}
+        return {storable(key): clean(of) for key, of in value.items()}
     if isinstance(value, list):
-        return [*map(_clean, value)]
+        return [*map(clean, value)]
     return storable(value) if isinstance(value, str) else value
+
+
+def entry_of(form: Mapping[str, Any]) -> Entry:
+    """Return the event of a form of view_forms()."""
+    [(_, entry)] = events_in([form["definition"]]).read
+    return entry
 
 
 def read_table(
@@ -395,20 +372,18 @@ def read_table(
     read = []
     for form in forms:
         definition = form["definition"]
-        [(_, entry)] = events_in([definition]).read
+        entry = entry_of(form)
         names = {(what, number): name for name, what, number in form["columns"]}
-        unnamed = _unnamed_columns(entry, int(not form["anonymous"]))
         columns_of_form = tuple(
             column._replace(
                 name=names["value", position],
                 sql_type=sql_types[names["value", position]],
-                bytes_column=names.get((_in_topic(column), column.topic)),
+                bytes_column=names.get(("key", column.key)),
             )
-            for position, column in enumerate(unnamed)
+            for position, column in enumerate(_unnamed_columns(entry))
         )
         topic0 = None if form["anonymous"] else bytes.fromhex(form["topic0"])
-        read.append(
-            EventForm(entry, topic0, form["first"], form["last"], columns_of_form, definition)
-        )
+        blocks = form["first"], form["last"]
+        read.append(EventForm(form["number"], entry, topic0, *blocks, columns_of_form, definition))
     name = view[len(contract) + 1 :]
     return EventTable(address, contract, event, name, view, (*read,), view_columns)

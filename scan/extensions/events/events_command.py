@@ -30,9 +30,9 @@ what it is a proxy of.
 A view has block_number, timestamp, transaction_hash, log_index, contract, a column for each
 argument, and is_malformed. Integers are numeric, addresses and bytes hex, arrays and tuples jsonb
 with integers as texts. Of an indexed string, array or tuple the log has the hash alone: memo_hash.
-What is no UTF-8 in a string, and a zero, is U+FFFD; such a text ends with its 256th. Columns
-owner_bytes of indexed arguments have indexes: 20 bytes of an address, else the 32 bytes of the
-topic. What is not read of a row costs nothing: count(*) decodes no log.
+What is no UTF-8 in a string is U+FFFD, and in SQL a zero, too. Columns owner_bytes of indexed
+arguments have indexes: 20 bytes of an address, else the 32 bytes of the topic. Logs are decoded
+once, when they are stored or their ABI is known, the newest first.
 
 Names are in small letters, words apart: tokenId is token_id, an argument without a name argument_2.
 What SQL has no place for is _, and what is taken gets a number: a second event Deposit is
@@ -113,6 +113,12 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
             progress.show(filled)
         progress.end()
         following.make_views()
+        total = _contract(following, options.address).undecoded
+        progress = long_work.Progress(max(total, 1), f"{added.name}: decoded", unit="logs")
+        decoded = 0
+        while not work.stop.is_set() and (count := following.decode()):
+            progress.show(min(decoded := decoded + count, total))
+        progress.end()
         contract = _contract(following, options.address)
         print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
         print_lines(*(f"events.{view}" for view in following.views(options.address)))
@@ -128,6 +134,8 @@ def _remarks(contract: FollowedContract) -> Iterator[str]:
         yield contract.problem
     if contract.views_problem is not None:
         yield f"views cannot be made: {contract.views_problem}"
+    if contract.undecoded:
+        yield f"{contract.undecoded:,} logs are not decoded yet: the indexer does this"
     if contract.left_out:
         yield (
             f"{contract.left_out:,} events of the ABI have no view: {MAX_TYPES:,} types of an ABI"

@@ -32,7 +32,7 @@ def tables(database: Database, names: set[str]) -> dict[str, AddedTable]:
     if not wanted:
         return {}
     added = {}
-    for address, contract, view, event, columns, forms in database.rows(
+    for address, contract, number, view, event, columns, forms in database.rows(
         "events/views_list", address=None
     ):
         if view in wanted:
@@ -40,7 +40,7 @@ def tables(database: Database, names: set[str]) -> dict[str, AddedTable]:
             table = read_table(
                 bytes(address), contract, view, event, orjson.loads(columns), view_forms
             )
-            rows = _Rows(FollowedEvent(table, 0, view_forms))
+            rows = _Rows(FollowedEvent(number, table, 0, view_forms))
             added[f"{PREFIX}{view}"] = AddedTable(columns_of(table), rows)
     return added
 
@@ -84,7 +84,7 @@ class _Rows:
         after, limit = None, ROWS_AT_ONCE
         while True:
             [row] = database.rows(
-                "queries/contract_events_list",
+                "queries/decoded_events_list",
                 **event_lists.statement_forms(self._event, self._filters),
                 direction="asc",
                 limit=limit,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan import parameters
 from scan.contracts import transaction_contents
 from scan.database import connection, errors, transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
@@ -22,8 +23,8 @@ from scan.ethereum import events, node_errors
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
-from scan.extensions.events import event_tables, queries
-from scan.extensions.events.event_tables import EventTable, Version, events_in
+from scan.extensions.events import event_decoding, event_tables, queries
+from scan.extensions.events.event_tables import EventForm, EventTable, Version, events_in
 from scan.extensions.events.queries import FollowedContract
 from scan.extensions.events.rows import TABLE, ContractEvent, contract_event, contract_events
 from scan.hex import to_hex
@@ -126,7 +127,7 @@ class Following:
             tx.execute("indexer/chain_notify")
         if row is None:
             raise CannotFollow(NO_BLOCK)
-        return FollowedContract(address, name, row[0], automatic, None, None, 0, 0)
+        return FollowedContract(address, name, row[0], automatic, None, None, 0, 0, 0)
 
     def remove(self, address: bytes) -> list[str]:
         """Remove a contract with its logs and views, and return the names of these."""
@@ -182,6 +183,11 @@ class Following:
                 )
                 if is_new:
                     log.warning("views of the events of %s cannot be made: %s", name, reason)
+        self.decode()
+
+    def decode(self) -> int:
+        """Decode a batch of the logs that are to be decoded; return how many it had."""
+        return event_decoding.decode_queued(self._database)
 
     def _note_upgrades(self) -> None:
         """Note the proxies that emitted logs since they were looked at, and have another
@@ -227,13 +233,11 @@ class Following:
         taken = {view for (view,) in others}
         made = event_tables.merged(address, name, own, versions, taken)
         before = {table.view: table for table in own}
-        has_other_names = {f.topic0 for t in made for f in t.forms} != {
-            f.topic0 for t in own for f in t.forms
-        }
-        changed = [t for t in made if has_other_names or before.get(t.view) != t]
+        changed = [t for t in made if before.get(t.view) != t]
         with self._database.transaction() as tx:
             if changed:
-                _put(tx, address, changed, made)
+                _put(tx, address, changed)
+                _queue(tx, address, [(before.get(t.view), t) for t in changed])
             tx.execute(
                 "events/contract_set_digest",
                 address=address,
@@ -402,6 +406,7 @@ class Following:
             tx.execute("indexer/chain_notify")
         if is_last:  # its older logs may tell of further implementations
             self._upgraded.add(fill.address)
+        self.decode()
         return len(blocks)
 
     def _read(
@@ -454,12 +459,7 @@ def _stored_logs(number: int, block: StoredBlock, address: bytes) -> Iterator[Co
                 yield contract_event(number, index, log_index, address, topics, log_data)
 
 
-def _put(
-    tx: transaction.Transaction,
-    address: bytes,
-    changed: Sequence[EventTable],
-    tables: Sequence[EventTable],
-) -> None:
+def _put(tx: transaction.Transaction, address: bytes, changed: Sequence[EventTable]) -> None:
     """Store tables, and make their views. Raises SchemaMismatch where one cannot be made."""
     for start in range(0, len(changed), VIEWS_AT_ONCE):
         some = changed[start : start + VIEWS_AT_ONCE]
@@ -469,5 +469,38 @@ def _put(
             names=[table.view for table in some],
             events=[event_tables.storable(table.event) for table in some],
             columns=[orjson.dumps(table.view_columns).decode() for table in some],
-            forms=[event_tables.view_forms(table, tables) for table in some],
+            forms=[event_tables.view_forms(table) for table in some],
         )
+
+
+def _queue(
+    tx: transaction.Transaction,
+    address: bytes,
+    changed: Sequence[tuple[EventTable | None, EventTable]],
+) -> None:
+    """Have the logs decoded again that other forms of a contract's tables, before and after, may
+    change. Those of the newest blocks follow once the indexer writes none by former forms."""
+    topics = {form.topic0 for _, table in changed for form in table.forms}
+    queued = {"address": address, "topics": None if None in topics else [*topics]}
+    first = min(_first_difference(before.forms if before else (), t.forms) for before, t in changed)
+    head, *_ = tx.row("indexer/blocks_get_head") or (-1,)
+    tx.execute("events/logs_queue", block_from=first, block_to=head, **queued)
+    tx.execute("indexer/writes_lock")
+    first = max(first, head + 1)
+    tx.execute("events/logs_queue", block_from=first, block_to=parameters.BIGINT_MAX, **queued)
+
+
+def _first_difference(before: Sequence[EventForm], after: Sequence[EventForm]) -> int:
+    """Return the first block in which other forms are in force."""
+
+    def in_force(forms: Sequence[EventForm], block: int) -> list[EventForm]:
+        ends = ((form, form.last_block) for form in forms if form.first_block <= block)
+        return [f._replace(last_block=None) for f, last in ends if last is None or block <= last]
+
+    forms = (*before, *after)
+    blocks = {form.first_block for form in forms}
+    blocks |= {form.last_block + 1 for form in forms if form.last_block is not None}
+    return next(
+        (block for block in sorted(blocks) if in_force(before, block) != in_force(after, block)),
+        parameters.BIGINT_MAX,
+    )

@@ -1,4 +1,5 @@
-"""Following beside the indexer: contracts of builds, views of new ABIs, and older logs."""
+"""Following beside the indexer: contracts of builds, views of new ABIs, older logs, and logs to be
+decoded."""
 
 import logging
 import threading
@@ -60,6 +61,8 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                     builds_at = _next(following.follow_builds, BUILDS_EVERY_S)
                 if time.monotonic() >= views_at:
                     views_at = _next(following.make_views, EVERY_S)
+                if following.decode():
+                    is_idle = False
                 for fill in following.fills():
                     waits[fill.address] = waits.get(fill.address, 0) - 1
                     if waits[fill.address] < 0:

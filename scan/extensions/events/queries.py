@@ -17,7 +17,8 @@ class Rows(Protocol):
 class FollowedContract(NamedTuple):
     """A followed contract; from the block `complete_from` on all its logs are stored. `problem`
     says why older ones are not filled, `views_problem` why its views cannot be made; `left_out` are
-    the events of its ABI that are no views, as they exceed bounds or are malformed."""
+    the events of its ABI that are no views, as they exceed bounds or are malformed, `undecoded`
+    logs that are to be decoded."""
 
     address: bytes
     name: str
@@ -27,6 +28,7 @@ class FollowedContract(NamedTuple):
     views_problem: str | None
     views: int
     left_out: int
+    undecoded: int
 
 
 def contracts(database: Rows) -> list[FollowedContract]:
@@ -40,7 +42,7 @@ def tables(database: Rows, address: bytes | None = None) -> list[EventTable]:
         event_tables.read_table(
             bytes(owner), name, view, event, orjson.loads(columns), orjson.loads(forms)
         )
-        for owner, name, view, event, columns, forms in database.rows(
+        for owner, name, _, view, event, columns, forms in database.rows(
             "events/views_list", address=address
         )
     ]

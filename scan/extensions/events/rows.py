@@ -4,10 +4,9 @@ from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, islice, repeat
 from typing import Annotated, NamedTuple
 
-from scan.database import transaction
 from scan.ethereum import blocks, column_types, sparse_tables
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.indexer.hooks import BlockRange, Derived, Rows
+from scan.indexer.hooks import Rows
 
 TABLE = "contract_events"
 _TOPIC = column_types.Column(column_types.HASH, column_types.PROVEN)
@@ -57,20 +56,13 @@ def contract_event(
     return ContractEvent(*places, address, topic0, topic1, topic2, topic3, data)
 
 
-def _unwind(tx: transaction.Transaction, orphaned: BlockRange) -> None:
-    tx.execute("indexer/followed_contracts_unwind", last_kept=orphaned.span[0] - 1)
-
-
-HOOKS = (
-    Derived(tables={}, derive=lambda tx, written: [], unwind=_unwind),
-    Rows(
-        tables={
-            TABLE: sparse_tables.FollowedTable(
-                ContractEvent,
-                contract_events,
-                emitters_list="indexer/followed_contracts_list",
-                begin="indexer/followed_contracts_begin",
-            )
-        }
-    ),
+HOOKS = Rows(
+    tables={
+        TABLE: sparse_tables.FollowedTable(
+            ContractEvent,
+            contract_events,
+            emitters_list="indexer/followed_contracts_list",
+            begin="indexer/followed_contracts_begin",
+        )
+    }
 )

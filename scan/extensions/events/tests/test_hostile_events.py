@@ -8,21 +8,23 @@ from random import Random
 
 import psycopg2
 import pytest
+from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.abi_decoding import MAX_TYPES, index_abi
-from scan.contracts.abi_json import MAX_REPLACED, event_text
+from scan.contracts.abi_decoding import MAX_TYPES, DecodingBudget, index_abi
+from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
-from scan.extensions.events import exports
+from scan.extensions.events import event_decoding, exports
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
 from scan.extensions.events.tests.random_events import Events
+from scan.extensions.events.tests.test_following import following
 from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 
+MOVED = (("a", "address"), ("b", "address"), ("c", "uint256"))
 NAMES = ['"; DROP SCHEMA events; --', "", "é€", "block_number", "xmin", "E" * 300, "a b", "'", "\0"]
-LOG = "SELECT event_arguments(%s, %s, %s::boolean[], %s, %s, %s)"
 
 
 def argument(name, type_="uint256", indexed=False, **fields):
@@ -120,29 +122,26 @@ def test_a_hostile_abi_is_read_up_to_its_bounds():
     assert 90 * len(read.read) <= MAX_TYPES
     assert len(read.read) + read.left_out == 1000
     [deep] = tables_of(event("Deep", nested(8)))
-    assert "timestamp" in view_forms(deep, [deep])
+    assert "timestamp" in view_forms(deep)
     huge = tables_of(event("Huge", argument("x", f"uint8[{10**70}]")), event("Wide", nested(40)))
     assert [table.event for table in huge] == ["Huge"]
     wide = event("Wide", *(argument(f"a{n}") for n in range(200)))
     assert tables_of(wide) == []
 
 
-@pytest.fixture
-def cursor(database_url):
-    with closing(psycopg2.connect(database_url)) as connection, connection.cursor() as cursor:
-        yield cursor
+def decoded(abi, topics, data):
+    """A log as the views of an ABI's events have it; None where it is in none."""
+    texts = map(view_forms, tables_of(*abi))
+    forms = [form for text in texts for form in event_decoding.read_forms(1, text)]
+    log = event_decoding.QueuedLog(0, "", 0, 0, bytes(20), topics, data)
+    return event_decoding.decode(log, forms)
 
 
-def read(cursor, abi, topics, data):
-    """What SQL makes of a log, and what the API does."""
-    [table] = tables_of(abi)
-    [form] = json.loads(view_forms(table, [table]))
-    rest = topics if abi["anonymous"] else topics[1:]
-    types = (json.dumps(form["indexed"]), json.dumps(form["plain"]), form["order"])
-    cursor.execute(LOG, (*types, abi["anonymous"], b"".join(rest), data))
-    decoded = decode_log(topics, data, [index_abi([abi])])
-    values = None if decoded is None else [argument.value for argument in decoded.arguments]
-    return cursor.fetchone()[0], values
+def read(abi, topics, data):
+    """What views make of a log, and what the API does."""
+    of_views, of_api = decoded([abi], topics, data), decode_log(topics, data, [index_abi([abi])])
+    values = None if of_api is None else [argument.value for argument in of_api.arguments]
+    return None if of_views is None else of_views.args, values
 
 
 def altered(random, data):
@@ -165,27 +164,27 @@ def altered(random, data):
 @pytest.mark.parametrize(
     ("events", "logs"), [(60, 6), pytest.param(1200, 10, marks=pytest.mark.thorough)]
 )
-def test_sql_and_the_api_say_the_same_of_damaged_logs(cursor, events, logs):
+def test_views_and_the_api_say_the_same_of_damaged_logs(events, logs):
     random = Random(102)
     drawn = Events(random)
     for number in range(events):
         abi = drawn.event(number)
         for _ in range(logs):
             topics, data, _ = drawn.log(abi)
-            by_sql, by_api = read(cursor, abi, topics, altered(random, data))
-            assert by_sql == by_api, (abi, data.hex())
+            of_views, of_api = read(abi, topics, altered(random, data))
+            assert of_views == of_api, (abi, data.hex())
 
 
 @pytest.mark.parametrize("number", [0, 1, -15, 10**10, 2**167 - 1, -(2**167)])
-def test_decimals_of_vyper_are_numbers_with_ten_places(cursor, number):
+def test_decimals_of_vyper_are_numbers_with_ten_places(number):
     abi = event("Rated", argument("rate", "fixed168x10"), anonymous=False)
     data = number.to_bytes(32, signed=True)
-    [decimal], [value] = read(cursor, abi, [keccak(text="Rated(fixed168x10)")], data)
+    [decimal], [value] = read(abi, [keccak(text="Rated(fixed168x10)")], data)
     # Whatever the precision of decimals is that others have set in this process.
     assert Fraction(decimal) == Fraction(value) == Fraction(number, 10**10)
 
 
-def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(cursor):
+def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds():
     def word(number):
         return number.to_bytes(32)
 
@@ -197,35 +196,134 @@ def test_shared_offsets_and_endless_lengths_cost_no_more_than_their_bounds(curso
     flat = event("Flat", argument("x", "uint256[]"), anonymous=False)
     endless = word(32) + word(2**255)
     many = word(32) + word(90_000) + word(7) * 90_000
-    assert read(cursor, deep, [topic], shared) == (None, None)
+    assert read(deep, [topic], shared) == (None, None)
     [table] = tables_of(flat)
     of_flat = [table.forms[0].topic0]
-    assert read(cursor, flat, of_flat, endless) == (None, None)
-    by_sql, by_api = read(cursor, flat, of_flat, many)
-    assert by_sql == by_api == [["7"] * 90_000]
-    note = event("Note", argument("x", "string"), anonymous=False)
-    [table] = tables_of(note)
-    text = bytes([0, 0xFF, 0xC3, 0x28, 0xE2, 0x82, 0xF0, 0x9F, 0x98, 0x80, 0x41, 0xED, 0xA0]) * 100
-    data = word(32) + word(len(text)) + text + bytes(-len(text) % 32)
-    by_sql, by_api = read(cursor, note, [table.forms[0].topic0], data)
-    assert by_sql == by_api
-    assert by_sql[0].startswith("\ufffd" * 3 + "(")
+    assert read(flat, of_flat, endless) == (None, None)
+    of_views, of_api = read(flat, of_flat, many)
+    assert of_views == of_api == [["7"] * 90_000]
 
 
-def test_texts_are_replaced_alike_and_up_to_a_bound(cursor):
-    random = Random(7)
-    texts = [b"", b"\0", b"a" * 300_000 + b"\0" + "é".encode() * 300_000, b"\xff" * 3_000_000]
-    texts += [b"\xc3\x28" * 400, "\ufffd".encode() * 300, "\ufffd".encode() * 300 + b"\0"]
-    pieces = ["é€𝄞\ufffd".encode(), b"\0", b"\xff", b"\xe2\x82", b"abc" * 40, b"\xf0\x9f\x98"]
-    for _ in range(200):
-        texts.append(b"".join(random.choices(pieces, k=random.randrange(1, 90))))
-    for text in texts:
-        cursor.execute("SELECT abi_text(%s)", [text])
-        assert cursor.fetchone()[0] == event_text(text)
-    with_nulls = [text for text in texts if b"\0" in text]
-    assert with_nulls
-    for text in with_nulls:
-        assert event_text(text).count("\ufffd") <= MAX_REPLACED
+TOPIC = keccak(text="Moved(address,address,uint256)")
+FROM, TO, LARGE = (number.to_bytes(32) for number in (1, 2, 2**200))
+OF_FROM = event("Moved", *(argument(n, t, n == "a") for n, t in MOVED))
+OF_TO = event("Moved", *(argument(n, t, n == "b") for n, t in MOVED))
+OF_BOTH = event("Moved", *(argument(n, t, n != "c") for n, t in MOVED))
+SHOWN = {word: f"0x{word[12:].hex()}" for word in (FROM, TO)}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("abi", [(OF_FROM, OF_BOTH), (OF_BOTH, OF_FROM)])
+def test_a_log_is_of_the_declaration_with_its_number_of_topics(abi):
+    for topics, data in (([TOPIC, FROM], TO + LARGE), ([TOPIC, FROM, TO], LARGE)):
+        of_log = decoded(abi, topics, data)
+        assert of_log.args == [SHOWN[FROM], SHOWN[TO], str(2**200)]
+        assert of_log.keys == [topic[12:] for topic in topics[1:]]
+    for topics in ([TOPIC], [TOPIC, FROM, TO, LARGE]):
+        of_none = decoded(abi, topics, FROM + TO + LARGE)
+        assert (of_none.form.entry.name, of_none.args) == ("Moved", None)
+
+
+@pytest.mark.check
+def test_of_declarations_with_as_many_topics_the_block_decides_else_each_is_said():
+    topics, data = [TOPIC, FROM], TO + LARGE
+    versions = [Version(0, [OF_FROM]), Version(7, [OF_TO]), Version(9, [OF_TO, OF_FROM])]
+    [table] = merged(bytes(20), "vault", (), versions, ())
+    forms = event_decoding.read_forms(1, view_forms(table))
+    log = event_decoding.QueuedLog(0, "", 0, 0, bytes(20), topics, data)
+    by_block = [event_decoding.decode(log._replace(block_number=n), forms) for n in (6, 7, 9)]
+    first, second, third = by_block
+    large = str(2**200)
+    assert first.args == [SHOWN[FROM], SHOWN[TO], large]
+    assert second.args == [SHOWN[TO], SHOWN[FROM], large]
+    assert third.args == [None, None, large]
+    assert [*third.alternatives] in ([first.args, second.args], [second.args, first.args])
+    # A word that is no address leaves none of them.
+    of_none = decoded([OF_FROM, OF_TO], topics, LARGE + LARGE)
+    assert (of_none.args, of_none.alternatives) == (None, ())
+
+
+def add_logs(url, address, topic, *datas, block=0):
+    for index, data in enumerate(datas):
+        execute(
+            url,
+            "INSERT INTO contract_events VALUES (%s, %s, 0, %s, %s, %s, NULL, NULL, NULL, %s)",
+            (block << 20) + index,
+            block,
+            index,
+            address,
+            topic,
+            data,
+        )
+
+
+@pytest.fixture
+def followed(database_url, anvil):
+    """What is followed in a database with blocks: a contract with an event of a text and others."""
+    note = event("Note", argument("select", "string"), argument("", "string[]"), argument("n"))
+    pair = argument("p", "tuple", components=[argument("a", "string"), argument("b", "string")])
+    note["inputs"].append(pair)
+    with Indexing(database_url, anvil.url, until=anvil.head()):
+        connection, followed = following(database_url)
+        with connection:
+            followed.add(bytes(20), "vault", json.dumps([note]))
+            followed.make_views()
+            yield followed
+
+
+NOTE = ["string", "string[]", "uint256", "(string,string)"]
+NOTE_TOPIC = keccak(text=f"Note({','.join(NOTE)})")
+
+
+def test_a_zero_in_a_text_is_replaced_in_sql_alone(database_url, followed):
+    texts = ["a\0b", '\\u0000"{,}', "\ufffd\t\x1f€", ""]
+    values = [texts[0], texts[1:], 2**256 - 1, (texts[0], '"')]
+    add_logs(database_url, bytes(20), NOTE_TOPIC, encode(NOTE, values))
+    assert followed.decode() == 1
+    [row] = execute(database_url, 'SELECT "select", argument_2, n, p FROM events.vault_note')
+    assert row == ("a\ufffdb", texts[1:], 2**256 - 1, {"a": "a\ufffdb", "b": '"'})
+    [(sent,)] = execute(database_url, "SELECT followed_event(0, 0, false)::text")
+    shown = {"a": texts[0], "b": '"'}
+    of_event = {"select": texts[0], "argument_2": texts[1:], "n": str(2**256 - 1), "p": shown}
+    assert json.loads(sent)["args"] == of_event
+
+
+def test_more_logs_than_a_budget_allows_are_decoded_beside(database_url, followed):
+    """Those that are the newest first, and each of them, however large it is."""
+    data = encode(NOTE, ["a" * 100_000, [], 1, ("", "")])
+    add_logs(database_url, bytes(20), NOTE_TOPIC, *[data] * 3)
+    execute(database_url, "UPDATE followed_contracts SET complete_from = 0")
+    numbers = "SELECT log_index FROM events.vault_note ORDER BY log_index"
+    pending = "SELECT events_complete_from(c) FROM followed_contracts c"
+    database = Database(database_url, statement_timeout_ms=0)
+    with closing(database):
+        for left in ([2], [1, 2]):
+            rows = event_decoding.decoded(database, budget=DecodingBudget(len(data) // 32))
+            with database.transaction() as tx:
+                event_decoding.store(tx, rows)
+            assert execute(database_url, numbers) == [(number,) for number in left]
+            assert execute(database_url, pending) == [(1,)]
+    assert [followed.decode(), followed.decode()] == [1, 0]
+    assert execute(database_url, numbers) == [(0,), (1,), (2,)]
+    assert execute(database_url, pending) == [(0,)]
+
+
+def test_a_log_that_a_fork_replaces_while_it_is_decoded_is_decoded_again(database_url, followed):
+    first, second = (encode(NOTE, ["", [], number, ("", "")]) for number in (1, 2))
+    add_logs(database_url, bytes(20), NOTE_TOPIC, first)
+    database = Database(database_url, statement_timeout_ms=0)
+    with closing(database):
+        rows = event_decoding.decoded(database)
+        execute(database_url, "DELETE FROM contract_events")
+        add_logs(database_url, bytes(20), NOTE_TOPIC, second)
+        with database.transaction() as tx:
+            event_decoding.store(tx, rows)
+    assert execute(database_url, "SELECT n FROM events.vault_note") == []
+    assert followed.decode() == 1
+    assert execute(database_url, "SELECT n FROM events.vault_note") == [(2,)]
+    execute(database_url, "DELETE FROM contract_events")
+    left = "SELECT (SELECT count(*) FROM decoded_events) + (SELECT count(*) FROM undecoded_events)"
+    assert execute(database_url, left) == [(0,)]
 
 
 def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil, tmp_path):

@@ -4,8 +4,9 @@
 -- returns: one row: index version, the contract's name (null: it is not followed), the block from which on it is
 --   complete, why views cannot be made (null: they are), events of the ABI that are no views, JSON array of
 --   {view, event, columns, forms}, JSON object of counts by first topic
--- index: followed_contracts_pkey, event_views_by_address, contract_event_counts_pkey
-SELECT index_version(), c.name, c.complete_from, c.views_problem, c.events_left_out, (
+-- index: followed_contracts_pkey, event_views_by_address, contract_event_counts_pkey,
+--   undecoded_events_by_address, contract_events_pkey
+SELECT index_version(), c.name, events_complete_from(c), c.views_problem, c.events_left_out, (
         SELECT json_list(string_agg(json_build_object('view', v.view_name, 'event', v.event, 'columns', v.columns,
             'forms', v.forms)::text, ',' ORDER BY v.view_name))
         FROM event_views v

@@ -18,9 +18,9 @@ CREATE TABLE IF NOT EXISTS unfollowed_contracts (
     address bytea PRIMARY KEY
 );
 
--- The first topics of the forms of a view, in hex.
+-- The first topics of the forms of a view, in hex; of anonymous ones ''.
 CREATE OR REPLACE FUNCTION topics_of_forms(forms jsonb) RETURNS text[] LANGUAGE sql IMMUTABLE PARALLEL SAFE
-RETURN ARRAY(SELECT f.value->>'topic0' FROM jsonb_array_elements(forms) AS f WHERE f.value->>'topic0' IS NOT NULL);
+RETURN ARRAY(SELECT coalesce(f.value->>'topic0', '') FROM jsonb_array_elements(forms) AS f);
 
 -- A view for each event of a followed contract. Names and columns stay once they are here.
 CREATE TABLE IF NOT EXISTS event_views (
@@ -30,6 +30,66 @@ CREATE TABLE IF NOT EXISTS event_views (
     columns jsonb NOT NULL,        -- [[name, SQL type], ...] after those that all views have, in the view's order
     forms jsonb NOT NULL,          -- by which logs are decoded, see EventForm in event_tables.py
     -- Of the forms, which are large where an ABI is: those of other events are not read for a log.
-    topics text[] NOT NULL GENERATED ALWAYS AS (topics_of_forms(forms)) STORED
+    topics text[] NOT NULL GENERATED ALWAYS AS (topics_of_forms(forms)) STORED,
+    id integer GENERATED ALWAYS AS IDENTITY UNIQUE
 );
 CREATE INDEX IF NOT EXISTS event_views_by_address ON event_views (address);
+-- Logs of followed contracts, decoded by the forms of their views: the rows of these.
+CREATE TABLE IF NOT EXISTS decoded_events (
+    ordinal bigint PRIMARY KEY,    -- of contract_events
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    event integer NOT NULL,        -- the id in event_views
+    form smallint NOT NULL,        -- the number among its forms
+    key1 bytea,                    -- the topic of its first indexed argument, or its 20 bytes of an address
+    key2 bytea,
+    key3 bytea,
+    key4 bytea,                    -- of anonymous events alone
+    -- The arguments in the event's order, as JSON has them in answers, with U+FFFD for a zero, which PostgreSQL has in
+    -- no text; null: its data or topics are not the event's. null of one: the log may be of two forms that differ in it.
+    args jsonb,
+    exact json[],                  -- args with their zeros, where there are any
+    alternatives jsonb             -- the args of each form that it may be of, where these are several
+);
+-- serve queries/decoded_events_list, the views of the schema events
+CREATE INDEX IF NOT EXISTS decoded_events_by_event ON decoded_events (event, block_number);
+CREATE INDEX IF NOT EXISTS decoded_events_by_key1 ON decoded_events (event, key1, block_number)
+    WHERE key1 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS decoded_events_by_key2 ON decoded_events (event, key2, block_number)
+    WHERE key2 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS decoded_events_by_key3 ON decoded_events (event, key3, block_number)
+    WHERE key3 IS NOT NULL;
+
+-- Logs that are not decoded yet, or are to be decoded again.
+CREATE TABLE IF NOT EXISTS undecoded_events (
+    ordinal bigint PRIMARY KEY,    -- of contract_events
+    address bytea NOT NULL,
+    queued_by xid8 NOT NULL DEFAULT pg_current_xact_id() -- what another log or form at this ordinal changes
+);
+CREATE INDEX IF NOT EXISTS undecoded_events_by_address ON undecoded_events (address, ordinal);
+
+-- The block from which on all logs of a followed contract are stored and decoded.
+CREATE OR REPLACE FUNCTION events_complete_from(c followed_contracts) RETURNS bigint LANGUAGE sql STABLE
+RETURN greatest(c.complete_from, (SELECT e.block_number + 1 FROM contract_events e WHERE e.ordinal = (
+    SELECT max(u.ordinal) FROM undecoded_events u WHERE u.address = c.address)));
+
+-- An earlier version decoded logs whenever they were read: its views are made again, and its logs decoded then.
+DO $$
+BEGIN
+    IF to_regproc('event_arguments') IS NOT NULL THEN
+        DROP FUNCTION IF EXISTS abi_text, abi_values, event_arguments, event_arguments_call, is_of_words, words_of_form,
+            word_value, word_fits, abi_int, arguments_join, log_data, event_topics, is_of_none, topics_from, topic_address,
+            arguments_match, followed_event, contract_event_record, count_added_events, count_removed_events,
+            forget_event_counts CASCADE;
+        DROP TYPE IF EXISTS abi_reading CASCADE;
+        DROP INDEX IF EXISTS contract_events_by_topic1, contract_events_by_topic2, contract_events_by_topic3;
+        DROP STATISTICS IF EXISTS contract_events_by_event;
+        ALTER TABLE event_views ADD COLUMN IF NOT EXISTS id integer GENERATED ALWAYS AS IDENTITY UNIQUE;
+        DELETE FROM event_views;
+        UPDATE followed_contracts SET abi_digest = NULL;
+        DELETE FROM contract_event_counts;
+        INSERT INTO contract_event_counts
+        SELECT e.address, coalesce(e.topic0, ''), count(*) FROM contract_events e GROUP BY 1, 2;
+    END IF;
+END
+$$;
