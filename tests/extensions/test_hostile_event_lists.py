@@ -7,7 +7,7 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak, to_checksum_address
 
-from scan.extensions.events.event_lists import MAX_COMPARED, MAX_PAGE_BYTES
+from scan.extensions.events.event_lists import MAX_COMPARED, MAX_COMPARED_BYTES, MAX_PAGE_BYTES
 from scan.extensions.events.tests.test_following import following
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -44,7 +44,16 @@ ABI = [
         "name": "Plain",
         "inputs": [{"name": "amount", "type": "uint256", "indexed": False}],
     },
+    {
+        "type": "event",
+        "name": "Large",
+        "inputs": [
+            {"name": "list", "type": "uint256[]", "indexed": False},
+            {"name": "amount", "type": "uint256", "indexed": False},
+        ],
+    },
 ]
+LARGE_LOGS, LARGE_BYTES = 400, 32_000  # each
 PATH = f"/api/v1/contracts/{ADDRESS}/events"
 WHO = to_checksum_address("0x" + "cd" * 20)
 WRONG_CHECKSUM = WHO[:2] + WHO[2:].swapcase()
@@ -110,6 +119,7 @@ def client(service_url):
         insert(url, "<script>(bytes)", 5, large=True)
         insert(url, "Plain(uint256)", MAX_COMPARED + 10)
         insert_typed(url)
+        insert_large(url)
         decode_all(url)
         yield client_over(url)
 
@@ -138,6 +148,22 @@ def insert(url, signature, rows, word_count=1, *, large=False):
         word_count,
         rows - 1,
     )
+
+
+def insert_large(url):
+    """Logs of one block, with numbers that decoding makes the most of."""
+    words = LARGE_BYTES // 32
+    for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
+        execute(
+            url,
+            "INSERT INTO contract_events SELECT (1::bigint << 20) + n, 1, 0, n, %s, %s,"
+            " NULL, NULL, NULL, %s FROM generate_series(%s, %s) AS n",
+            bytes.fromhex(ADDRESS[2:]),
+            keccak(text="Large(uint256[],uint256)"),
+            encode(["uint256[]", "uint256"], [[2**255] * words, amount]),
+            500_000 + first,
+            500_000 + first + count - 1,
+        )
 
 
 def insert_typed(url):
@@ -215,6 +241,26 @@ def test_a_page_compares_a_bounded_number_of_logs(client):
         client, "/Plain", amountMax=3, cursor=get(client, "/Plain", amountMax=3).json["next"]
     )
     assert [log["args"]["amount"] for log in rest.json["events"]] == ["3", "2", "1", "0"]
+
+
+def followed_by(client, path, **query):
+    """The logs of all pages, and how many these are."""
+    pages = [get(client, path, **query).json]
+    while pages[-1]["next"] is not None:
+        pages.append(get(client, path, **query, cursor=pages[-1]["next"]).json)
+    return [log for page in pages for log in page["events"]], len(pages)
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_page_compares_a_bounded_number_of_bytes(client, order):
+    """Of 12.8 MB, the first and the last log of which match; by cursor none is left out."""
+    logs, pages = followed_by(client, "/Large", amount=7, orderBy=order)
+    assert [log["args"]["amount"] for log in logs] == ["7", "7"]
+    assert 2 * pages >= LARGE_LOGS * LARGE_BYTES / MAX_COMPARED_BYTES
+    refused = get(client, "/Large", amount=7, orderBy=order, page=2)
+    assert (refused.status_code, "next" in refused.json["error"]) == (503, True)
+    file = get(client, "/Large", amount=7, orderBy=order, format="ndjson")
+    assert (len(file.text.splitlines()), file.headers["X-Scan-Complete"]) == (2, "true")
 
 
 def test_a_page_has_bounded_data_and_a_file_all(client):

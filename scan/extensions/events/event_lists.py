@@ -27,9 +27,11 @@ RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
 MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
 # Logs of a form that a page compares with conditions.
 MAX_COMPARED = 10_000
+MAX_COMPARED_BYTES = 4 * 1024 * 1024  # of their data
 # Of the logs' data of a page: its decoded values may take eight times as many.
 MAX_PAGE_BYTES = 4 * 1024 * 1024
 FEW_BYTES = 100_000  # of forms of events; 1 MB takes the interpreter about 100 ms
+TOO_MANY = "Before this page are more logs than a page compares: follow `next` of the first page."
 TOO_LARGE = "The data of these logs exceed 4 MiB; ask for fewer with limit, or by a cursor."
 
 Record = dict[str, Any]
@@ -209,10 +211,14 @@ def _page(
         is_unbounded=has_conditions or window.offset > 0,
         **of_filters,
         **window.params(traversal),
-        max_entries=MAX_COMPARED if window.max_entries and not window.offset else None,
+        max_entries=MAX_COMPARED if window.max_entries else None,
         max_total=max_total,
         max_bytes=MAX_PAGE_BYTES,
+        max_compared_bytes=MAX_COMPARED_BYTES,
     )
+    _, count, _, continued_after, *_ = row
+    if window.offset and count < window.limit and continued_after is not None:
+        raise Unavailable(TOO_MANY)
     if row[0] is None:
         raise Unavailable(TOO_LARGE)
     read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)

@@ -96,6 +96,7 @@ class _Rows:
                 max_entries=None,
                 max_total=None,
                 max_bytes=event_lists.MAX_PAGE_BYTES,
+                max_compared_bytes=event_lists.MAX_COMPARED_BYTES,
             )
             _, data, count, _, after_page, *_ = row
             if data is None:
