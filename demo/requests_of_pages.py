@@ -9,7 +9,7 @@ from demo.scenario import SAVER
 from demo.town import COINS, TRADERS, Town
 from scan.extensions.demo.demo_chain import recorded_options
 from scan.extensions.explanations.storage import mapping_keys
-from scan.extensions.explanations.transactions import mapped_code
+from scan.extensions.explanations.transactions import failing_steps
 from scan.extensions.explanations.transactions.state_changes import STATE
 from scan.extensions.items.queries import SELECTORS
 from scan.extensions.traces.transaction_traces import CALLS
@@ -43,7 +43,7 @@ def ask_for_traces(node: Node, anvil: Anvil, first_with_steps: int) -> None:
             if number >= first_with_steps or is_failed:
                 tracers += [mapping_keys.TRACER]
             if is_failed:
-                tracers.append(mapped_code.TRACER)
+                tracers.append(failing_steps.TRACER)
             hash_ = receipt["transactionHash"]
             node.batch(("debug_traceTransaction", [hash_, tracer]) for tracer in tracers)
 

@@ -341,7 +341,7 @@ TIMES_OF_NODE = 10.0
 EXPLANATIONS = "scan.extensions.explanations"
 # Tracers in JavaScript that end themselves after so many milliseconds.
 TRACERS = {
-    "transactions.mapped_code": ("TRACER", "SIMULATION_TRACER"),
+    "transactions.failing_steps": ("TRACER", "SIMULATION_TRACER"),
     "storage.mapping_keys": ("TRACER",),
 }
 

@@ -202,6 +202,25 @@ def test_a_folder_of_an_extension_imports_none_in_it():
     assert not offenders, _listed(offenders)
 
 
+# Of which one room is told in two folders, or which are to be parted.
+OF_ONE_ROOM = {
+    ("scan.ethereum", "scan.ethereum.forms"),
+    ("scan.verification", "scan.verification.languages"),
+    ("scan.extensions.blockscout", "scan.extensions.chain_statistics"),
+}
+
+
+def test_no_folders_import_each_other():
+    imports = {
+        (_folder(module), _folder(imported))
+        for module in MODULES
+        for imported in MODULES.keys() & _imports(module)
+        if module != "scan.__main__"
+    }
+    mutual = {(one, other) for one, other in imports if one < other and (other, one) in imports}
+    assert mutual <= OF_ONE_ROOM, _listed(sorted(map(str, mutual - OF_ONE_ROOM)))
+
+
 def _extension(module):
     """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")

@@ -68,8 +68,8 @@ NOT_COMPARED = set(
     " delivery_queues.*"
     " deliveries.* event_bodies.* dispatchers.* verified_contracts.*"
     " verification_jobs.* signatures.* imported_signatures.* creation_comparisons.*"
-    " stored_verifications.* listed_tokens.* logos.* source_maps.* creation_maps.*"
-    " storage_layouts.* built_abis.* deployment_names.* replaced_codes.* interfaces.*"
+    " stored_verifications.* listed_tokens.* logos.* compiled_sources.*"
+    " built_abis.* deployment_names.* replaced_codes.* interfaces.*"
     " read_findings.* restored_sources.* exported_contracts.* exported_compilations.*"
     " exported_files.* exported_sources.* read_export_files.*".split()
 )

@@ -92,9 +92,7 @@ contract Counter {
 # Of each table, what is said of a verified contract, but for when that was.
 SAID = {
     "verified_contracts": ("verified_at", "match_id"),
-    "source_maps": (),
-    "creation_maps": (),
-    "storage_layouts": (),
+    "compiled_sources": (),
     "interfaces": (),
     "verified_functions": (),
 }

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.explanations.storage.compiler_layouts import layout_of
+from scan.extensions.compiled_sources.compiler_layouts import findings_of
 from scan.verification import compiler_run, submission_compilations
 from tests.support.explorer import compilation, compiled, standard_input
 from tests.support.lists import post
@@ -165,10 +165,8 @@ def using(explorer, monkeypatch):
             at = bytes.fromhex(address[2:])
             [[entries]] = explorer.execute("SELECT entries FROM interfaces WHERE address = %s", at)
             names = [entry["name"] for entry in entries if "library" in entry]
-            return (names, layout_of(explorer.database, at, None)["declared"]) == (
-                ["Made"],
-                {"enum Of.Kind": ["One"]},
-            )
+            layout, _ = findings_of(explorer.database, at, None)
+            return (names, layout["declared"]) == (["Made"], {"enum Of.Kind": ["One"]})
 
         return address, verify, has_findings
 

@@ -11,7 +11,7 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "source, bytecode, values and calls of contracts; builds; imports of source",
     "contracts",
-    needs=("decoding", "explanations", "verification_jobs"),
+    needs=("compiled_sources", "decoding", "explanations", "verification_jobs"),
     paths=("verify", "verified-contracts/"),
     commands={
         "contracts": "take verified contracts over from other explorers, or write ours to a file",

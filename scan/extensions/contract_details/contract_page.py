@@ -16,6 +16,7 @@ from scan import parameters
 from scan.contracts.abi_decoding import CLAIM, Argument, constructor_values
 from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.contract_details import bytecode, contract_values, source_files
 from scan.extensions.contract_details.contract_functions import (
     AmountUnits,
@@ -26,7 +27,6 @@ from scan.extensions.contract_details.contract_functions import (
 )
 from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.explanations.gas_use import gas_of_calls
-from scan.extensions.explanations.storage import compiler_layouts
 from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.http.services import services
@@ -228,9 +228,9 @@ def _modifiers(
     sources += [("proxy-", at, contracts.get(reader(), at, ["sources"])) for at in others]
     modifiers: dict[str, list[tuple[str, str]]] = {}
     for prefix, at, of in sources:
-        layout = compiler_layouts.layout_of(reader().sources.database, at, of.verifier)
+        _, functions = compiler_layouts.findings_of(reader().sources.database, at, of.verifier)
         paths = source_files.in_order(json.loads(of.sources or "{}"), of.path)
-        for selector, (path, written) in (layout.get("modifiers") or {}).items():
+        for selector, (path, written) in (functions.get("modifiers") or {}).items():
             file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
             anchor = formatting.file_anchor(paths.index(path)) if path in paths else ""
             links = [(text, f"{file}#{anchor}L{line}") for text, line in written]

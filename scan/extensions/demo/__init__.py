@@ -11,5 +11,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "the demo chain, which `scan run` shows without a node",
     "operating",
-    needs=("explanations", "labels", "traces"),
+    needs=("compiled_sources", "explanations", "labels", "traces"),
 )

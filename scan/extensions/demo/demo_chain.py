@@ -25,7 +25,7 @@ from scan.ethereum import block_hashing, checksums
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.extensions.demo import demo_node, replay
 from scan.extensions.explanations.storage import mapping_keys
-from scan.extensions.explanations.transactions import mapped_code, state_changes
+from scan.extensions.explanations.transactions import failing_steps, state_changes
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ _NUMBER = re.compile("[0-9]+")
 TRACERS = {
     _NUMBER.sub("", options["tracer"]): name
     for name, options in {
-        "failing steps": mapped_code.TRACER,
+        "failing steps": failing_steps.TRACER,
         "hashed values": mapping_keys.TRACER,
     }.items()
 }

@@ -26,9 +26,7 @@ PATH = ROOT / "demo" / "operator_data.json.gz"
 # What verifying stores, in the order of storing, by the statements that do it.
 STORED = {
     "verified_contracts": "verification/verified_contracts_insert",
-    "storage_layouts": "verification/storage_layouts_put",
-    "source_maps": "verification/source_maps_put",
-    "creation_maps": "verification/creation_maps_put",
+    "compiled_sources": "verification/compiled_sources_put",
 }
 
 

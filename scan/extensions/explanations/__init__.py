@@ -1,8 +1,7 @@
 """What a transaction did and why: its calls, changes of the state, gas; storage by name.
 
 transactions/ has the sentence, the reason of a failure with its line, calls and changes of the
-state; gas_use/ the gas by call and function; storage/ variables by their names. What
-compilers say of verified contracts besides is read by transactions/compiler_findings.py.
+state; gas_use/ the gas by call and function; storage/ variables by their names.
 """
 
 from scan.registry import Extension
@@ -10,5 +9,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "transactions explained: failures, calls, changes of state, gas by call; storage by name",
     "chain data",
-    needs=("traces", "decoding"),
+    needs=("compiled_sources", "decoding", "traces"),
 )

@@ -17,7 +17,7 @@ from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.decoding.details import MAX_CONTRACTS, MAX_SMALL_GAS
 from scan.extensions.explanations.storage import mapping_keys, queries
 from scan.extensions.explanations.transactions import failure_locations, trace_decoding
-from scan.extensions.explanations.transactions.mapped_code import MAX_GAS
+from scan.extensions.explanations.transactions.failing_steps import MAX_GAS
 from scan.extensions.explanations.transactions.state_changes import named_changes
 from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps

@@ -16,7 +16,13 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.explanations.storage.mapping_keys import TRACER as HASHING_TRACER
 from scan.extensions.explanations.storage.mapping_keys import HashedValues, read_values
-from scan.extensions.explanations.transactions import mapped_code, state_changes
+from scan.extensions.explanations.transactions import state_changes
+from scan.extensions.explanations.transactions.failing_steps import (
+    SIMULATION_TRACER,
+    STRUCT_LOGS,
+    FailingSteps,
+    read_steps,
+)
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.traces import step_traces, transaction_traces
 from scan.hex import BadHex, data, quantity, to_hex
@@ -164,16 +170,16 @@ def _require_few_calls(count: Any) -> None:
 
 def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
-) -> mapped_code.FailingSteps:
+) -> FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    tracers = [mapped_code.SIMULATION_TRACER]
+    tracers = [SIMULATION_TRACER]
     if gas_used <= MAX_LISTED_GAS:
-        tracers.append(mapped_code.STRUCT_LOGS)
+        tracers.append(STRUCT_LOGS)
     for tracer in tracers:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):
             try:
-                return mapped_code.read_steps(answer)
+                return read_steps(answer)
             except _MALFORMED:
                 return {}
     return {}

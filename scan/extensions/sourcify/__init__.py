@@ -11,6 +11,6 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
     "compatible interfaces",
-    needs=("explanations", "verification_jobs"),
+    needs=("compiled_sources", "verification_jobs"),
     paths=("chains", "repo-ui", "server/", "v2/"),
 )

@@ -14,7 +14,7 @@ from scan.cached_values import cached_property
 from scan.contracts import abi, abi_decoding
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.sourcify import fields
 from scan.hex import to_hex
 from scan.http.json_responses import json_fragment
@@ -81,7 +81,7 @@ class _Record:
         if language_of_path(self.stored.path) is not solidity.SOLIDITY:
             return None
         database = self.reader.sources.database
-        layout = compiler_layouts.layout_of(database, self.address, self.stored.verifier)
+        layout, _ = compiler_layouts.findings_of(database, self.address, self.stored.verifier)
         return {name: layout[name] for name in ("storage", "types") if name in layout} or None
 
 

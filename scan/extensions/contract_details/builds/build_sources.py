@@ -20,6 +20,8 @@ import msgspec
 
 from scan.cached_values import json_decoder
 from scan.errors import ScanError
+from scan.extensions.compiled_sources import creation_codes, source_maps
+from scan.extensions.compiled_sources.mapped_code import MappedCode
 from scan.extensions.contract_details.builds.build_folders import read, read_json
 from scan.extensions.contract_details.builds.build_formats import (
     MALFORMED,
@@ -33,8 +35,6 @@ from scan.extensions.contract_details.builds.build_formats import (
     metadata_of,
     read_file,
 )
-from scan.extensions.explanations.transactions import compiler_findings
-from scan.extensions.explanations.transactions.mapped_code import MappedCode
 from scan.verification import creation_comparison, metadata_request
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES, solidity
 from scan.verification.languages.vyper import source_map
@@ -197,7 +197,7 @@ class BuiltCreation(NamedTuple):
     """The creation code of a built contract, and its source map as source_maps.packed() has it."""
 
     built: BuiltContract
-    code: compiler_findings.CreationCode
+    code: creation_codes.CreationCode
     source_map: bytes
 
     @property
@@ -222,8 +222,8 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     creation = built.creation
     try:
         linked_code = linked(Code(creation.object, creation.link_references))
-        packed = compiler_findings.packed(source_map(creation.source_map, linked_code.code.hex()))
-        code = compiler_findings.creation_code_of(linked_code)
+        packed = source_maps.packed(source_map(creation.source_map, linked_code.code.hex()))
+        code = creation_codes.creation_code_of(linked_code)
     except MALFORMED:
         return None
     return None if packed is None or code is None else BuiltCreation(built, code, packed)
@@ -264,7 +264,7 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
         deployed[: creation.code.size],
         None,
         creation.code.masked_hash,
-        compiler_findings.unpacked(creation.source_map),
+        source_maps.unpacked(creation.source_map),
         files,
         texts,
     )

@@ -20,11 +20,11 @@ import orjson
 
 from scan import errors
 from scan.database.connection import Database
+from scan.extensions.compiled_sources.mapped_code import BuiltCreations, MappedCode
 from scan.extensions.contract_details.builds import build_folders, build_formats, build_sources
 from scan.extensions.contract_details.builds.build_sources import BuiltCreation
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.contract_page import CLAIMED, clean
-from scan.extensions.explanations.transactions.mapped_code import BuiltCreations, MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.contract_interface import interface_of

@@ -4,10 +4,10 @@ of the index's state names those that are missing."""
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from scan.extensions.compiled_sources.mapped_code import BuiltCreations
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.deployment_names import DeploymentNames
 from scan.extensions.contract_details.builds.settings import Settings, missing
-from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
 from scan.http.background_threads import WorkerThread
 from scan.http.hooks import Service, Worker
 from scan.http.services import Services, services

@@ -17,7 +17,7 @@ import orjson
 from scan.api.renamed_fields import recording
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
-from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.verification.languages import language_of_path, vyper
 
 recorded = recording(__file__)
@@ -324,7 +324,7 @@ class StorageLayouts:
         if not addresses:
             return {}
         distinct = sorted({*addresses})
-        rows = self._database.rows("contracts/storage_layouts_find", addresses=distinct)
+        rows = self._database.rows("contracts/compiled_sources_find_layouts", addresses=distinct)
         by_address = {bytes(address): row for address, *row in rows}
         read: dict[Hashable, Layout] = {}
         layouts: dict[bytes, KnownLayout] = {}
@@ -345,7 +345,7 @@ class StorageLayouts:
         sized = self._layouts.get(key)
         if sized is None:
             stored = self._database.value(
-                "contracts/storage_layouts_get", address=key[0], code_hash=key[1]
+                "contracts/compiled_sources_get_layout", address=key[0], code_hash=key[1]
             )
             text = "" if stored is None else compiler_layouts.unpacked(bytes(stored))
             read = read_vyper if language_of_path(path) is vyper.VYPER else read_solidity

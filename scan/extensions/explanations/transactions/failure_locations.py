@@ -16,8 +16,26 @@ from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import node_errors
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.explanations.transactions import compiler_findings, mapped_code
-from scan.extensions.explanations.transactions.compiler_findings import (
+from scan.extensions.compiled_sources import mapped_code, source_maps
+from scan.extensions.compiled_sources.mapped_code import (
+    MappedCode,
+    Place,
+    RunFunctions,
+    SourceFile,
+    SourceFiles,
+)
+from scan.extensions.compiled_sources.refusing_statements import (
+    CALLED,
+    COMPUTED,
+    ERROR,
+    NEW,
+    PANIC,
+    SAID,
+    Candidate,
+    Failure,
+    Refusal,
+)
+from scan.extensions.compiled_sources.source_maps import (
     CALLS,
     JUMP,
     JUMPI,
@@ -29,26 +47,7 @@ from scan.extensions.explanations.transactions.compiler_findings import (
     SourceLine,
     Span,
 )
-from scan.extensions.explanations.transactions.mapped_code import (
-    FAILING_STEPS,
-    FailingSteps,
-    MappedCode,
-    Place,
-    RunFunctions,
-    SourceFile,
-    SourceFiles,
-)
-from scan.extensions.explanations.transactions.refusing_statements import (
-    CALLED,
-    COMPUTED,
-    ERROR,
-    NEW,
-    PANIC,
-    SAID,
-    Candidate,
-    Failure,
-    Refusal,
-)
+from scan.extensions.explanations.transactions.failing_steps import FAILING_STEPS, FailingSteps
 from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.queries.reader import Reader, Sources
@@ -272,7 +271,7 @@ def _located(
     that is in a source. `files` are those that were read for other calls of the transaction."""
     if not all(step < len(mapped.code) for step in steps):
         return None  # they are of other code
-    spans = compiler_findings.spans_at(mapped.code, mapped.source_map, steps)
+    spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
     run = mapped.run_by(call.input)
     places = [_place(mapped, span, files, run) for span in reversed(spans)][::-1]
     index = _last_step(places, _origins(mapped.code, steps, spans))

@@ -11,6 +11,7 @@ import orjson
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
+from scan.extensions.compiled_sources.mapped_code import has_source_map
 from scan.extensions.decoding.contract_abis import ContractAbis, block_of
 from scan.extensions.decoding.details import TransactionDetails, bound_work
 from scan.extensions.explanations.storage import mapping_keys
@@ -20,7 +21,7 @@ from scan.extensions.explanations.transactions import (
     transaction_summary,
 )
 from scan.extensions.explanations.transactions import state_changes as event_state
-from scan.extensions.explanations.transactions.mapped_code import MAX_GAS, has_source_map
+from scan.extensions.explanations.transactions.failing_steps import MAX_GAS
 from scan.extensions.explanations.transactions.summary_facts import Facts
 from scan.extensions.explanations.transactions.summary_parts import Names
 from scan.extensions.explanations.transactions.trace_decoding import DecodedFrame, decode_trace

@@ -5,7 +5,7 @@ from unittest.mock import patch
 
 import pytest
 
-from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.sourcify.tests.submissions import (
     CHAIN,
     IDENTIFIER,
@@ -81,7 +81,9 @@ def checksummed(given, address):
 
 def test_fields_are_those_selected(explorer, stored):
     path = f"/v2/contract/{CHAIN}/{stored}"
-    with patch.object(compiler_layouts, "layout_of", wraps=compiler_layouts.layout_of) as reading:
+    with patch.object(
+        compiler_layouts, "findings_of", wraps=compiler_layouts.findings_of
+    ) as reading:
         everything = get(explorer, path, fields="all").json
     reading.assert_called_once()
     output = compiled(VERSION, STANDARD, PATH, "Stored")

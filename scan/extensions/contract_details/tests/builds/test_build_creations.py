@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from scan.extensions.compiled_sources.creation_codes import search_hashes
+from scan.extensions.compiled_sources.mapped_code import BuiltCreations
 from scan.extensions.contract_details.builds import build_folders, build_watch
 from scan.extensions.contract_details.tests.builds import projects
-from scan.extensions.explanations.transactions.compiler_findings import search_hashes
-from scan.extensions.explanations.transactions.mapped_code import BuiltCreations
 from tests.support.explorer import compilation, standard_input
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"

@@ -171,21 +171,16 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     file.write_text('{"address": "0x12"}\nno JSON\n')
     done = chain.scan("import", str(file))
     assert done.returncode == 1 and "address" in done.stderr
-    maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
-    layouts = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
-    known, findings = chain.explorer.execute(maps), chain.explorer.execute(layouts)
-    assert len(known) == 4 and findings
+    maps = "SELECT address, to_jsonb(m)::text FROM compiled_sources m ORDER BY address"
+    known = chain.explorer.execute(maps)
+    assert len(known) == 4
     chain.explorer.execute(
-        "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)"
-    )
-    chain.explorer.execute(
-        "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)"
+        "DELETE FROM compiled_sources WHERE address <> (SELECT min(address) FROM compiled_sources)"
     )
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
     assert (chain.explorer.execute(maps), chain.stored()) == (known, before)
-    assert chain.explorer.execute(layouts) == findings
-    chain.explorer.execute("DELETE FROM source_maps")
+    chain.explorer.execute("DELETE FROM compiled_sources")
     other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
     chain.explorer.execute(other, "contracts/Box.sol")
     done = chain.scan("source-maps")

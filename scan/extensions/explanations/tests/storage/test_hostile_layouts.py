@@ -7,8 +7,8 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import NotFound
+from scan.extensions.compiled_sources.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
-from scan.extensions.explanations.storage.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
     MAX_DEPTH,

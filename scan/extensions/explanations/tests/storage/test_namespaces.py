@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.verification import contract_interface

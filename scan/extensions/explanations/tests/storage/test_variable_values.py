@@ -109,7 +109,7 @@ def test_bad_paths(filled, path, status):
 
 
 def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
-    filled.explorer.execute("DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
+    filled.explorer.execute("DELETE FROM compiled_sources WHERE address = %s", data(filled.address))
     assert filled.storage().status_code == 404
     standard = standard_input({conftest.PATH: conftest.KEPT}, **conftest.OPTIMIZED)
     name = f"{conftest.PATH}:Kept"

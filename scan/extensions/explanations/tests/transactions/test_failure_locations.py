@@ -10,6 +10,7 @@ from eth_utils import keccak
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.node_errors import REVERT
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.compiled_sources.refusing_statements import ENTERED, Failure, agreeing
 from scan.extensions.explanations.tests.transactions.failing_lines import (
     FAILING,
     FUNCTIONS,
@@ -18,9 +19,8 @@ from scan.extensions.explanations.tests.transactions.failing_lines import (
     PATH,
     line_of,
 )
+from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
 from scan.extensions.explanations.transactions.failure_locations import FailedCall, of_steps, read
-from scan.extensions.explanations.transactions.mapped_code import STRUCT_LOGS, TRACER
-from scan.extensions.explanations.transactions.refusing_statements import ENTERED, Failure, agreeing
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.queries.reader import Reader
 from tests.support.database import execute

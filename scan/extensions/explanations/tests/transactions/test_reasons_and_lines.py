@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.explanations.storage import compiler_layouts
+from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.explanations.transactions.failure_locations import MAX_ALIKE
 from tests.support.explorer import compiled, linked, standard_input
 from tests.support.solidity import marked_line

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eth_abi.abi import encode
 
-from scan.extensions.explanations.transactions.compiler_findings import SourceText, Span
+from scan.extensions.compiled_sources.source_maps import SourceText, Span
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
 from tests.support.vyper import NEWEST, SOURCES

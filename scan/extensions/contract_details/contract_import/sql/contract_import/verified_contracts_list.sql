@@ -4,12 +4,13 @@
 -- literals: limit
 -- returns: address, match, creation_match, contract_name, file_path, compiler_version, license,
 --   settings and sources as JSON text, constructor_arguments
--- index: verified_contracts_pkey, source_maps_pkey
+-- index: verified_contracts_pkey, compiled_sources_pkey
 SELECT address, match, creation_match, contract_name, file_path, compiler_version, license,
     settings::text, sources::text, constructor_arguments
 FROM verified_contracts v
 WHERE address > %(after)s AND is_indexed
     AND NOT (%(is_unmapped)s AND EXISTS (
-        SELECT FROM source_maps m WHERE m.address = v.address AND m.code_hash = v.code_hash))
+        SELECT FROM compiled_sources m
+        WHERE m.address = v.address AND m.code_hash = v.code_hash AND m.source_map IS NOT NULL))
 ORDER BY address
 LIMIT %(limit)s;

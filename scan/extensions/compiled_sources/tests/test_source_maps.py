@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.explanations.transactions.compiler_findings import (
+from scan.extensions.compiled_sources.source_maps import (
     MAX_LINE,
     SourceText,
     Span,

@@ -6,7 +6,7 @@ import random
 import orjson
 import pytest
 
-from scan.extensions.explanations.transactions import compiler_findings
+from scan.extensions.compiled_sources import creation_codes
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
 
 pytestmark = pytest.mark.check
@@ -16,16 +16,16 @@ LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" 
 
 
 def code_of(code, *links):
-    stored = compiler_findings.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
+    stored = creation_codes.creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
     assert stored is not None
     return stored
 
 
 def is_searched_by(stored, creation):
-    return compiler_findings.search_hashes(creation).get(stored.search_hash) == stored.size
+    return creation_codes.search_hashes(creation).get(stored.search_hash) == stored.size
 
 
-@pytest.mark.parametrize("words", [0, 1, 7, compiler_findings.MAX_ARGUMENT_BYTES // 32])
+@pytest.mark.parametrize("words", [0, 1, 7, creation_codes.MAX_ARGUMENT_BYTES // 32])
 @pytest.mark.parametrize("seed", range(20))
 def test_code_is_found_in_front_of_arguments(seed, words):
     chosen = random.Random(seed)
@@ -58,24 +58,22 @@ def test_a_constant_address_is_no_library():
 def test_arguments_are_whole_words_and_bounded():
     stored = code_of(b"\x01" * 50)
     assert not is_searched_by(stored, b"\x01" * 50 + bytes(31))
-    assert not is_searched_by(
-        stored, b"\x01" * 50 + bytes(compiler_findings.MAX_ARGUMENT_BYTES + 32)
-    )
+    assert not is_searched_by(stored, b"\x01" * 50 + bytes(creation_codes.MAX_ARGUMENT_BYTES + 32))
 
 
-TOO_LARGE = [compiler_findings.MAX_CODE_BYTES + compiler_findings.MAX_ARGUMENT_BYTES + 1, 10**7]
+TOO_LARGE = [creation_codes.MAX_CODE_BYTES + creation_codes.MAX_ARGUMENT_BYTES + 1, 10**7]
 
 
 @pytest.mark.parametrize("size", TOO_LARGE)
 def test_too_large_a_creation_is_not_searched(size):
-    assert compiler_findings.search_hashes(bytes(size)) == {}
+    assert creation_codes.search_hashes(bytes(size)) == {}
 
 
 @pytest.mark.parametrize(
     "code",
     [
         LinkedCode(b"", {}, {}),
-        LinkedCode(bytes(compiler_findings.MAX_CODE_BYTES + 1), {}, {}),
+        LinkedCode(bytes(creation_codes.MAX_CODE_BYTES + 1), {}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(20, 40),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(0, 10**12),)}, {}),
         LinkedCode(bytes(30), {"a": (ByteRange(-5, 15),)}, {}),
@@ -84,7 +82,7 @@ def test_too_large_a_creation_is_not_searched(size):
     ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
 )
 def test_what_a_compiler_does_not_give_is_not_kept(code):
-    assert compiler_findings.creation_code_of(code) is None
+    assert creation_codes.creation_code_of(code) is None
 
 
 HOSTILE_BYTES = [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
@@ -93,7 +91,7 @@ HOSTILE_BYTES = [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
 @pytest.mark.parametrize("repeated", HOSTILE_BYTES)
 def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
-    code = (repeated * compiler_findings.MAX_CODE_BYTES)[: compiler_findings.MAX_CODE_BYTES]
+    code = (repeated * creation_codes.MAX_CODE_BYTES)[: creation_codes.MAX_CODE_BYTES]
     assert is_searched_by(code_of(code), code + bytes(64))
 
 
@@ -109,17 +107,17 @@ def is_in(comparison, creation, stored):
 
 def test_creations_are_compared_as_often_as_codes_differ():
     """A thousand contracts may have one search hash: of equal places, one hash does for all."""
-    plain = LINKED + bytes(compiler_findings.MAX_CODE_BYTES - len(LINKED))
+    plain = LINKED + bytes(creation_codes.MAX_CODE_BYTES - len(LINKED))
     creation = plain[:3] + b"\x22" * 20 + plain[23:]
     linked, constant = code_of(plain, ByteRange(3, 23)), code_of(plain)
-    comparison = compiler_findings.CreationComparison()
+    comparison = creation_codes.CreationComparison()
     other = linked._replace(masked_hash=bytes(32))
     compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
     assert compared == [False] * 1000 + [True, False]
-    most = compiler_findings.MAX_COMPARED_BYTES // len(creation)
+    most = creation_codes.MAX_COMPARED_BYTES // len(creation)
     elsewhere = [other._replace(links=(ByteRange(n, n + 20),)) for n in range(100, 98 + most)]
     assert not any(is_in(comparison, creation, code) for code in elsewhere)
     # No further one, whatever it is.
     assert not is_in(comparison, plain, constant)
-    assert is_in(compiler_findings.CreationComparison(), plain, constant)
+    assert is_in(creation_codes.CreationComparison(), plain, constant)
     assert is_in(comparison, creation, linked)

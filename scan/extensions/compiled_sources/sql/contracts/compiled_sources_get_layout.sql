@@ -2,5 +2,5 @@
 -- params: address bytea, code_hash bytea
 -- literals: none
 -- returns: layout: the compiler's JSON, by zlib
--- index: storage_layouts_pkey
-SELECT layout FROM storage_layouts WHERE address = %(address)s AND code_hash = %(code_hash)s;
+-- index: compiled_sources_pkey
+SELECT layout FROM compiled_sources WHERE address = %(address)s AND code_hash = %(code_hash)s;

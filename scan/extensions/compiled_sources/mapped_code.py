@@ -1,12 +1,7 @@
-"""Code that compilers have mapped to sources (of contracts at a block, and of creations), and the
-offsets in it at which failed calls ended.
+"""Code that compilers have mapped to sources: of contracts at a block, and of creations.
 
 A creation that failed left no contract: its code is that of a verified contract which the same code
-has created, apart from constructor arguments, or else of a build of the operator's. The offsets
-come from a tracer in JavaScript, which runs in the node for at most MAX_MS and returns little,
-where the node runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a
-fault); else from the steps of the whole transaction without stack, memory and storage (structLogs),
-as far as they are within the bound of a trace.
+has created, apart from constructor arguments, or else of a build of the operator's.
 """
 
 import math
@@ -14,23 +9,18 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from itertools import islice
-from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
-
-import orjson
 
 from scan.contracts.abi_decoding import index_abi
 from scan.database.connection import Database
-from scan.extensions.explanations.storage import compiler_layouts
-from scan.extensions.explanations.transactions import compiler_findings, refusing_statements
-from scan.extensions.explanations.transactions.compiler_findings import (
-    SourceFunction,
-    SourceText,
-    Span,
+from scan.extensions.compiled_sources import (
+    compiler_layouts,
+    creation_codes,
+    refusing_statements,
+    source_maps,
 )
-from scan.extensions.explanations.transactions.refusing_statements import Candidate, Failure
-from scan.extensions.traces import step_traces
-from scan.extensions.traces.transaction_traces import LIST, TraceKind
+from scan.extensions.compiled_sources.refusing_statements import Candidate, Failure
+from scan.extensions.compiled_sources.source_maps import SourceFunction, SourceText, Span
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
 from scan.verification.languages.vyper import VYPER
@@ -188,8 +178,8 @@ class SourceFiles:
         """Return the spans in a map with the operations that they have."""
         key = id(mapped)
         if key not in self._operations:
-            offsets = [*compiler_findings.offsets_in(mapped.code)]
-            spans = compiler_findings.spans_at(mapped.code, mapped.source_map, offsets)
+            offsets = [*source_maps.offsets_in(mapped.code)]
+            spans = source_maps.spans_at(mapped.code, mapped.source_map, offsets)
             listed = zip(offsets, spans, strict=True)
             self._operations[key] = {(span, mapped.code[at]) for at, span in listed if span}
         return self._operations[key]
@@ -220,7 +210,7 @@ def source_text(content: str, path: str) -> SourceText:
 def has_source_map(database: Database, addresses: Iterable[bytes], block_number: int) -> bool:
     """Return whether the code of any of these contracts at a block has a source map."""
     at = {"addresses": sorted({*addresses}), "block_number": block_number}
-    return bool(at["addresses"] and database.value("contracts/source_maps_exist", **at))
+    return bool(at["addresses"] and database.value("contracts/compiled_sources_exist", **at))
 
 
 def of_contracts(
@@ -230,43 +220,44 @@ def of_contracts(
     if not addresses:
         return {}
     rows = database.rows(
-        "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
+        "contracts/compiled_sources_find_maps",
+        addresses=sorted(addresses),
+        block_number=block_number,
     )
     return {
         bytes(address): MappedCode(
             bytes(code),
             bytes(verified),
             bytes(code_hash),
-            compiler_findings.unpacked(bytes(source_map)),
+            source_maps.unpacked(bytes(source_map)),
             dict(files),
-            functions=_functions(layout),
+            functions=compiler_layouts.stored_object(functions),
             selectors=index_abi(abi or ()).functions.keys(),
         )
-        for address, code, verified, code_hash, source_map, files, layout, abi in rows
+        for address, code, verified, code_hash, source_map, files, functions, abi in rows
     }
-
-
-def _functions(layout: bytes | None) -> Mapping[str, Any]:
-    stored = {} if layout is None else orjson.loads(compiler_layouts.unpacked(bytes(layout)))
-    return stored.get("functions") or {} if isinstance(stored, dict) else {}
 
 
 def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
     """Return the code of creations, without their arguments, of those that have also created a
     verified contract, or that a build has; of the first MAX_CREATIONS."""
     hashes = {
-        key: compiler_findings.search_hashes(creation)
+        key: creation_codes.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
     searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
     # By the search hash: size, masked hash and links of codes, verified address and code hash.
     stored: defaultdict[bytes, list[Sequence[Any]]] = defaultdict(list)
     database, builds = sources.database, sources.get(BuiltCreations)
-    rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
+    rows = (
+        database.rows("contracts/compiled_sources_find_creations", search_hashes=searched)
+        if searched
+        else ()
+    )
     for search_hash, size, masked_hash, *others in rows:
         stored[bytes(search_hash)].append((size, bytes(masked_hash), *others))
     mapped: dict[Key, MappedCode] = {}
-    comparison = compiler_findings.CreationComparison()
+    comparison = creation_codes.CreationComparison()
     for key, search_hashes in hashes.items():
         creation = creations[key]
         codes = (row for search_hash in search_hashes for row in stored[search_hash])
@@ -275,99 +266,17 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
             address, code_hash = map(bytes, created[3:])
             of_code = {"address": address, "code_hash": code_hash}
             # Nothing where it has just been forgotten.
-            row = database.row("contracts/creation_maps_get", **of_code) or (b"", (), None)
-            source_map, files, layout = row
-            text = compiler_findings.unpacked(bytes(source_map))
+            row = database.row("contracts/compiled_sources_get_creation", **of_code)
+            source_map, files, functions = row or (b"", (), None)
+            text = source_maps.unpacked(bytes(source_map))
             mapped[key] = MappedCode(
                 creation[: created[0]],
                 address,
                 code_hash,
                 text,
                 dict(files),
-                functions=_functions(layout),
+                functions=compiler_layouts.stored_object(functions),
             )
         elif (built := builds.find(creation, search_hashes)) is not None:
             mapped[key] = built
     return mapped
-
-
-# A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.
-MAX_GAS = 1_500_000
-MAX_MS = 2_500
-MAX_SIMULATION_MS = 1_000
-STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
-MAX_CALLS = 1000
-ENTRY_BYTES = 100
-CACHE_BYTES = 8 * 1024 * 1024
-
-_TRACER = Path(__file__).with_name("failing_steps.js").read_text(encoding="utf-8")
-TRACER, SIMULATION_TRACER = (
-    step_traces.bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
-    for most_ms in (MAX_MS, MAX_SIMULATION_MS)
-)
-STRUCT_LOGS = {
-    "disableStack": True,
-    "disableStorage": True,
-    "disableMemory": True,
-    "timeout": step_traces.TIMEOUT,
-}
-WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
-CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
-_SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
-
-FailingSteps = Mapping[tuple[int, ...], Sequence[int]]
-
-
-class _Call(NamedTuple):
-    path: tuple[int, ...]
-    steps: list[int]
-
-
-def read_steps(answer: Any) -> FailingSteps:
-    """Return the last offsets of failed calls, in their order, by the place of the call in the
-    trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
-    if isinstance(answer, dict):
-        return _failing_steps(answer["structLogs"])
-    return {
-        tuple(step_traces.whole_number(index, step_traces.MOST_STEPS) for index in path): [
-            step_traces.whole_number(step, step_traces.MOST_STEPS) for step in steps[:STEPS]
-        ]
-        for path, steps in answer[:MAX_CALLS]
-    }
-
-
-def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
-    failed: dict[tuple[int, ...], Sequence[int]] = {}
-    calls = [_Call((), [])]
-    inner = [0]  # the calls that each of them has made
-    last = [""]  # what each of them did last, empty where that failed
-
-    def end() -> None:
-        call = calls.pop()
-        inner.pop()
-        if last.pop() not in _SUCCEEDED and len(failed) < MAX_CALLS:
-            failed[call.path] = call.steps[-STEPS:]
-
-    for step in logs:
-        depth = step_traces.whole_number(step["depth"], step_traces.MOST_STEPS)
-        while 1 <= depth < len(calls):
-            end()
-        if depth > len(calls):
-            calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
-            inner.append(0)
-            last.append("")
-        calls[-1].steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
-        last[-1] = "" if step.get("error") else str(step["op"])
-        inner[-1] += last[-1] in CALLS
-    while calls:
-        end()
-    return failed
-
-
-def _size(steps: FailingSteps) -> int:
-    return sum(ENTRY_BYTES + 8 * (len(path) + len(offsets)) for path, offsets in steps.items())
-
-
-FAILING_STEPS = TraceKind(
-    "failing steps", WAYS, (LIST, "structLogs"), read_steps, _size, CACHE_BYTES
-)

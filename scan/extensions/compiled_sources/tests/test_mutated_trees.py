@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from scan.extensions.explanations.storage import compiler_layouts
-from scan.extensions.explanations.transactions.compiler_findings import SourceText, spans_at
+from scan.extensions.compiled_sources import compiler_layouts
+from scan.extensions.compiled_sources.source_maps import SourceText, spans_at
 from scan.verification import contract_interface
 from scan.verification.languages.solidity import SOLIDITY
 from tests.support.explorer import compilation, standard_input
@@ -109,7 +109,8 @@ MATCH = SimpleNamespace(settings={}, contract=SimpleNamespace(path=PATH, name="M
 
 
 def names(output):
-    return compiler_layouts.add_names({"storage": []}, Compilations(output), MATCH)
+    _, functions = compiler_layouts.add_names({"storage": []}, Compilations(output), MATCH)
+    return functions
 
 
 def remove(_lot, _output, node, key):
@@ -146,7 +147,7 @@ def has_readable_libraries(output):
     "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 9))]
 )
 def test_mutated_trees_are_read_or_left_out(output, seed):
-    assert names(output)["functions"]["refusals"]
+    assert names(output)["refusals"]
     assert has_readable_libraries(output)
     lot, read, readable = random.Random(seed), [], []
     for _ in range(100):
@@ -154,7 +155,7 @@ def test_mutated_trees_are_read_or_left_out(output, seed):
         for _ in range(lot.choice((1, 1, 2, 10))):
             [mutate] = lot.choices(tuple(MUTATIONS), MUTATIONS.values())
             mutate(lot, output, *lot.choice(positions(mutated)))
-        read.append("functions" in names(mutated))
+        read.append("modifiers" in names(mutated))
         readable.append(has_readable_libraries(mutated))
     assert any(read) and any(readable)
 

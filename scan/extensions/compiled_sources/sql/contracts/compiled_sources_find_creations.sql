@@ -2,13 +2,13 @@
 -- with the lowest address: of the first 1,000 verifications, since one code may have thousands.
 -- params: search_hashes bytea[]
 -- literals: none
--- returns: search_hash, code_size, masked_hash, links as JSON, the verified address, its code_hash
--- index: creation_maps_by_search_hash, verified_contracts_pkey
-SELECT DISTINCT ON (m.search_hash, m.masked_hash) m.search_hash, m.code_size, m.masked_hash,
+-- returns: search_hash, creation_size, masked_hash, links as JSON, the verified address, its code_hash
+-- index: compiled_sources_by_search_hash, verified_contracts_pkey
+SELECT DISTINCT ON (m.search_hash, m.masked_hash) m.search_hash, m.creation_size, m.masked_hash,
     m.links::text, m.address, m.code_hash
 FROM (
-    SELECT search_hash, code_size, masked_hash, links, address, code_hash
-    FROM creation_maps
+    SELECT search_hash, creation_size, masked_hash, links, address, code_hash
+    FROM compiled_sources
     WHERE search_hash = ANY (%(search_hashes)s::bytea[])
     ORDER BY search_hash, masked_hash, address
     LIMIT 1000) AS m

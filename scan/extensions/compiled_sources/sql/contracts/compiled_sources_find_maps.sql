@@ -1,15 +1,13 @@
 -- Where the code of these contracts in a block is in the sources of its verification.
 -- params: addresses bytea[], block_number bigint
 -- returns: of those that are known: address, code, the verified address, its code_hash, source map
---   by zlib, files as JSON, layout of the storage by zlib, and
---   the ABI of what is Vyper
--- index: contracts_pkey, replaced_codes_pkey, codes_pkey, verified_contracts_by_code_hash, source_maps_pkey,
---   storage_layouts_pkey
-SELECT requested.address, o.code, v.address, v.code_hash, m.source_map, m.files, l.layout,
+--   by zlib, files as JSON, functions by zlib, and the ABI of what is Vyper
+-- index: contracts_pkey, replaced_codes_pkey, codes_pkey, verified_contracts_by_code_hash, compiled_sources_pkey
+SELECT requested.address, o.code, v.address, v.code_hash, m.source_map, m.files, m.functions,
     CASE WHEN v.file_path LIKE '%%.vy' THEN v.abi END
 FROM unnest(%(addresses)s::bytea[]) AS requested (address)
 CROSS JOIN contracts_between(requested.address, %(block_number)s::bigint, %(block_number)s::bigint) AS c
 CROSS JOIN verification_of_code(requested.address, c.code_hash) AS v
-JOIN source_maps m ON m.address = v.address AND m.code_hash = v.code_hash
-LEFT JOIN storage_layouts l ON l.address = v.address AND l.code_hash = v.code_hash
-JOIN codes o ON o.code_hash = v.code_hash;
+JOIN compiled_sources m ON m.address = v.address AND m.code_hash = v.code_hash
+JOIN codes o ON o.code_hash = v.code_hash
+WHERE m.source_map IS NOT NULL;

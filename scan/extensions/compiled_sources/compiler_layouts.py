@@ -1,13 +1,16 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
-Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
+Vyper's `layout` (in standard JSON from 0.4.1 on); and the functions that calls run. Their sizes are
+bounded.
 
 What a layout lacks comes from syntax trees: in Vyper which types are flags and interfaces, and in
-Solidity members of enums, what types that a source declares are over, structs at the slots of
-namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, modifiers of functions
-as they are written, and which functions a call may run, with their statements that may refuse it:
-optimizers let equal code be one, and the source map has one of its origins. The members of such a
-struct are laid out by the compiler itself, in one more compilation without code: as variables of a
-contract that is added to the sources.
+Solidity members of enums, what types that a source declares are over, and structs at the slots of
+namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts. The members of such a struct are
+laid out by the compiler itself, in one more compilation without code: as variables of a contract
+that is added to the sources.
+
+Of functions there are their modifiers as they are written, and which of them a call may run, with
+their statements that may refuse it: optimizers let equal code be one, and the source map has one of
+its origins.
 """
 
 import json
@@ -24,7 +27,7 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.explanations.transactions.refusing_statements import (
+from scan.extensions.compiled_sources.refusing_statements import (
     MAX_STATEMENTS,
     POINTER,
     Declarations,
@@ -47,30 +50,39 @@ from scan.verification.submission_compilations import Compilations, errors
 MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
 
 
-def packed(layout: object) -> bytes | None:
-    """Return a layout as it is stored; None for one that is too large, too deep, or no object."""
-    if not isinstance(layout, dict):
+def packed(found: object) -> bytes | None:
+    """Return a layout, or functions, as they are stored; None for what is too large, too deep, or
+    no object."""
+    if not isinstance(found, dict):
         return None
     try:
-        text = orjson.dumps(layout)
+        text = orjson.dumps(found)
     except orjson.JSONEncodeError:
         return None
     return zlib.compress(text, 6) if len(text) <= MAX_LAYOUT_BYTES else None
 
 
 def unpacked(stored: bytes) -> str:
-    """Return the JSON of a stored layout."""
+    """Return the JSON of what is stored."""
     return zlib.decompressobj().decompress(stored, MAX_LAYOUT_BYTES).decode("utf-8", "replace")
 
 
-def layout_of(database: Database, address: bytes, verifier: bytes | None) -> Any:
-    """Return the layout of a contract, or of the verified one whose source it has, as add_names()
-    has it; {} where none is known."""
+def stored_object(stored: bytes | None) -> dict[str, Any]:
+    """Return what packed() made; {} of nothing."""
+    found: dict[str, Any] = {} if stored is None else orjson.loads(unpacked(bytes(stored)))
+    return found
+
+
+def findings_of(
+    database: Database, address: bytes, verifier: bytes | None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the layout and the functions of a contract, or of the verified one whose source it
+    has, as add_names() has them; {} where they are not known."""
     addresses = [address, *filter(None, [verifier])]
-    rows = database.rows("contracts/storage_layouts_list", addresses=addresses)
-    layouts = {bytes(of): layout for of, layout in rows}
-    layout = layouts.get(address) or layouts.get(verifier or address)
-    return {} if layout is None else orjson.loads(unpacked(bytes(layout)))
+    rows = database.rows("contracts/compiled_sources_list", addresses=addresses)
+    findings = {bytes(of): found for of, *found in rows}
+    layout, functions = findings.get(address) or findings.get(verifier or address) or (None, None)
+    return stored_object(layout), stored_object(functions)
 
 
 WITHOUT_SELECTOR = ("receive", "fallback")
@@ -102,22 +114,24 @@ class _Namespace(NamedTuple):
     struct: str
 
 
-def add_names(layout: object, compilations: Compilations, match: Match) -> object:
-    """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types,
-    `modifiers` and `functions` as _declared_types(), _modifiers() and _functions() have them, and
-    `namespaces`, a layout of their structs.
+def add_names(
+    layout: object, compilations: Compilations, match: Match
+) -> tuple[object, dict[str, Any]]:
+    """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types as
+    _declared_types() has them, and `namespaces`, a layout of their structs. And of Solidity the
+    functions as _functions() has them, with `modifiers` as _modifiers() has them.
 
     It takes one more compilation for the trees. The source has matched: what never can be read of
     them is left out. Raises Unavailable.
     """
     language = compilations.submission.language
     if not isinstance(layout, dict) or not (language.has_trees or language is vyper.VYPER):
-        return layout
+        return layout, {}
     try:
         trees = compilations.trees(match.settings)
         if language is vyper.VYPER:
             require_fields(trees)
-            return _with_kinds(layout, trees["sources"].values())
+            return _with_kinds(layout, trees["sources"].values()), {}
         declared = [*declared_in(trees)]
         key = (match.contract.path, None, match.contract.name)
         [contract] = [
@@ -134,19 +148,16 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
         )
         is_known = version >= SELECTORS_FROM
         functions = _functions(declared, contract, called, declarations) if is_known else {}
-        return {
-            **layout,
-            "declared": _declared_types(declared),
+        functions |= {
             "modifiers": _modifiers(called, compilations.submission.sources),
-            "functions": functions
-            | {
-                "optimized": bool(optimizer.get("enabled") or optimizer.get("details")),
-                "viaIR": bool(match.settings.get("viaIR")),
-            },
-            "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
+            "optimized": bool(optimizer.get("enabled") or optimizer.get("details")),
+            "viaIR": bool(match.settings.get("viaIR")),
         }
+        laid_out = _laid_out(compilations, match, namespaces) if namespaces else {}
+        named = {**layout, "declared": _declared_types(declared), "namespaces": laid_out}
+        return named, functions
     except (VerificationFailed, *UNREADABLE):
-        return layout
+        return layout, {}
 
 
 def slot_of(namespace: str) -> int:
