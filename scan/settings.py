@@ -161,7 +161,7 @@ class Settings:
     log_format: str = setting("SCAN_LOG_FORMAT", setting_kinds.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
     pages: bool = setting("SCAN_PAGES", setting_kinds.switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", setting_kinds.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
-    public_url: str = setting("SCAN_PUBLIC_URL", setting_kinds.origin, "the brand's `url`", "the address of the pages without `SCAN_BASE_PATH`, to which messages of webhooks with a `format` link, and the only origin of its forms", unset="")
+    public_url: str = setting("SCAN_PUBLIC_URL", setting_kinds.origin, "the brand's `url`", "the address of the pages without `SCAN_BASE_PATH`, to which messages of webhooks with a `format` link", unset="")
     chain_name: str = setting("SCAN_CHAIN_NAME", setting_kinds.short_text(50), "by chain id", "the chain's name", unset="")
     coin_symbol: str = setting("SCAN_COIN_SYMBOL", setting_kinds.short_text(12), "by chain id", "the coin's symbol", unset="")
     # fmt: on

@@ -63,7 +63,10 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+THOROUGH = [pytest.param(ENDS[name], marks=pytest.mark.thorough) for name in ("expired", "removed")]
+
+
+@pytest.mark.parametrize("end", [ENDS["revoked"], *THOROUGH])
 def test_a_webhook_ends_with_its_key(webhooks, private, url, key, receiver, end):
     kept = made_key(url, 1000)
     ends = made(private, receiver.url("/ends"), X_API_Key=key.text)
@@ -79,6 +82,7 @@ def test_a_webhook_ends_with_its_key(webhooks, private, url, key, receiver, end)
         assert [r.path for r in receiver.wait_for(3)][2:] == ["/stays"]
 
 
+@pytest.mark.thorough
 def test_what_waits_when_deliveries_begin_is_not_sent_to_whom_has_no_access(
     webhooks, private, key, receiver
 ):
@@ -90,6 +94,7 @@ def test_what_waits_when_deliveries_begin_is_not_sent_to_whom_has_no_access(
     assert receiver.received == []
 
 
+@pytest.mark.thorough
 def test_keys_by_wallets_end_the_webhooks_of_theirs(webhooks, private, key, receiver):
     """DELETE /keys, and in an open explorer a webhook is its owner's alone."""
     wallet = new_wallet()
@@ -109,6 +114,7 @@ def test_keys_by_wallets_end_the_webhooks_of_theirs(webhooks, private, key, rece
     assert webhook["id"] != opened.json["id"]
 
 
+@pytest.mark.thorough
 def test_webhooks_of_before_end_where_access_needs_a_key(webhooks, private, key, receiver):
     """Strangers have made them; who has access takes one over by activating it."""
     hook = webhooks.register(OWNER, receiver.url())
@@ -124,6 +130,7 @@ def test_webhooks_of_before_end_where_access_needs_a_key(webhooks, private, key,
         serving.wait_until(lambda: not webhooks.execute("SELECT FROM webhooks WHERE active"))
 
 
+@pytest.mark.thorough
 def test_whoever_made_a_webhook_changes_it_and_a_neighbour_does_not(private, url, key):
     """From one address, as of an office."""
     neighbour = made_key(url, 1000)
@@ -142,6 +149,7 @@ def test_whoever_made_a_webhook_changes_it_and_a_neighbour_does_not(private, url
         assert private("DELETE", path, **others[0], X_Webhook_Secret=hook["secret"]).json
 
 
+@pytest.mark.thorough
 def test_a_session_s_webhook_is_of_its_key(webhooks, private, key):
     application = webhooks.another(access="keys").application
     person = application.test_client()
@@ -153,6 +161,7 @@ def test_a_session_s_webhook_is_of_its_key(webhooks, private, key):
     assert webhooks.execute("SELECT maker_key, maker_user FROM webhooks") == [(key.id, None)]
 
 
+@pytest.mark.thorough
 def test_an_operator_lists_and_ends_webhooks(webhooks, private, url, key):
     by_key = made(private, X_API_Key=key.text)["id"]
     by_person = made(private, owner=OTHER, X_Forwarded_User="anna smith")["id"]

@@ -30,6 +30,24 @@ def test_a_stream_ends_with_its_key(own_index, access, end):
         assert requests.get(**request, timeout=WAIT_S).status_code == 401
 
 
+def test_a_stream_ends_with_its_session(own_index):
+    """Whoever signs out ends it, before its first heartbeat, also where a copy of the cookie is."""
+    url = own_index.settings.database_url
+    key = made_key(url, 1000)
+    with gunicorn(url, SCAN_ACCESS="keys") as address, requests.Session() as person:
+        own = {"Origin": address, "Sec-Fetch-Site": "same-origin"}
+        person.post(f"{address}/sign-in", data={"key": key.text}, headers=own, timeout=WAIT_S)
+        stream = f"{address}/api/v1/stream"
+        with person.get(stream, stream=True, timeout=WAIT_S) as opened:
+            lines = opened.iter_lines(chunk_size=1)
+            assert next(lines) == b"retry: 2000"
+            assert next(lines).startswith(b"id: ") and next(lines) == b""
+            copied = dict(person.cookies)
+            person.post(f"{address}/sign-out", headers=own, timeout=WAIT_S)
+            assert [*lines] == []
+        assert requests.get(stream, cookies=copied, timeout=WAIT_S).status_code == 401
+
+
 PRIVATE = {
     "SCAN_ACCESS": "keys",
     "SCAN_TRUSTED_PROXIES": "1",
