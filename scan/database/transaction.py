@@ -101,15 +101,14 @@ class Transaction:
         `row`; those of a `statement` without parameters that returns JSON, where it is given.
         Return how many rows it has."""
         self._send()
-        if statement is None:
-            rows = sql.SQL("SELECT to_json(t) FROM {} t").format(sql.Identifier(table))
-        else:
-            rows = sql.Composed([sql.SQL(read_statement(statement).text)])
+        rows = sql.SQL("(SELECT to_json(t) FROM {} t)").format(sql.Identifier(table))
+        if statement is not None:
+            rows = sql.SQL("({})").format(sql.SQL(read_statement(statement).text))
         # Between its values, JSON may have ends of lines and tabs; a string has no such characters.
         lines = """COPY (
             SELECT format('{{"table":%s,"row":%s}}', to_json({}::text),
                 translate(r.line::text, E'\n\r\t', '   '))
-            FROM ({}) AS r (line)) TO STDOUT ({})"""
+            FROM {} AS r (line)) TO STDOUT ({})"""
         command = sql.SQL(lines).format(sql.Literal(table), rows, sql.SQL(JSON_LINES))
         self._cursor.copy_expert(command, file)
         return int(self._cursor.rowcount)
