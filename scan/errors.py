@@ -43,23 +43,6 @@ class ScanError(Exception):
         return body
 
 
-class Preparing(ScanError):
-    """An answer is being made beside serving, of which `share` is done: the same request returns it
-    later."""
-
-    status, code = 202, "preparing"
-
-    def __init__(self, share: float, *, retry_after_s: int = 2) -> None:
-        super().__init__(
-            f"This takes longer than a request may: {share:.0%} is done. Ask again.",
-            headers={"Retry-After": str(retry_after_s)},
-        )
-        self._share = share
-
-    def body(self) -> dict[str, object]:
-        return {**super().body(), "progress": self._share}
-
-
 class InvalidJson(ScanError):
     status, code = 400, "invalid_json"
 

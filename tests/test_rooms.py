@@ -69,8 +69,8 @@ SQL = re.compile(
     r"(table|index|function|database)|drop\s|alter\s|truncate\s|explain\s)\b",
     re.I | re.S,
 )
-# What takes a name of a database, or of a table or an index of schema.sql, and no parameters.
-SQL_IN_PYTHON = {'CREATE DATABASE "', "DROP INDEX CONCURRENTLY ", "SELECT to_json(t) FROM {} t"}
+# What takes a name of a database, or of an index of schema.sql, and no parameters.
+SQL_IN_PYTHON = {'CREATE DATABASE "', "DROP INDEX CONCURRENTLY "}
 
 
 MODULES, TREES = paths(), trees()

@@ -183,7 +183,7 @@ def list_holders(address: str) -> Response:
         )
     sources, cursor = reader().sources, arguments.get("cursor")
     listed = sources.get(tokens.PastHolders).open(reader(), key, past, cursor)
-    kind, read_for_file = "", listed.page
+    kind, read_for_file = "", listed.page_of_file
     if listed.has_ids and file_of(arguments) is Format.CSV:
         kind, read_for_file = "heldItems", listed.page_of_rows
     return list_response(

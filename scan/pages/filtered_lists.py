@@ -340,7 +340,6 @@ def filtered_list(
     except (
         errors.HistoryUnavailable,
         errors.InvalidParameter,
-        errors.Preparing,
         errors.Reorganised,
         errors.Unavailable,
         errors.UpstreamFailed,

@@ -257,11 +257,12 @@ def past(block: str | None, time_s: int | None) -> Past | None:
 
 class PastHolderList(Protocol):
     """The holders of a token after a block. Pages are of holders, or of rows: where the list
-    `has_ids`, one for each id that a holder has."""
+    `has_ids`, one for each id that a holder has. Those of a file are read in its transaction."""
 
     has_ids: bool
 
     def page(self, window: Window) -> Page: ...
+    def page_of_file(self, window: Window) -> Page: ...
     def page_of_rows(self, window: Window) -> Page: ...
 
 
@@ -274,7 +275,7 @@ class PastHolders:
         """Return the list, of whose pages that after the `cursor` will be read.
 
         Raises NotFound for an unknown token or block, HistoryUnavailable where events do not tell
-        the holders then, Reorganised, and Unavailable where it is made beside serving."""
+        the holders then, Reorganised, and Unavailable."""
         raise InvalidParameter("Holders are those of the newest block here.", field="block")
 
 

@@ -130,12 +130,11 @@ def _error(*statuses: int) -> Json:
         name: field(value) for name, value in further.items()
     }
     # As in those of success, the limit's headers are in the document's description.
-    headers = RATE_HEADERS if statuses[0] >= 400 else ()
     response = _response(
         " ".join(described),
         {"allOf": [ref("Error"), {"properties": fields}]},
-        *headers,
-        *(("Retry-After",) if {202, 502} & {*statuses} else ()),
+        *RATE_HEADERS,
+        *(("Retry-After",) if 502 in statuses else ()),
     )
     # Problem has the fields of Error.
     problem = {"allOf": [ref("Problem"), {"properties": fields}]} if further else ref("Problem")

@@ -1,9 +1,9 @@
 """Holders of a token after an older block, by its transfers: those up to it, or those since, are
-summed once into a file, in the request or beside serving, from which pages of the list are read.
+summed by one statement for a page, or for a file of the whole list.
 
 Input: a token, and a block or a time. Output: `block` and `timeTo` of /tokens/:address/holders,
-with the ids of NFTs. Start with queries.py (which block), then ways.py (which transfers, and what
-is refused) and holder_files.py (files, and who waits for them).
+with the ids of NFTs. Start with queries.py (which block, and the pages), then ways.py (which
+transfers, and what is refused).
 """
 
 from scan.registry import Extension

@@ -1,30 +1,34 @@
 """The list of a token's holders after a block, or the newest one at a time: which block that is,
 and its pages."""
 
-from collections.abc import Mapping
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 
-from scan.errors import NotFound, Reorganised
+from scan.concurrency.concurrency_limit import PLACE_WAIT_S
+from scan.database.transaction import Row
+from scan.errors import HistoryUnavailable, NotFound, Reorganised, Unavailable
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.past_holders import ways
-from scan.extensions.past_holders.holder_files import HolderFile, HolderFiles, RequestedHolders
 from scan.queries import blocks, cursors, tokens
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
 
 MAX_IDS = 10_000  # on a page
+FETCHED_ROWS = 1000
+# Of a file's statement, which proxies wait for. It uses twice as much memory where it groups:
+# 400,000 holders take 40 MB.
+FILE_TIMEOUT_MS, WORK_MEM = 25_000, "32MB"
+NEGATIVE = (
+    "The holders then are not known: events up to this block take more of the token than was there."
+)
 
 
 class HolderLists(tokens.PastHolders):
     """The holders of tokens after older blocks."""
 
     is_there = True
-
-    def __init__(self, files: HolderFiles) -> None:
-        self._files = files
 
     def open(
         self, reader: Reader, token: bytes, past: tokens.Past, cursor: str | None
@@ -42,13 +46,12 @@ class HolderLists(tokens.PastHolders):
                 )
         elif isinstance(past.block, int) and past.block < reader.first_block:
             _way(reader, token, past.block)
-            return HolderList(None, BlockId(past.block, bytes(32)), scope)
+            return HolderList(reader, token, BlockId(past.block, bytes(32)), scope, None)
         else:
             block = _block(reader, past)
         way = _way(reader, token, block.number)
-        rows, _ = way.rows(block.number)
-        requested = RequestedHolders(token, block, way.form, rows, reader.first_block)
-        return HolderList(self._files.get(reader, requested), block, scope, way.has_ids)
+        way.rows(block.number)
+        return HolderList(reader, token, block, scope, way)
 
 
 def _way(reader: Reader, token: bytes, number: int) -> ways.Way:
@@ -69,52 +72,106 @@ def _block(reader: Reader, past: tokens.Past) -> BlockId:
 
 
 class HolderList:
-    """The list after a block; without a file it is empty."""
+    """The list after a block; without a way it is empty."""
 
     def __init__(
         self,
-        file: HolderFile | None,
+        reader: Reader,
+        token: bytes,
         block: BlockId,
         scope: Mapping[str, object],
-        has_ids: bool = False,
+        way: ways.Way | None,
     ) -> None:
-        self._file, self._block, self._scope, self.has_ids = file, block, scope, has_ids
+        self._reader, self._database = reader, reader.sources.database
+        self._token, self._block, self._scope, self._way = token, block, scope, way
+        self.has_ids = way is not None and way.has_ids
+        self._row_count = self._holder_count = 0
+        self._rows: list[Row] | None = None  # that are fetched, and on no page yet
 
     def page(self, window: Window) -> Page:
         """Return a page of holders, of NFTs with their `items`. One ends early at MAX_IDS of these,
-        and the next begins with the others of the same holder."""
-        return self._page(window, is_by_holder=self.has_ids)
+        and the next begins with the others of the same holder. Raises HistoryUnavailable where only
+        a file may take as long."""
+        rows = 0 if self._way is None else self._way.rows(self._block.number)[0]
+        if rows > ways.MAX_LISTED_ROWS:
+            raise HistoryUnavailable(
+                f"The holders then are not listed in pages: {rows:,} transfers would be read for"
+                f" each, of at most {ways.MAX_LISTED_ROWS:,}. A file has all: format=csv or ndjson."
+            )
+        place = self._reader.sources.unbounded_statements.place
+        with (
+            place(self._reader.client, wait_s=PLACE_WAIT_S),
+            self._database.transaction(snapshot=True),
+        ):
+            return self._page(window, is_by_holder=self.has_ids)
+
+    def page_of_file(self, window: Window) -> Page:
+        """Return a page as page() does, in the transaction of a file, whose next pages go on."""
+        return self._page_of_file(window, is_by_holder=self.has_ids)
 
     def page_of_rows(self, window: Window) -> Page:
-        """Return a page with a record for each holder, or of NFTs for each id of a holder."""
-        return self._page(window, is_by_holder=False)
+        """Return a page of a file, with a record for each holder, or of NFTs for each id of a
+        holder."""
+        return self._page_of_file(window, is_by_holder=False)
+
+    def _page_of_file(self, window: Window, *, is_by_holder: bool) -> Page:
+        if self._rows is None:
+            bounds = {"timeout_ms": FILE_TIMEOUT_MS, "work_mem": WORK_MEM}
+            self._database.rows("queries/past_holders_allow", **bounds)
+        return self._page(window, is_by_holder=is_by_holder)
 
     def _page(self, window: Window, *, is_by_holder: bool) -> Page:
         traversal = window._replace(time_to=None).traversal("past holders", self._scope)
-        file = self._file
-        if file is None:
+        if self._way is None:
             return Page("[]", 0, 0)
         [after] = traversal.position(1)
-        first = file.first_row(window.offset) if after is None else int(after)
-        if is_by_holder:
-            records, rows = _by_holder(file, first, window.limit)
-        else:
-            records = [*islice(file.read(first), window.limit)]
-            rows = len(records)
-        end = first + rows
-        cursor = traversal.next((end,), self._block) if rows and end < file.rows else None
-        return Page(orjson.dumps(records).decode(), len(records), file.holders, cursor)
+        if self._rows is None:
+            self._rows = self._opened(after or 0, window.offset if after is None else 0)
+        most = MAX_IDS if is_by_holder else window.limit
+        while self._rows and len(self._rows) < most and (fetched := self._fetched()):
+            self._rows += fetched
+        records, rows = _records(self._rows[:most], window.limit, is_by_holder=is_by_holder)
+        end = self._rows[rows - 1][0] if rows else 0
+        self._rows = self._rows[rows:]
+        cursor = traversal.next((end,), self._block) if 0 < end < self._row_count else None
+        return Page(orjson.dumps(records).decode(), len(records), self._holder_count, cursor)
+
+    def _opened(self, after: object, skipped: int) -> list[Row]:
+        """Open the cursor, and return the first rows."""
+        number = self._block.number
+        way = _way(self._reader, self._token, number)
+        assert self._way is not None
+        if (bytes(way.block_hash or b""), way.form) != (self._block.hash, self._way.form):
+            raise Unavailable("The chain is being reorganised; try again shortly.")
+        position = {"address": self._token, "after": after, "skipped": skipped}
+        self._database.rows("queries/past_holders_open", **way.params(number), **position)
+        first = self._database.rows("queries/past_holders_fetch", limit=FETCHED_ROWS)
+        self._row_count, self._holder_count, is_known = first[0][:3]
+        if not is_known:
+            raise HistoryUnavailable(NEGATIVE)
+        return [row[3:] for row in first if row[3] is not None]
+
+    def _fetched(self) -> list[Row]:
+        rows = self._database.rows("queries/past_holders_fetch", limit=FETCHED_ROWS)
+        return [row[3:] for row in rows]
 
 
-def _by_holder(file: HolderFile, first: int, limit: int) -> tuple[list[dict[str, Any]], int]:
-    """Return the records of holders from a row on, and the number of rows that they are made of."""
+def _records(
+    rows: Sequence[Row], limit: int, *, is_by_holder: bool
+) -> tuple[list[dict[str, Any]], int]:
+    """Return the records of rows, at most `limit`, and the number of rows that they are made of."""
     records: list[dict[str, Any]] = []
-    rows = 0
-    for row in islice(file.read(first), MAX_IDS):
-        if not records or records[-1]["address"] != row["address"]:
-            if len(records) == limit:
-                break
-            records.append({"address": row["address"], "balance": row["balance"], "items": []})
-        records[-1]["items"].append({"tokenId": row["tokenId"], "balance": row["amount"]})
-        rows += 1
-    return records, rows
+    count = 0
+    for _, holder, balance, token_id, amount in rows:
+        is_new = not (is_by_holder and records and records[-1]["address"] == holder)
+        if is_new and len(records) == limit:
+            break
+        if is_new:
+            records.append({"address": holder, "balance": balance})
+        if is_by_holder:
+            item = {"tokenId": token_id, "balance": amount}
+            records[-1].setdefault("items", []).append(item)
+        elif token_id is not None:
+            records[-1] |= {"tokenId": token_id, "amount": amount}
+        count += 1
+    return records, count

@@ -7,7 +7,8 @@ from scan.database.transaction import Row
 from scan.errors import HistoryUnavailable, NotFound
 from scan.queries import tokens
 
-MAX_ROWS = 50_000_000
+MAX_ROWS = 10_000_000  # of a file; PostgreSQL takes about two microseconds each
+MAX_LISTED_ROWS = 100_000  # of a page, for which they are summed anew
 STATEMENT = "queries/past_holders_get_way"
 
 
@@ -39,10 +40,6 @@ class Way(NamedTuple):
         """Return what decides the list besides the token's transfers up to the block."""
         return self.token_type, self.has_ids, self.has_one_life
 
-    @property
-    def statement(self) -> str:
-        return "queries/past_item_holders_open" if self.has_ids else "queries/past_holders_open"
-
     def rows_from_end(self) -> int:
         """Return how many rows are read back from the present holders. A balance of an id is there
         for a transfer at most."""
@@ -73,8 +70,8 @@ class Way(NamedTuple):
         return rows, is_from_end
 
     def params(self, number: int) -> Mapping[str, Any]:
-        """Return the parameters of the statement but the token, the session and its parts; raises
-        as rows() does."""
+        """Return the parameters of queries/past_holders_open but the token and where the list
+        begins; raises as rows() does."""
         _, is_from_end = self.rows(number)
         first, past = (self.bound, self.past) if is_from_end else (self.first, self.bound)
         return {
@@ -84,6 +81,7 @@ class Way(NamedTuple):
             "sign": -1 if is_from_end else 1,
             "has_one_life": self.has_one_life,
             "counts_ids": self.token_type != "BEP20",
+            "has_ids": self.has_ids,
         }
 
 

@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from scan.extensions.past_holders import queries, ways
 from scan.extensions.past_holders.tests import node_balances
 from tests.support.scenario.stage import STRANGERS
 
@@ -149,3 +150,38 @@ def test_files_have_the_whole_list(scenario, client, key, columns, rows_of):
     assert len(rows) > 3
     expected = [row for record in records for row in rows_of(record)]
     assert [[row[column] for column in columns] for row in rows] == expected
+
+
+def path_of(scenario, key, number):
+    return f"/tokens/{scenario.stage.contracts[key].address}/holders?block={number}"
+
+
+def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, monkeypatch):
+    monkeypatch.setattr(queries, "MAX_IDS", 2)
+    path = path_of(scenario, "forge", scenario.anvil.head())
+    records, total = pages(client, path)
+    held = by_holder(records)
+    assert len(records) > len(held) == total
+    monkeypatch.undo()
+    assert by_holder(pages(client, path)[0]) == held
+
+
+def file_of(client, path, form):
+    answer = client.get(f"/api/v1{path}&format={form}", buffered=True)
+    assert answer.status_code == 200, answer.text
+    return answer
+
+
+@pytest.mark.parametrize("key", ["dollar", "keepers", "forge"])
+def test_what_is_too_much_for_a_page_is_in_a_file(scenario, client, monkeypatch, key):
+    """Which is fetched a few rows at a time, of one statement."""
+    path = path_of(scenario, key, scenario.anvil.head() - 3)
+    files = {form: file_of(client, path, form).data for form in ("csv", "ndjson")}
+    monkeypatch.setattr(ways, "MAX_LISTED_ROWS", 3)
+    monkeypatch.setattr(queries, "FETCHED_ROWS", 2)
+    refused = get(client, path, 422)
+    assert refused["code"] == "history_unavailable"
+    assert "A file has all: format=csv or ndjson." in refused["error"]
+    page = client.get(path.replace("/tokens/", "/token/").replace("/holders?", "?tab=holders&"))
+    assert page.status_code == 422 and "A file has all" in page.text
+    assert files == {form: file_of(client, path, form).data for form in files}
