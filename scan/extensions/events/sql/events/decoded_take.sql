@@ -1,6 +1,5 @@
 -- Takes logs, as they were read, from those to be decoded, and what was decoded of them before.
 -- params: ordinals bigint[], queued_by text[]
--- literals: none
 -- returns: ordinals of those that were there as they were read
 -- index: undecoded_events_pkey, decoded_events_pkey
 WITH taken AS (

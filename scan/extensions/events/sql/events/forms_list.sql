@@ -1,6 +1,5 @@
 -- The forms by which logs of some first topics are decoded, and those of anonymous events.
 -- params: addresses bytea[], topics text[]
--- literals: none
 -- returns: address, the view's id, its forms as JSON text
 -- index: event_views_by_address
 SELECT v.address, v.id, v.forms::text

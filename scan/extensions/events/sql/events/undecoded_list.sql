@@ -1,6 +1,7 @@
 -- The newest of the logs that are to be decoded, in a range of blocks.
+-- It is planned each time, and looks each log up by itself: by a plan of when the tables were empty, a batch of a
+-- million read them whole for each log.
 -- params: block_from bigint, block_to bigint, most integer, most_bytes bigint
--- literals: none
 -- returns: ordinal, by what it is queued, block number, index of the transaction, address, first topic and three more
 --   (null: it has fewer), data; together at most so many bytes of data, and one log's
 -- index: undecoded_events_pkey, contract_events_pkey, blocks_pkey, logs_pkey
@@ -15,7 +16,7 @@ FROM (
         ORDER BY o.ordinal DESC
         LIMIT %(most)s
     ) AS u
-    JOIN contract_events e ON e.ordinal = u.ordinal
+    CROSS JOIN LATERAL (SELECT * FROM contract_events c WHERE c.ordinal = u.ordinal OFFSET 0) AS e
 ) AS n
 WHERE coalesce(n.newer_bytes, 0) < %(most_bytes)s
 ORDER BY n.ordinal DESC;
