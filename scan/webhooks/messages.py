@@ -18,7 +18,6 @@ import orjson
 from scan.database.connection import Database
 from scan.ethereum import checksums
 from scan.ethereum.text_cleaning import clean
-from scan.hex import to_hex
 
 MAX_NAME = 24  # characters
 MAX_NAME_DIGITS = 4  # more of them in a name may be a telephone number
@@ -115,11 +114,8 @@ def read_findings(
     database: Database, summaries: Summaries, events: Sequence[Mapping[str, Any]]
 ) -> Findings:
     """Return what the index knows about events. Raises DatabaseError."""
-    blocks = {
-        event["data"]["hash"]: event["data"]["blockNumber"]
-        for event in events
-        if not _is_apart(event["data"])
-    }
+    current = [event["data"] for event in events if not _is_apart(event["data"])]
+    blocks = {data["hash"]: data["blockNumber"] for data in current}
     read = summaries(blocks) if blocks else {}
     parts = [part for summary in read.values() for part in summary]
     tokens = {part.address for part in parts if part.type == "token" and part.address is not None}
@@ -130,11 +126,7 @@ def read_findings(
 
 def _read_units(database: Database, tokens: Collection[str]) -> dict[str | None, Unit]:
     rows = database.rows("webhooks/units_list", tokens=_bytes(tokens))
-    units: dict[str | None, Unit] = {}
-    for address, symbol, decimals, is_known, namesake in rows:
-        token = None if address is None else to_hex(address)
-        units[token] = Unit(unit_name(token, symbol, is_known, namesake), decimals)
-    return units
+    return {token: Unit(unit_name(token, *called), decimals) for token, decimals, *called in rows}
 
 
 def _read_suspicions(database: Database, events: Sequence[Mapping[str, Any]]) -> dict[int, str]:
@@ -148,7 +140,7 @@ def _read_suspicions(database: Database, events: Sequence[Mapping[str, Any]]) ->
         recipients=_bytes(data["to"] for data in transfers),
         values=[data["value"] for data in transfers],
     )
-    return {places[n]: suspicion for n, suspicion in rows}
+    return {places[n]: suspicion for n, suspicion in rows if suspicion}
 
 
 def _bytes(texts: Iterable[str]) -> list[bytes]:

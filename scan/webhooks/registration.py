@@ -385,7 +385,7 @@ def delete(database: Database, webhook: Webhook) -> None:
     with database.transaction() as tx:
         _stop(tx, webhook.id, "the webhook was deleted")
     batch = {"webhook_id": webhook.id, "limit": DELETED_AT_ONCE}
-    while database.value("webhooks/addresses_delete", **batch):
+    while database.rows("webhooks/addresses_delete", **batch):
         pass
     with database.transaction() as tx:
         _lock(tx, webhook)

@@ -1,12 +1,12 @@
 -- The coin's symbol, and what messages say of tokens.
 -- params: tokens bytea[]
 -- literals: none
--- returns: the coin: null, its symbol, 18, true, null; each token: its address, the symbol that an imported list or else
---   the token has, decimals, whether a list has it, whose symbol or name it has besides: text or null
+-- returns: the coin: null, 18, its symbol, true, null; each token: its address as text, decimals, the symbol that an
+--   imported list or else the token has, whether a list has it, whose symbol or name it has besides (text or null)
 -- index: tokens_pkey, listed_tokens_pkey
-SELECT NULL::bytea, coin_symbol(), 18, true, NULL
+SELECT NULL::text, 18, coin_symbol(), true, NULL
 UNION ALL
-SELECT k.address, coalesce(l.symbol, k.symbol), k.decimals,
+SELECT hex(k.address), k.decimals, coalesce(l.symbol, k.symbol),
     l.address IS NOT NULL AND skeleton(l.symbol) <> skeleton(coin_symbol()),
     (SELECT CASE WHEN n.address IS NULL THEN 'the coin''s symbol'
         ELSE 'another token''s ' || (n.record ->> 'sharedText') END
