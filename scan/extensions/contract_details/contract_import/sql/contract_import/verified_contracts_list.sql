@@ -9,8 +9,9 @@ SELECT address, match, creation_match, contract_name, file_path, compiler_versio
     settings::text, sources::text, constructor_arguments
 FROM verified_contracts v
 WHERE address > %(after)s AND is_indexed
-    AND NOT (%(is_unmapped)s AND EXISTS (
-        SELECT FROM compiled_sources m
-        WHERE m.address = v.address AND m.code_hash = v.code_hash AND m.source_map IS NOT NULL))
+    AND NOT (%(is_unmapped)s AND coalesce((
+        SELECT m.source_map IS NOT NULL
+        FROM compiled_sources m
+        WHERE m.address = v.address AND m.code_hash = v.code_hash), false))
 ORDER BY address
 LIMIT %(limit)s;
