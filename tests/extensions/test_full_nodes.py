@@ -78,6 +78,7 @@ def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
             assert trace.json["error"] == PRUNED
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("code", "message"), WORDS_OF_PRUNED_STATE.values(), ids=str)
 def test_what_fails_at_the_newest_block_too_is_a_failure(chain, node, code, message):
     node.fault = faulty_node.refuse(lambda call: call["method"] == "eth_getCode", code, message)
@@ -150,6 +151,7 @@ def test_only_calls_with_the_same_code_have_the_same_reason(chain, node):
     assert [result.is_missing_state for result in results] == [False, True, True]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("error", [faulty_node.batch_error, faulty_node.batch_error_in_list])
 def test_of_a_node_that_takes_no_batches_it_is_known(chain, node, error):
     pruned = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")

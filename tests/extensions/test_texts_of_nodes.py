@@ -73,6 +73,7 @@ def test_no_door_shows_how_the_nodes_are_reached(indexed, scenario, caplog, code
     assert code == 3 or "execution" in text or "the node rejected a call" in caplog.text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["eth_getBlockReceipts", "eth_getBalance", "eth_blockNumber"])
 def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, method):
     anvil.mine(3)
@@ -83,6 +84,7 @@ def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, me
     assert not [part for part in HIDDEN if part in problem]
 
 
+@pytest.mark.thorough
 def test_of_a_malformed_answer_readyz_quotes_no_address(anvil, database_url):
     fault = faulty_node.replacing("eth_blockNumber", "http://an0n1:s3cr3t@10.1.2.3/K3YK3Y")
     with faulty_node.FaultyNode(anvil.url, fault) as node, Indexing(database_url, node.url):
