@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from scan.cached_values import SizedCache
@@ -178,7 +178,6 @@ class NodeGateway:
 class _Outcome:
     is_optional: bool  # so that the request does not wait for its turn
     failed: bool = False
-    kept: dict[Callable[[], Any], Any] = field(default_factory=dict)
 
 
 class NodeSession:
@@ -204,11 +203,6 @@ class NodeSession:
     def record_failed(self) -> None:
         """Count a call as failed whose result is malformed, or that is not repeated yet."""
         self._outcome.failed = True
-
-    def of_request(self, make: Callable[[], T]) -> T:
-        """Return what is made once for the request, such as a budget."""
-        kept: T = self._outcome.kept.setdefault(make, make())
-        return kept
 
     def within(self, seconds: float) -> "NodeSession":
         """Return the same session with an earlier deadline."""
