@@ -20,6 +20,7 @@ from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpUrl, NotResolved, Purpose, RefusedUrl
 from scan.registry import enabled
 from scan.settings import Settings
+from scan.webhooks import queues
 
 EVENT_TYPES = LazyMapping(
     lambda: {
@@ -334,7 +335,7 @@ def change(
                 **values._asdict(),
             )
         if is_active is False:
-            _stop(tx, webhook.id, "the webhook was deactivated")
+            queues.stop(tx, webhook.id, "the webhook was deactivated")
         if is_active:
             maker = requester.maker._asdict()
             [state] = tx.rows(
@@ -383,26 +384,13 @@ def delete(database: Database, webhook: Webhook) -> None:
     """Delete a webhook. It is stopped before its list is deleted, a part at a time, so that the
     indexer needs no row of it meanwhile."""
     with database.transaction() as tx:
-        _stop(tx, webhook.id, "the webhook was deleted")
+        queues.stop(tx, webhook.id, "the webhook was deleted")
     batch = {"webhook_id": webhook.id, "limit": DELETED_AT_ONCE}
     while database.rows("webhooks/addresses_delete", **batch):
         pass
     with database.transaction() as tx:
         _lock(tx, webhook)
         tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
-
-
-def end(database: Database, webhook_id: int, reason: str) -> None:
-    """Stop a webhook that is there for another `reason` than that its owner stops it."""
-    with database.transaction() as tx:
-        if tx.rows("webhooks/queues_lock", webhook_id=webhook_id):
-            _stop(tx, webhook_id, reason, shown=reason)
-
-
-def end_of_former(database: Database, *, needs_key: bool) -> None:
-    """End webhooks whose maker has no access any more."""
-    for (webhook_id,) in database.rows("webhooks/webhooks_list_ended", needs_key=needs_key):
-        end(database, webhook_id, "whoever made the webhook has no access any more")
 
 
 def send_test(database: Database, webhook: Webhook) -> int:
@@ -441,15 +429,6 @@ def _lock(tx: transaction.Transaction, webhook: Webhook) -> None:
     """Lock a webhook's queue. Raises NotFound if the webhook was deleted in the meantime."""
     if not tx.rows("webhooks/queues_lock", webhook_id=webhook.id):
         raise _not_found()
-
-
-def _stop(
-    tx: transaction.Transaction, webhook_id: int, error: str, shown: str | None = None
-) -> None:
-    """Stop a webhook whose queue is locked: `error` is that of its deliveries, `shown` its own."""
-    tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook_id, reason=shown)
-    tx.execute("webhooks/deliveries_cancel", webhook_id=webhook_id, now=_now(), error=error)
-    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook_id])
 
 
 def _refresh_queue(tx: transaction.Transaction, webhook: Webhook) -> None:

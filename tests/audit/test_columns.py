@@ -52,6 +52,8 @@ NOT_COMPARED = set(
     " chain.chain_id chain.genesis_hash chain.only_row"
     # By traces of blocks of which the node may keep none.
     " delegated_calls.*"
+    # Of browsers that have signed in; and what is decoded of rows that are compared, by ABIs.
+    " sessions.* decoded_events.* undecoded_events.*"
     # What the operator chose, and what counts changes, whatever they were.
     " chain.start_block chain.fork_block chain.is_development chain.stored_logs chain.version"
     " chain.followed_version"

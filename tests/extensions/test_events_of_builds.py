@@ -137,6 +137,7 @@ def test_each_event_of_a_foundry_project_has_a_view_within_seconds(deployed):
     anvil.mine()
     deployed.wait_for("SELECT count(*) FROM event_views", (8,))
     deployed.wait_for("SELECT count(*) FROM followed_contracts WHERE complete_from = 0", (4,))
+    deployed.wait_for("SELECT count(*) FROM undecoded_events", (0,))
     assert [execute(url, query) for query in VIEWS.values()] == [
         [(2,)],
         [("b",)],

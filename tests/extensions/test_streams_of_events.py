@@ -56,6 +56,8 @@ def add_webhook(url, address):
                 "tokens",
                 "minimum_value",
                 "confirmations",
+                "maker_key",
+                "maker_user",
             )
         ),
     )

@@ -46,7 +46,7 @@ def stored(explorer, address):
 
 
 def restore(explorer, path):
-    owners_file.restore(explorer.database, owners_file.OwnersFile(path))
+    owners_file.restore(explorer.database, owners_file.read(path))
     return RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
 
 

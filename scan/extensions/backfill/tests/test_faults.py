@@ -97,13 +97,13 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
     """With --automatic it is a line of the log of `scan run`."""
     monkeypatch.setattr(plan, "PATIENCE_S", 0.0)
     with FaultyNode(serving.NOWHERE) as node:
-        node.fault = node_error(-32000, "no\n2026-01-01T00:00:00.000Z ERROR scan.forged: \x1b[2J")
+        node.fault = node_error(-32000, "no\n2026-01-01T00:00:00.000Z ERROR forged: \x1b[2J")
         monkeypatch.setenv("DATABASE_URL", database_url)
         monkeypatch.setenv("RPC_URL", node.url)
         monkeypatch.setenv("SCAN_DATA_DIR", str(tmp_path))
         assert main(["backfill", "chain", "--automatic"]) == backfill_command.long_work.NOT_DONE
     printed, problems = capsys.readouterr()
-    assert "scan.forged" in printed and "scan.forged" in problems
+    assert "ERROR forged" in printed and "ERROR forged" in problems
     assert not re.search(r"^2026-01-01|\x1b", printed + problems, re.M)
 
 

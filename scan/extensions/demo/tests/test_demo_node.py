@@ -205,7 +205,6 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
             ("eth_getBlockByNumber", ["0x1", True], "the recording has no block 1"),
             ("eth_getLogs", [{"fromBlock": "0x0", "toBlock": "0x4"}], "beyond current head block"),
             ("eth_getBlockReceipts", ["0x2"], "has no response to this request"),
-            ("eth_call", [{"to": NOBODY, "data": "0x"}, "latest"], "reverted: this node replays"),
         ):
             with pytest.raises(RpcError, match=reason):
                 Node([node.url]).call(method, *params)

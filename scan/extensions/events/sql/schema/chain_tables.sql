@@ -26,8 +26,10 @@ CREATE TABLE IF NOT EXISTS contract_event_counts (
 );
 CREATE OR REPLACE FUNCTION follow_events() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-    IF TG_OP = 'TRUNCATE' THEN
-        TRUNCATE contract_event_counts, decoded_events, undecoded_events;
+    IF TG_OP = 'TRUNCATE' THEN -- perhaps of these tables, too, which cannot be truncated twice
+        DELETE FROM contract_event_counts;
+        DELETE FROM decoded_events;
+        DELETE FROM undecoded_events;
     END IF;
     IF TG_OP IN ('DELETE', 'UPDATE') THEN
         -- In this order: what another transaction has decoded meanwhile is seen.
