@@ -8,7 +8,7 @@ from scan.commands import EXIT_FAILED, startup
 from scan.commands.arguments import add_actions, add_command, whole_number
 from scan.observability.logs import print_lines
 from scan.settings import Settings
-from scan.webhooks import queues
+from scan.webhooks import endings
 
 END = """\
 Stops webhooks: events that wait are not sent. Who may change one can activate it again, and with
@@ -43,6 +43,6 @@ def end(settings: Settings, options: argparse.Namespace) -> int:
             if id_ in unknown:
                 print_lines(f"scan: no active webhook {id_}", file=sys.stderr)
             else:
-                queues.end(database, id_, "an operator ended the webhook")
+                endings.end(database, id_, "an operator ended the webhook")
                 print_lines(f"ended {id_}")
     return EXIT_FAILED if unknown else 0

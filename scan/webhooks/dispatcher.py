@@ -15,7 +15,7 @@ from scan.database.outages import log_pause
 from scan.observability import metrics
 from scan.outbound.http_client import AttemptDeadlines, AttemptTimeouts, Outbound, tls_context
 from scan.settings import Settings
-from scan.webhooks import queues, sender
+from scan.webhooks import endings, queues, sender
 from scan.webhooks.messages import FORMATS, Summaries
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
 
@@ -157,7 +157,7 @@ class Dispatcher:
         while True:
             moment = time.monotonic()
             if moment >= leases_at:
-                queues.end_of_former(self._database, needs_key=self._needs_key)
+                endings.end_of_former(self._database, needs_key=self._needs_key)
                 self._queues.end_dead_leases(now())
                 leases_at = moment + DEAD_LEASES_EVERY_S
             if moment >= old_at and not self._queues.delete_old(now()):  # True: there are more

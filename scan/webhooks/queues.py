@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
-from scan.database.transaction import Transaction
 from scan.webhooks.sender import Message, Outcome
 
 RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
@@ -201,25 +200,3 @@ def _attempts(rows: Iterable[Sequence[Any]]) -> list[Attempt]:
         )
         if delivery_id is not None
     ]
-
-
-def stop(tx: Transaction, webhook_id: int, error: str, shown: str | None = None) -> None:
-    """Stop a webhook whose queue is locked: `error` is that of its deliveries, `shown` its own."""
-    tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook_id, reason=shown)
-    tx.execute(
-        "webhooks/deliveries_cancel", webhook_id=webhook_id, now=datetime.now(UTC), error=error
-    )
-    tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook_id])
-
-
-def end(database: Database, webhook_id: int, reason: str) -> None:
-    """Stop a webhook that is there for another `reason` than that its owner stops it."""
-    with database.transaction() as tx:
-        if tx.rows("webhooks/queues_lock", webhook_id=webhook_id):
-            stop(tx, webhook_id, reason, shown=reason)
-
-
-def end_of_former(database: Database, *, needs_key: bool) -> None:
-    """End webhooks whose maker has no access any more."""
-    for (webhook_id,) in database.rows("webhooks/webhooks_list_ended", needs_key=needs_key):
-        end(database, webhook_id, "whoever made the webhook has no access any more")

@@ -20,7 +20,7 @@ from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpUrl, NotResolved, Purpose, RefusedUrl
 from scan.registry import enabled
 from scan.settings import Settings
-from scan.webhooks import queues
+from scan.webhooks import endings
 
 EVENT_TYPES = LazyMapping(
     lambda: {
@@ -335,7 +335,7 @@ def change(
                 **values._asdict(),
             )
         if is_active is False:
-            queues.stop(tx, webhook.id, "the webhook was deactivated")
+            endings.stop(tx, webhook.id, "the webhook was deactivated")
         if is_active:
             maker = requester.maker._asdict()
             [state] = tx.rows(
@@ -384,7 +384,7 @@ def delete(database: Database, webhook: Webhook) -> None:
     """Delete a webhook. It is stopped before its list is deleted, a part at a time, so that the
     indexer needs no row of it meanwhile."""
     with database.transaction() as tx:
-        queues.stop(tx, webhook.id, "the webhook was deleted")
+        endings.stop(tx, webhook.id, "the webhook was deleted")
     batch = {"webhook_id": webhook.id, "limit": DELETED_AT_ONCE}
     while database.rows("webhooks/addresses_delete", **batch):
         pass
