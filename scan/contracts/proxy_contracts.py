@@ -228,9 +228,8 @@ def at_blocks(
         for _, of, block in proxies
     ]
     # Whether what was claimed when another implementation ran was that one.
-    ways = [says and says.way for says in stated]
     doubts = [
-        (index, call)
+        (index, says.way, call)
         for index, (says, of) in enumerate(zip(stated, calls, strict=True))
         if says is not None and says.way.how != "facets"
         for call in _newest(of)
@@ -239,21 +238,23 @@ def at_blocks(
     then = _stated(
         node,
         [
-            _Query(proxies[index][0], [*filter(None, [ways[index]])], block)
-            for index, call in doubts
+            _Query(proxies[index][0], [way], block)
+            for index, way, call in doubts
             for block in (call.block, call.parent or call.block)
         ],
         or_now=False,
     )
-    agreed = {}
-    for (index, call), *both in zip(doubts, then[::2], then[1::2], strict=True):
+    agreed: list[dict[bytes, bool | None]] = [{} for _ in proxies]
+    for (index, _, call), *both in zip(doubts, then[::2], then[1::2], strict=True):
         known = [says for says in both if says is not None]
-        agreed[index, call.implementation] = (
+        agreed[index][call.implementation] = (
             any(call.implementation in says.targets for says in known) if known else None
         )
     return [
-        _proxy(of, says, traced, {at: is_ for (i, at), is_ in agreed.items() if i == index})
-        for index, ((_, of, _), says, traced) in enumerate(zip(proxies, stated, calls, strict=True))
+        _proxy(of, says, traced, then_agreed)
+        for (_, of, _), says, traced, then_agreed in zip(
+            proxies, stated, calls, agreed, strict=True
+        )
     ]
 
 
@@ -320,34 +321,34 @@ def _stated(
 ) -> list[Stated | None]:
     """Return what contracts say: the first of their ways that names a contract; None where none
     does. `or_now`: where the node has no state of the block, what they say now."""
-    asked = [(n, way) for n, query in enumerate(queries) for way in query.ways]
-    diamonds = [pair for pair in asked if pair[1].how == "facets"]
+    reads = [(n, way) for n, query in enumerate(queries) for way in query.ways]
+    diamonds = [pair for pair in reads if pair[1].how == "facets"]
     left_out = {n for n, _ in diamonds[MAX_DIAMONDS:]}
-    asked = [(n, way) for n, way in asked if way.how != "facets" or n not in left_out]
+    reads = [(n, way) for n, way in reads if way.how != "facets" or n not in left_out]
     answers, of_now = _answers(
-        node, [(_call(queries[n].address, way), queries[n].block) for n, way in asked], or_now
+        node, [(_call(queries[n].address, way), queries[n].block) for n, way in reads], or_now
     )
     words = [
         way.at.rjust(32, b"\0")
         if way.how == "beacon"
         else queries[n].overridden.get(way.at) or _bytes(answer)
-        for (n, way), answer in zip(asked, answers, strict=True)
+        for (n, way), answer in zip(reads, answers, strict=True)
     ]
     beacons = [
         (index, beacon)
-        for index, ((_, way), word) in enumerate(zip(asked, words, strict=True))
+        for index, ((_, way), word) in enumerate(zip(reads, words, strict=True))
         if way.how.startswith("beacon") and (beacon := _address(word))
     ]
     named, named_now = _answers(
         node,
-        [(_implementation_of(beacon), queries[asked[index][0]].block) for index, beacon in beacons],
+        [(_implementation_of(beacon), queries[reads[index][0]].block) for index, beacon in beacons],
         or_now,
     )
     for (index, _), answer in zip(beacons, named, strict=True):
         words[index] = _bytes(answer)
     of_now |= {beacons[index][0] for index in named_now}
     stated: list[Stated | None] = [None] * len(queries)
-    for index, ((n, way), word) in enumerate(zip(asked, words, strict=True)):
+    for index, ((n, way), word) in enumerate(zip(reads, words, strict=True)):
         target = _address(word)
         facets = way.how == "facets"
         targets = _addresses(word) if facets else (target,) if target else ()

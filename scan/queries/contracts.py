@@ -4,6 +4,7 @@ creations, with creator, factory and transaction; and selectors of functions by 
 import re
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -182,6 +183,17 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
         return ProxyLookup(at_newest)
     reader.do_not_cache()
     return ProxyLookup(proxy, is_known=proxy is not None)
+
+
+@dataclass(frozen=True)
+class ProxyAt:
+    """The proxy at an address at the newest block; Reader.once() reads it once for all parts of a
+    page. None where no contract is indexed."""
+
+    address: bytes
+
+    def __call__(self, reader: Reader) -> Proxy | None:
+        return proxy_of(reader, self.address, get(reader, self.address, {"code"})).proxy
 
 
 def proxies_among(reader: Reader, addresses: Sequence[bytes]) -> frozenset[str]:

@@ -50,13 +50,13 @@ from scan.verification.submission_compilations import Compilations, errors
 MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
 
 
-def packed(found: object) -> bytes | None:
+def packed(finding: object) -> bytes | None:
     """Return a layout, or functions, as they are stored; None for what is too large, too deep, or
     no object."""
-    if not isinstance(found, dict):
+    if not isinstance(finding, dict):
         return None
     try:
-        text = orjson.dumps(found)
+        text = orjson.dumps(finding)
     except orjson.JSONEncodeError:
         return None
     return zlib.compress(text, 6) if len(text) <= MAX_LAYOUT_BYTES else None
@@ -69,8 +69,8 @@ def unpacked(stored: bytes) -> str:
 
 def stored_object(stored: bytes | None) -> dict[str, Any]:
     """Return what packed() made; {} of nothing."""
-    found: dict[str, Any] = {} if stored is None else orjson.loads(unpacked(bytes(stored)))
-    return found
+    finding: dict[str, Any] = {} if stored is None else orjson.loads(unpacked(bytes(stored)))
+    return finding
 
 
 def findings_of(
@@ -80,7 +80,7 @@ def findings_of(
     has, as add_names() has them; {} where they are not known."""
     addresses = [address, *filter(None, [verifier])]
     rows = database.rows("contracts/compiled_sources_list", addresses=addresses)
-    findings = {bytes(of): found for of, *found in rows}
+    findings = {bytes(of): columns for of, *columns in rows}
     layout, functions = findings.get(address) or findings.get(verifier or address) or (None, None)
     return stored_object(layout), stored_object(functions)
 

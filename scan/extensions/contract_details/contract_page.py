@@ -320,11 +320,11 @@ MOST_IN_HEAD = 3  # of the implementations of a diamond
 def proxy_head(key: bytes, account: Address) -> Shown:
     """Return the values of proxy_head.html: what the code passes calls on to, as far as it is known
     now."""
-    contract = contracts.get(reader(), key, {"code"}) if account.balance.is_contract else None
-    proxy = contract and contracts.proxy_of(reader(), key, contract).proxy
+    is_contract = account.balance.is_contract
+    proxy = reader().once(contracts.ProxyAt(key)) if is_contract else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     values = {
-        "is_proxy": bool(proxy) or bool(contract and contracts.proxies_among(reader(), [key])),
+        "is_proxy": bool(proxy or (is_contract and contracts.proxies_among(reader(), [key]))),
         "is_claimed": proxy is not None and proxy.evidence == CLAIM,
         "implementations": addresses,
     }

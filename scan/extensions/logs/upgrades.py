@@ -93,8 +93,7 @@ def _unstored(
 def upgrades_head(key: bytes, account: Address) -> hooks.Shown:
     """Return the values of address_upgrades.html, of a proxy."""
     reader = current_reader()
-    contract = contracts.get(reader, key, {"code"}) if account.balance.is_contract else None
-    is_proxy = contract is not None and contracts.proxy_of(reader, key, contract).proxy is not None
+    is_proxy = account.balance.is_contract and reader.once(contracts.ProxyAt(key))
     read = upgrades(reader, key) if is_proxy else None
     addresses = [upgrade.implementation for upgrade in read.newest] if read else ()
     return hooks.Shown({"upgrades": read}, addresses)
