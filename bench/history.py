@@ -11,7 +11,6 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -46,15 +45,14 @@ def made_files(folder: Path, blocks: int) -> tuple[bytes, bytes]:
     return content[:32], content[32:]
 
 
-def _write(folder: Path, blocks: int, encoded: Iterator[tuple[Any, Parts]]) -> Iterator[bytes]:
+def _write(folder: Path, blocks: int, encoded: Iterator[Parts]) -> Iterator[bytes]:
     """Write linked blocks to files, and yield their hashes."""
     hash_ = bytes(32)
     for first in range(0, blocks, BLOCKS_OF_FILE):
         with closing(E2Writer(folder, first)) as writer:
             for _ in range(first, min(first + BLOCKS_OF_FILE, blocks)):
-                header, parts = next(encoded)
-                header.parentHash = to_hex(hash_)
-                parts = parts._replace(header=encode_header(header))
+                parts = next(encoded)
+                parts = parts._replace(header=_linked(parts.header, hash_))
                 hash_ = keccak256(parts.header)
                 writer.add(parts)
                 yield hash_
@@ -62,19 +60,24 @@ def _write(folder: Path, blocks: int, encoded: Iterator[tuple[Any, Parts]]) -> I
                 writer.write(file)
 
 
-def _encoded(blocks: int, first: int) -> list[tuple[Any, Parts]]:
-    """Return blocks, as headers and parts, but for the parents' hashes."""
+def _linked(header: bytes, parent_hash: bytes) -> bytes:
+    """Return an encoded header with its first field, which follows four bytes of lengths."""
+    return header[:4] + parent_hash + header[36:]
+
+
+def _encoded(blocks: int, first: int) -> list[Parts]:
+    """Return blocks, but for the parents' hashes."""
     chain = Chain(made_hashes(HASHES, blocks))
     return [_block(chain, number) for number in range(first, min(first + CHUNK, blocks))]
 
 
-def _block(chain: Chain, number: int) -> tuple[Any, Parts]:
+def _block(chain: Chain, number: int) -> Parts:
     header = read_json(msgspec.Raw(chain.block(number)), BlockJson, number)
     receipts = read_json(msgspec.Raw(chain.receipts(number)), ReceiptsJson, number)
     parts = parts_of(header, receipts, ())
     header.receiptsRoot = to_hex(list_root([receipt.encoded for receipt in read_receipts(parts)]))
     header.source = None
-    return header, parts
+    return parts._replace(header=encode_header(header))
 
 
 def main(arguments: Sequence[str]) -> None:
