@@ -210,7 +210,7 @@ class StaticFile(NamedTuple):
         return self.cached(Kept.FOR_EVER if version == self.version else Kept.NEVER)
 
     def cached(self, cache_control: Kept) -> Response:
-        headers = {"Cache-Control": cache_control, "X-Content-Type-Options": "nosniff"}
+        headers = {"Cache-Control": cache_control}
         return Response(self.content, content_type=self.content_type, headers=headers)
 
 

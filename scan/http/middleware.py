@@ -383,7 +383,7 @@ class Middleware:
         if state.charged is not None and state.interface is not None:
             limits = state.interface.limit_headers(state.charged.result)
         request_id = "X-Request-Id", state.request_id
-        headers = [*responses.CORS, *limits, request_id, *response.headers]
+        headers = [*responses.ALWAYS, *limits, request_id, *response.headers]
         start_response(response.status, headers)
         if state.method == "HEAD":
             if (close := getattr(stream, "close", None)) is not None:

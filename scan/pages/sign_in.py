@@ -41,7 +41,6 @@ POLICY = (
 HEADERS = {
     "Content-Type": HTML,
     "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",  # which names the page that was asked for to the form
 }
 

@@ -122,7 +122,6 @@ HTML = "text/html; charset=utf-8"
 HEADERS = (
     ("Content-Type", HTML),
     ("Content-Security-Policy", POLICY),
-    ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
 

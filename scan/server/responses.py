@@ -1,6 +1,7 @@
 """Responses as WSGI has them, made without Flask: whole ones, bodies that lie in a file and are
 sent piece by piece, and errors for requests that gunicorn cannot parse or refuses, with gunicorn's
-log lines in the form of Scan's. All have the CORS headers by which any web page may call the API.
+log lines in the form of Scan's. All have the CORS headers by which any web page may call the API,
+and the one by which a browser believes their type.
 """
 
 import logging
@@ -131,6 +132,8 @@ CORS = (
         " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",
     ),
 )
+# On every response: no browser takes one for another type than it says.
+ALWAYS = (*CORS, ("X-Content-Type-Options", "nosniff"))
 SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"
 PREFLIGHT_CACHED_S = 86_400
 
@@ -147,7 +150,7 @@ def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
 
 
 # Names of the headers that most responses have, none of which concerns the connection.
-USUAL_NAMES = {*dict(CORS), *CORS[1][1].split(", "), "Cache-Control", "Vary"}
+USUAL_NAMES = {*dict(ALWAYS), *CORS[1][1].split(", "), "Cache-Control", "Vary"}
 USUAL_NAMES |= {"Content-Encoding", "Content-Length", "Content-Type"}
 
 

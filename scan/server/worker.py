@@ -227,7 +227,7 @@ class Worker(connection_limits.AcceptedConnections):
             error = ScanError("The request could not be served.")
         status, headers, body, *_ = responses.refuse(error)
         conn.response = responses.Response(responses.UnparsedRequest(), conn.to_send, self.cfg)
-        conn.response.start_response(status, [*responses.CORS, *headers])
+        conn.response.start_response(status, [*responses.ALWAYS, *headers])
         conn.response.write(body)
         self._send(conn)
 

@@ -311,6 +311,7 @@ def test_other_methods_are_told_which_there_are(client, path):
 def test_head_says_what_get_would(client, path):
     head, shown = client.head(path), client.get(path)
     assert head.data == b"" and head.status_code == shown.status_code
+    assert head.headers["X-Content-Type-Options"] == "nosniff"
     for header in ("Content-Type", "Content-Length", "Access-Control-Allow-Origin"):
         assert head.headers[header] == shown.headers[header]
 

@@ -118,6 +118,7 @@ def test_what_no_application_sees_is_answered_in_json(shared_server):
         head, _, body = serving.exchange(shared_server, request).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 %d " % status), request[:30]
         assert b"Content-Type: application/json" in head
+        assert b"X-Content-Type-Options: nosniff" in head
         assert {"error", "code"} <= set(json.loads(body))
         assert f'"{json.loads(body)["code"]}"' in refusal
 

@@ -62,6 +62,7 @@ def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(se
         assert (response.status, response.body) == (204, b"")
         assert response["Allow"] == response["Access-Control-Allow-Methods"] == methods
         assert response["Access-Control-Allow-Origin"] == "*"
+        assert response["X-Content-Type-Options"] == "nosniff"
         allowed = set(response["Access-Control-Allow-Headers"].split(", "))
         assert {"Content-Type", "X-API-Key"} <= allowed
     named = "Access-Control-Request-Headers: authorization, x-anything\r\n"

@@ -29,7 +29,6 @@ POLICY = (
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 InPage = Callable[[Markup, Markup], str]
-PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
 
 
 @functools.cache
@@ -76,13 +75,13 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
         values = {"site": settings.brand.name or "Scan", "base": base, "urls": urls}
         parts: Any = _template().make_module(values | {"groups": _groups(read())})
         text = in_page(parts.head(), parts.body()) if in_page else str(parts)
-        return flask.Response(text, headers=PROTECTION)
+        return flask.Response(text, headers={"Content-Security-Policy": POLICY})
 
     @blueprint.get("/<name>")
     def file(name: str) -> Response:
         is_of_swagger = name in {path.name for path in SWAGGER_UI.iterdir()}
         response = send_from_directory(SWAGGER_UI if is_of_swagger else PAGE, name)
-        response.headers.update(PROTECTION)
+        response.headers["Content-Security-Policy"] = POLICY
         return response
 
     @blueprint.get("/<version>/<name>")

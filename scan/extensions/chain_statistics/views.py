@@ -45,10 +45,7 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = statistics.days(reader(), first, last)
     if chosen == Format.CSV.value:
-        headers = {
-            "Content-Disposition": 'attachment; filename="days.csv"',
-            "X-Content-Type-Options": "nosniff",
-        }
+        headers = {"Content-Disposition": 'attachment; filename="days.csv"'}
         content_type = f"{TYPES[Format.CSV]}; charset=utf-8; header=present"
         body = csv_text.short_list("days", orjson.loads(days.data))
         return flask.Response(body, headers=headers, content_type=content_type)

@@ -253,7 +253,6 @@ def _response(
         "Content-Disposition": f'attachment; filename="{written.name}"',
         "Cache-Control": Kept.NEVER,
         "Vary": "Accept",
-        "X-Content-Type-Options": "nosniff",
         "X-Scan-Complete": "true" if last.next is None else "false",
     }
     if last.next is not None:

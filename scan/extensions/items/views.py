@@ -116,7 +116,6 @@ page_views = Blueprint("pages_items", __name__)
 # A picture may be a document with scripts. It is shown so that nothing in it runs or is loaded.
 PICTURE_HEADERS = {
     "Content-Security-Policy": site.DRAWING_POLICY,
-    "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
 

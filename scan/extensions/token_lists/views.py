@@ -20,7 +20,6 @@ HEADERS = {
     "Cache-Control": Kept.FOR_EVER,
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     "Cross-Origin-Resource-Policy": "cross-origin",  # pages of others may show it
-    "X-Content-Type-Options": "nosniff",
 }
 
 api_views = Blueprint("token_lists", __name__)
