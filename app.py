@@ -25,10 +25,10 @@ from scan.http.hooks import Interfaces
 from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
+from scan.http.prerequisites import Mark, paths_marked
 from scan.http.process_services import make_services
 from scan.http.request_bodies import USUAL_BODY_BYTES
 from scan.http.services import Services, connect
-from scan.http.view_marks import Mark, paths_marked
 from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
 from scan.pages import home, sign_in

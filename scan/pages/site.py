@@ -20,11 +20,11 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
-from scan.http import current_request, list_formats, services, view_marks
+from scan.http import current_request, list_formats, services
 from scan.http.application import TYPES, StaticFile, static_file
 from scan.http.index_version import NOT_READ, IndexedBlock, Position
 from scan.http.interfaces import Interface, SameOrigin
-from scan.http.view_marks import Mark
+from scan.http.prerequisites import Mark, paths_marked
 from scan.pages import cells, formatting, hooks, records
 from scan.queries import network, reader, tokens, transactions
 from scan.server.responses import Kept, WsgiResponse
@@ -108,7 +108,7 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
     return PagePaths(
         frozenset(path.rstrip("/") for path, argument, _ in parts if not argument),
         frozenset(path.rstrip("/") for path, argument, _ in parts if argument),
-        view_marks.paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
+        paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
     )
 
 

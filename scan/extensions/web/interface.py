@@ -21,8 +21,8 @@ from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.text_cleaning import WRITTEN_BY_STRANGERS
 from scan.http.hooks import Interfaces
 from scan.http.interfaces import API, Interface
+from scan.http.prerequisites import Mark, marked
 from scan.http.services import services
-from scan.http.view_marks import Mark, marked
 from scan.settings import Settings
 
 LLMS = "/llms.txt"

@@ -20,8 +20,8 @@ from scan.database.connection import Database, data_folder
 from scan.errors import ScanError
 from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
+from scan.http.prerequisites import Mark, marked
 from scan.http.services import services
-from scan.http.view_marks import Mark, marked
 from scan.settings import Settings
 from scan.verification.restored_sources import compilations_left
 
