@@ -1,8 +1,8 @@
 """The WSGI application: create_app() puts the parts together."""
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple, cast
 
 from flask import Blueprint, Flask
 
@@ -19,10 +19,10 @@ from scan.api.hooks import Api
 from scan.api.openapi import documentation
 from scan.database.connection import Database
 from scan.http import access, credentials_and_limits
-from scan.http.application import Application, Routes, handle_errors
+from scan.http.application import Application, handle_errors
 from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces
-from scan.http.index_version import IndexedBlock, IndexVersion, ReplicaPoller
+from scan.http.index_version import IndexedBlock, IndexVersion
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.prerequisites import Mark, paths_marked
@@ -36,7 +36,6 @@ from scan.pages import site as static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import PagePaths, Site, documentation_page, page_paths
 from scan.rate_limits.limiter import counts_in_process
-from scan.server.responses import Environ, Headers
 from scan.settings import Settings
 
 RECURSION_LIMIT = 1000
@@ -65,9 +64,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     reads = connect(settings, settings.read_database_url) if settings.reads_replica else writes
     interfaces = _add_routes(app, settings)
     paths = page_paths(app, _page_blueprints()) if settings.pages else None
-    app.extensions["scan.permanent"] = Permanent(
-        settings, writes, reads, interfaces, paths, app.answer, app.routes
-    )
+    app.extensions["scan.permanent"] = Permanent(settings, writes, reads, interfaces, paths)
     renew(app)
     return app
 
@@ -81,8 +78,6 @@ class Permanent(NamedTuple):
     reads: Database
     interfaces: Sequence[Interface]
     page_paths: PagePaths | None
-    flask: Callable[[Environ], tuple[str, Headers, Iterable[bytes]]]
-    routes: Routes
 
 
 def renew(app: Flask) -> None:
@@ -129,7 +124,6 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
     pages = of_pages[0] if of_pages else None
     if pages is not None and settings.needs_key:
         of_pages.insert(0, sign_in.interface(settings))
-    index_version = indexed_block.index_version
     rate_limit = RateLimit(
         services.limiter,
         services.key_lookup,
@@ -138,12 +132,10 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         serves_own_machine=credentials_and_limits.serves_own_machine(settings),
     )
     return Middleware(
-        permanent.flask,
-        services.sources,
+        cast(Application, app),
+        services,
         rate_limit,
-        index_version,
         indexed_block,
-        ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
         (REST, *permanent.interfaces, *of_pages),
         pages,
         {
@@ -152,17 +144,11 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
             *paths_marked(Mark.UNLIMITED, app.url_map, app.view_functions),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
-        permanent.routes,
-        services.waiting_threads,
         [path for part in registry.parts(Api) for path in part.paths_with_other_names],
-        trusted_proxies=settings.trusted_proxies,
-        logs_requests=settings.logs_requests,
-        base_path=settings.base_path,
-        gate=_gate(services, rate_limit) if settings.needs_key else None,
+        _gate(settings, rate_limit) if settings.needs_key else None,
     )
 
 
-def _gate(services: Services, rate_limit: RateLimit) -> access.Gate:
-    settings = services.settings
+def _gate(settings: Settings, rate_limit: RateLimit) -> access.Gate:
     page = sign_in.page_of(settings) if settings.pages else None
-    return access.Gate(settings, services.key_lookup, rate_limit, page)
+    return access.Gate(settings, rate_limit, page)

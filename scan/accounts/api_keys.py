@@ -10,7 +10,7 @@ import re
 import secrets
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
@@ -167,6 +167,9 @@ MAX_CACHED = 10_000
 PAUSE_AFTER_FAILURE_S = 1.0
 
 
+_Sought = tuple[str, bytes]  # the statement that finds a key, the hash of its text or of a session
+
+
 class CachedKey(NamedTuple):
     key: ApiKey | None  # None for a key that is malformed, unknown or inactive
     until: float
@@ -197,13 +200,10 @@ class ApiKeyLookup:
     def find(self, given: str | bytes) -> ApiKey | None:
         """Return the active key; None if it is malformed, unknown or inactive. Raises
         Unavailable."""
-        sought = _sought(given)
-        if sought is None:
-            return None
-        cached = self._cache.get(sought)
-        if cached is None or cached.until <= self._clock():
+        cached, sought = self.find_cached(given), _sought(given)
+        if cached is None and sought is not None:
             cached = self._find_anew(sought)
-        return cached.key
+        return cached and cached.key
 
     def find_cached(self, given: str | bytes) -> CachedKey | None:
         """Return the result of find() if it is known without a query, else None. Never wait."""
@@ -228,7 +228,7 @@ class ApiKeyLookup:
                     self._threads.submit(self._look_again, sought)
         return cached is None or cached.key is not None
 
-    def _look_again(self, sought: "_Sought") -> None:
+    def _look_again(self, sought: _Sought) -> None:
         try:
             self._find_anew(sought)
         except Unavailable as error:
@@ -237,7 +237,7 @@ class ApiKeyLookup:
             with self._lock:
                 self._due.discard(sought)
 
-    def _find_anew(self, sought: "_Sought") -> CachedKey:
+    def _find_anew(self, sought: _Sought) -> CachedKey:
         now, cache = self._clock(), self._cache
         cached = CachedKey(self._look_up(sought, now), now + CACHED_S)
         with self._lock:
@@ -252,7 +252,7 @@ class ApiKeyLookup:
         a look-up has read before, and keeps later, it keeps in the former cache."""
         self._cache = OrderedDict()
 
-    def _look_up(self, sought: "_Sought", now: float) -> ApiKey | None:
+    def _look_up(self, sought: _Sought, now: float) -> ApiKey | None:
         try:
             if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
@@ -266,23 +266,16 @@ class ApiKeyLookup:
             return _read_key(self._replica, sought)
 
 
-class _Sought(NamedTuple):
-    """The statement that finds a key, and the hash of its text or of a session."""
-
-    statement: str
-    hash: bytes
-
-
 def _sought(given: str | bytes) -> _Sought | None:
     """Return None where a text is malformed."""
     if isinstance(given, bytes):
-        return _Sought("accounts/sessions_find", given)
+        return "accounts/sessions_find", given
     hashed = key_hash(given)
-    return None if hashed is None else _Sought("accounts/api_keys_find", hashed)
+    return None if hashed is None else ("accounts/api_keys_find", hashed)
 
 
 def _read_key(database: Database, sought: _Sought) -> ApiKey | None:
-    row = database.row(sought.statement, hash=sought.hash)
+    row = database.row(sought[0], hash=sought[1])
     if row is None:
         return None
     id_, owner, limit = row
@@ -295,18 +288,14 @@ log = logging.getLogger(__name__)
 FLUSH_EVERY_S = 0.5
 
 
-class _Use(NamedTuple):
-    requests: int
-    last_used_at: float  # Unix seconds
-
-
 class KeyUsage:
     """The counts of this process. Its thread starts with the first count, and so after a fork."""
 
     def __init__(self, database: Database, flush_every_s: float = FLUSH_EVERY_S) -> None:
         self._database = database
         self._flush_every_s = flush_every_s
-        self._uses: dict[int, _Use] = {}
+        self._requests: Counter[int] = Counter()  # by key
+        self._used_at: dict[int, float] = {}  # Unix seconds of the last one
         self._lock = threading.Lock()
         self._flushing = threading.Lock()
         self._closed = threading.Event()
@@ -314,7 +303,7 @@ class KeyUsage:
 
     def count(self, key_id: int, now: float) -> None:
         with self._lock:
-            self._add(key_id, _Use(1, now))
+            self._add({key_id: 1}, {key_id: now})
             if self._thread is None:
                 thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
                 thread.start()
@@ -324,22 +313,22 @@ class KeyUsage:
         """Write the counts, which are kept if that fails. Raises Unavailable."""
         with self._flushing:
             with self._lock:
-                uses, self._uses = self._uses, {}
-            if not uses:
+                requests, self._requests = self._requests, Counter()
+                used_at, self._used_at = self._used_at, {}
+            if not requests:
                 return
             try:
                 # A transaction is never repeated, as rows() may be.
                 with self._database.transaction() as transaction:
                     transaction.execute(
                         "accounts/api_keys_count_uses",
-                        ids=list(uses),
-                        requests=[use.requests for use in uses.values()],
-                        used_at=[use.last_used_at for use in uses.values()],
+                        ids=list(requests),
+                        requests=list(requests.values()),
+                        used_at=[used_at[key_id] for key_id in requests],
                     )
             except BaseException:
                 with self._lock:
-                    for key_id, use in uses.items():
-                        self._add(key_id, use)
+                    self._add(requests, used_at)
                 raise
 
     def close(self) -> None:
@@ -350,11 +339,10 @@ class KeyUsage:
         except Unavailable as error:
             log.error("usage counts of API keys were lost at shutdown: %s", error)
 
-    def _add(self, key_id: int, use: _Use) -> None:
-        before = self._uses.get(key_id, _Use(0, 0.0))
-        self._uses[key_id] = _Use(
-            before.requests + use.requests, max(before.last_used_at, use.last_used_at)
-        )
+    def _add(self, requests: dict[int, int], used_at: dict[int, float]) -> None:
+        self._requests.update(requests)
+        for key_id, moment in used_at.items():
+            self._used_at[key_id] = max(moment, self._used_at.get(key_id, 0.0))
 
     def _run(self) -> None:
         while not self._closed.wait(self._flush_every_s):

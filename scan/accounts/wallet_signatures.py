@@ -32,24 +32,20 @@ class MalformedSignature(ValueError):
 def parse_signature(signature_bytes: bytes) -> transaction_checks.Signature:
     """Parse the 65 bytes r, s, v, or the 64 of EIP-2098. Raises MalformedSignature with
     the reason."""
-    signature = _split(signature_bytes)
-    for name, number in (("r", signature.r), ("s", signature.s)):
+    r, s = int.from_bytes(signature_bytes[:32]), int.from_bytes(signature_bytes[32:64])
+    size, v = len(signature_bytes), signature_bytes[64:]
+    if size not in (64, 65):
+        raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {size}")
+    if v and v[0] not in _PARITY_OF_V:
+        raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {v[0]}")
+    parity = _PARITY_OF_V[v[0]] if v else s >> 255
+    s = s if v else s & (1 << 255) - 1
+    for name, number in (("r", r), ("s", s)):
         if not 0 < number < transaction_checks.CURVE_ORDER:
             raise MalformedSignature(f"{name} is outside the curve's order")
-    if signature.s > transaction_checks.CURVE_ORDER // 2:
+    if s > transaction_checks.CURVE_ORDER // 2:
         raise MalformedSignature("s is in the upper half of the curve's order (EIP-2)")
-    return signature
-
-
-def _split(signature: bytes) -> transaction_checks.Signature:
-    r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
-    if len(signature) == 64:
-        return transaction_checks.Signature(s >> 255, r, s & (1 << 255) - 1)
-    if len(signature) != 65:
-        raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(signature)}")
-    if signature[64] not in _PARITY_OF_V:
-        raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {signature[64]}")
-    return transaction_checks.Signature(_PARITY_OF_V[signature[64]], r, s)
+    return transaction_checks.Signature(parity, r, s)
 
 
 def is_accepted_by_contract(

@@ -18,12 +18,12 @@ from urllib.parse import parse_qsl
 
 from werkzeug.http import parse_cookie
 
-from scan.accounts.api_keys import ApiKey, ApiKeyLookup, Maker, session_hash
-from scan.errors import InvalidApiKey, MissingApiKey, ScanError, Unavailable
+from scan.accounts.api_keys import Maker, session_hash
+from scan.errors import InvalidApiKey, MissingApiKey, ScanError
 from scan.http import index_version, request_state
-from scan.http.credentials_and_limits import BEARER, RateLimit, key_in_form
-from scan.http.interfaces import SAFE_METHODS, own_hosts
-from scan.http.request_state import RequestState, Steps, Wait, WaitsFor
+from scan.http.credentials_and_limits import RateLimit, key_in_form, keys_in_headers
+from scan.http.interfaces import SAFE_METHODS, is_sent_by_own_page
+from scan.http.request_state import Charged, RequestState, Steps, Wait, WaitsFor
 from scan.server import connection, responses
 from scan.server.responses import Environ, Headers, Kept, WsgiResponse
 from scan.settings import Settings
@@ -44,6 +44,7 @@ _NOBODY = re.compile(
 )
 VARIES_BY = ("Cookie", "Authorization", "X-API-Key")
 PREFLIGHT_METHODS = "DELETE, GET, HEAD, OPTIONS, PATCH, POST"
+PREFLIGHT_HEADERS = f"{responses.SENT_HEADERS}, Authorization"
 NO_KEY = "This explorer is private: send an API key in X-API-Key."
 TWO_KEYS = "The request has two different API keys."
 UNKNOWN_KEY = "The API key is unknown or inactive."
@@ -71,7 +72,6 @@ def sessions_in(environ: Environ) -> frozenset[str]:
 @dataclass(frozen=True)
 class Gate:
     settings: Settings
-    key_lookup: ApiKeyLookup
     rate_limit: RateLimit
     sign_in_page: SignInPage | None  # in place of JSON for browsers; None without pages
 
@@ -81,7 +81,10 @@ class Gate:
         if request_state.IS_ADMITTED in environ:  # by the request that it is a part of
             return None
         if method == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
-            return _preflight(environ)
+            # A browser's question before a request, which has no key: alike for all paths.
+            requested = environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", PREFLIGHT_HEADERS)
+            headers = responses.preflight_headers(PREFLIGHT_METHODS, requested)
+            return WsgiResponse("204 No Content", headers, b"")
         if state.path == ALIVE and method in ("GET", "HEAD"):
             return None
         if state.path == SIGN_IN and self.sign_in_page and method in ("GET", "HEAD", "POST"):
@@ -118,11 +121,11 @@ class Gate:
         if len(given.keys) > 1:
             return InvalidApiKey(TWO_KEYS)
         for key_text in given.keys:
-            key = yield from self._look_up(state, key_text)
+            key = yield from self.rate_limit.look_up(state, key_text)
             if key is None:
                 return InvalidApiKey(UNKNOWN_KEY)
-            if isinstance(key, ScanError):
-                return key
+            if isinstance(key, Charged):
+                return key.refusal
             state.watched, state.maker = key_text, Maker(key.id)
             return None
         state.stream_ends_at = time.monotonic() + STREAM_S
@@ -131,40 +134,19 @@ class Gate:
             return None
         if len(given.sessions) != 1:
             return MissingApiKey(NO_KEY)
-        return (yield from self._identify_session(state, *given.sessions))
-
-    def _identify_session(self, state: RequestState, session: str) -> Identifying:
-        if (hashed := session_hash(session)) is None:
-            return MissingApiKey(ENDED)
-        key = yield from self._look_up(state, hashed)
-        if isinstance(key, ScanError):
-            return key
+        [session] = given.sessions
+        hashed = session_hash(session)
+        key = None if hashed is None else (yield from self.rate_limit.look_up(state, hashed))
         if key is None:
             return MissingApiKey(ENDED)
+        if isinstance(key, Charged):
+            return key.refusal
         state.watched, state.session_key, state.maker = hashed, key, Maker(key.id)
         return None
 
-    def _look_up(
-        self, state: RequestState, given: str | bytes
-    ) -> Generator[WaitsFor, None, ApiKey | ScanError | None]:
-        """Look a key up; before a thread does, the request is charged to its address's ceiling."""
-        cached = self.key_lookup.find_cached(given)
-        if cached is not None:
-            return cached.key
-        if (refused := (yield from self.rate_limit.charge_ceiling(state))) is not None:
-            return refused.refusal
-        yield Wait.THREAD
-        try:
-            return self.key_lookup.find(given)
-        except Unavailable as error:
-            return error
-
     def _given(self, state: RequestState) -> Given:
         environ, interface = state.environ, state.interface
-        keys = {environ[name] for name in ("HTTP_X_API_KEY",) if name in environ}
-        authorization = environ.get("HTTP_AUTHORIZATION", "")
-        if authorization[: len(BEARER)].lower() == BEARER:
-            keys.add(authorization[len(BEARER) :].strip())
+        keys = {*keys_in_headers(environ)}
         if interface is not None and interface.api_key_parameter is not None:
             fields = parse_qsl(environ.get("QUERY_STRING", ""))
             keys |= {v for name, v in fields if name.lower() == interface.api_key_parameter}
@@ -191,24 +173,12 @@ class Gate:
     def _is_sent_by_own_pages(self, state: RequestState) -> bool:
         """Return whether a browser would send the request by our own pages, or by a person who
         follows a link, not by another site's page, which may send it or measure its time."""
-        environ = state.environ
-        site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
-        if site is not None:  # which browsers leave out without TLS
-            sent_as = environ.get("HTTP_SEC_FETCH_MODE"), environ.get("HTTP_SEC_FETCH_DEST")
-            is_link = state.method in ("GET", "HEAD") and sent_as == ("navigate", "document")
-            return is_link or site in ("same-origin", "none")
-        if origin is None:
+        is_own = is_sent_by_own_page(self.settings, state.environ)
+        if is_own is None:
             return state.method in SAFE_METHODS
-        return origin.partition("://")[2] in own_hosts(self.settings, environ)
-
-
-def _preflight(environ: Environ) -> WsgiResponse:
-    """Answer a browser's question before a request, which has no key, alike for all paths."""
-    requested = environ.get(
-        "HTTP_ACCESS_CONTROL_REQUEST_HEADERS", f"{responses.SENT_HEADERS}, Authorization"
-    )
-    headers = responses.preflight_headers(PREFLIGHT_METHODS, requested)
-    return WsgiResponse("204 No Content", headers, b"")
+        sent_as = [state.environ.get(f"HTTP_SEC_FETCH_{name}") for name in ("MODE", "DEST")]
+        is_link = "HTTP_SEC_FETCH_SITE" in state.environ and sent_as == ["navigate", "document"]
+        return is_own or (is_link and state.method in ("GET", "HEAD"))
 
 
 def readiness(response: WsgiResponse) -> WsgiResponse:

@@ -30,8 +30,7 @@ STOP_S = 2.0  # for the end of a step
 
 class WorkerThread:
     """A thread that takes steps until stop(). `step` returns whether the next follows at once,
-    rather than after `pause_s`, as it does after an error. `failure` begins the log's line. `wake`
-    ends the wait of a step that waits itself."""
+    rather than after `pause_s`, as it does after an error. `failure` begins the log's line."""
 
     def __init__(
         self,
@@ -40,14 +39,12 @@ class WorkerThread:
         pause_s: float,
         database: connection.Database,
         failure: str,
-        wake: Callable[[], None] | None = None,
     ) -> None:
         self.name = name
         self._step = step
         self._pause_s = pause_s
         self._database = database
         self._failure = failure
-        self._wake = wake
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -56,8 +53,6 @@ class WorkerThread:
 
     def stop(self) -> None:
         self._stop.set()
-        if self._wake is not None:
-            self._wake()
         self._thread.join(STOP_S)
 
     def _run(self) -> None:
@@ -92,7 +87,17 @@ def read_status(core: Services, reader: Reader) -> dict[str, Any]:
     the node's newest block is not known now."""
     status: dict[str, Any] = orjson.loads(network.status(reader, core.settings.chain_name or None))
     if core.reads is not core.writes:
-        _compare_with_primary(core, status)
+        # The replica's head and lag are as old as its rows. Without the primary, reading goes on.
+        try:
+            row = core.writes.row("queries/chain_get_head")
+        except Unavailable:
+            reason = "the primary cannot be reached, so the lag is that reported by the replica"
+            status["problem"], row = reason, None
+        if row is not None:
+            newest, head = row
+            _set_head(core, status, head)
+            indexed = status["indexedBlock"]
+            status["replicaLagBlocks"] = max(newest - (-1 if indexed is None else indexed), 0)
     checked = status["checkedAt"] and datetime.fromisoformat(status["checkedAt"])
     if not checked or (datetime.now(UTC) - checked).total_seconds() > REPORT_S:
         if status["problem"] is None:  # the indexer may report nothing because it cannot write
@@ -122,24 +127,6 @@ def _compare_with_node(core: Services, status: dict[str, Any]) -> None:
         _set_head(core, status, head)
         return
     status["problem"] = status["problem"] or problem
-
-
-def _compare_with_primary(core: Services, status: dict[str, Any]) -> None:
-    """Set the head and the lag to the primary's, since the replica's are as old as its rows, unless
-    the primary cannot be reached: reading goes on without it."""
-    try:
-        row = core.writes.row("queries/chain_get_head")
-    except Unavailable:
-        status["problem"] = (
-            "the primary cannot be reached, so the lag is that reported by the replica"
-        )
-        return
-    if row is None:
-        return
-    newest, head = row
-    _set_head(core, status, head)
-    indexed = status["indexedBlock"]
-    status["replicaLagBlocks"] = max(newest - (-1 if indexed is None else indexed), 0)
 
 
 def _set_head(core: Services, status: dict[str, Any], head: int | None) -> None:

@@ -8,7 +8,7 @@ the proxy or another host's name, or Scan listens or trusts proxies beyond this 
 
 import re
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -80,13 +80,19 @@ class Caller(NamedTuple):
     limit_key: str = ""
 
 
-def caller_of(environ: responses.Environ, parameter: str | None = None) -> Caller:
-    """Return the sender of a request by its headers, X-API-Key or `Authorization: Bearer scan_…`,
-    or where an interface has a `parameter` for the key, by its query."""
-    api_key = environ.get("HTTP_X_API_KEY")
+def keys_in_headers(environ: responses.Environ) -> Iterator[str]:
+    """Yield the keys in the headers of a request: X-API-Key, `Authorization: Bearer scan_…`."""
+    if "HTTP_X_API_KEY" in environ:
+        yield environ["HTTP_X_API_KEY"]
     authorization = environ.get("HTTP_AUTHORIZATION", "")
-    if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
-        api_key = authorization[len(BEARER) :].strip()
+    if authorization[: len(BEARER)].lower() == BEARER:
+        yield authorization[len(BEARER) :].strip()
+
+
+def caller_of(environ: responses.Environ, parameter: str | None = None) -> Caller:
+    """Return the sender of a request by its headers, or where an interface has a `parameter` for
+    the key, by its query."""
+    api_key = next(keys_in_headers(environ), None)
     caller = Caller(api_key, limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""))
     if api_key is not None or parameter is None:
         return caller
@@ -204,29 +210,39 @@ class RateLimit:
     ) -> Generator[WaitsFor, None, Identified | Charged]:
         """Find the caller's key, or return the refusal.
 
-        Before a thread looks it up, or searches a form for it, the request is charged to the
-        ceiling of its address.
+        Before a thread searches a form for it, the request is charged to the ceiling of its
+        address.
         """
         if caller.api_key is not None:
             chooses_instance = interface.calls_api and self.is_one_of_several
             if interface.has_address_limit or (interface.has_page_limit and not chooses_instance):
                 return caller, None
-            cached = self.key_lookup.find_cached(caller.api_key)
-            if cached is not None:
-                return caller, cached.key
-        refused = yield from self.charge_ceiling(state, advice=GET_A_KEY)
-        if refused is not None:
+        else:
+            refused = yield from self.charge_ceiling(state, advice=GET_A_KEY)
+            if refused is not None:
+                return refused
+            yield Wait.THREAD
+            body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
+            caller = caller._replace(api_key=key_in_form(body), is_lenient=True)
+            if caller.api_key is None:
+                return caller, None
+        key = yield from self.look_up(state, caller.api_key, advice=GET_A_KEY)
+        return key if isinstance(key, Charged) else (caller, key)
+
+    def look_up(
+        self, state: RequestState, given: str | bytes, *, advice: str = ""
+    ) -> Generator[WaitsFor, None, ApiKey | Charged | None]:
+        """Look a key up, or return the refusal; before a thread does, the request is charged to its
+        address's ceiling."""
+        if (cached := self.key_lookup.find_cached(given)) is not None:
+            return cached.key
+        if (refused := (yield from self.charge_ceiling(state, advice=advice))) is not None:
             return refused
         yield Wait.THREAD
-        if caller.api_key is None:
-            body = request_state.read_body(state.environ, connection.MAX_BODY_BYTES)
-            api_key = key_in_form(body)
-            caller = caller._replace(api_key=api_key, is_lenient=True)
         try:
-            key = None if caller.api_key is None else self.key_lookup.find(caller.api_key)
+            return self.key_lookup.find(given)
         except Unavailable as unavailable:
             return Charged(self._nothing_left(None), refusal=unavailable)
-        return caller, key
 
     def _count(
         self,

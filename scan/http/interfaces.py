@@ -25,6 +25,14 @@ def own_hosts(settings: Settings, environ: Environ) -> set[str]:
     return {environ.get("HTTP_HOST", ""), urlsplit(settings.brand.url).netloc} - {""}
 
 
+def is_sent_by_own_page(settings: Settings, environ: Environ) -> bool | None:
+    """Return what a browser says of the page that sends a request; None where nothing is said."""
+    site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
+    if site is not None:  # which browsers leave out without TLS
+        return site in ("same-origin", "none")
+    return None if origin is None else origin.partition("://")[2] in own_hosts(settings, environ)
+
+
 class SameOrigin(NamedTuple):
     """Who sends a form to one of `token_paths` needs a token, which no other site knows."""
 
@@ -35,13 +43,7 @@ class SameOrigin(NamedTuple):
         """Raise ForeignForm where a browser says that another site's page sends a form."""
         if method in SAFE_METHODS or page in self.token_paths:
             return
-        site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
-        if site is not None:  # which browsers leave out without TLS
-            is_own = site in ("same-origin", "none")
-        else:
-            hosts = own_hosts(self.settings, environ)
-            is_own = origin is None or origin.partition("://")[2] in hosts
-        if not is_own:
+        if is_sent_by_own_page(self.settings, environ) is False:
             raise ForeignForm("Another site has sent this form: send it from the page that has it.")
 
 

@@ -7,7 +7,7 @@ in a thread, or all of them under another server.
 import random
 import re
 import time
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,6 @@ from werkzeug.routing.exceptions import RoutingException
 
 from scan.concurrency import turns
 from scan.concurrency.turns import Postponed, RequestPlaces
-from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import (
@@ -33,9 +32,10 @@ from scan.http import index_version as index
 from scan.http.interfaces import Interface
 from scan.http.prerequisites import Prerequisite, prerequisite_of
 from scan.http.request_state import RequestState, Steps, Wait
+from scan.http.services import Services
 from scan.observability import logs, metrics
 from scan.parameters import without_ignored
-from scan.queries.reader import Reader, Sources
+from scan.queries.reader import Reader
 from scan.rate_limits.client_address import client_address
 from scan.server import responses
 
@@ -56,24 +56,20 @@ _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 class Middleware:
     """A WSGI application around Flask's."""
 
-    flask: Callable[[responses.Environ], tuple[str, responses.Headers, Iterable[bytes]]]
-    sources: Sources
+    flask: application.Application
+    services: Services
     rate_limit: credentials_and_limits.RateLimit
-    index_version: index.IndexVersion
     indexed_block: index.IndexedBlock
-    replica_poller: index.ReplicaPoller | None  # None where no replica is read
     interfaces: Sequence[Interface]
     pages: Interface | None
     open_paths: Collection[str]  # never charged, and alike for all clients
-    routes: application.Routes
-    waiting_threads: WaitingThreads
     paths_with_other_names: Sequence[re.Pattern[str]]
-    trusted_proxies: int
-    logs_requests: bool
-    base_path: str
     gate: access.Gate | None  # None where everybody may ask
 
     def __post_init__(self) -> None:
+        self.settings = self.services.settings
+        self.index_version = self.indexed_block.index_version
+        self.replica_poller = index.ReplicaPoller(self.indexed_block, self.index_version)
         self.cache = response_cache.ResponseCache(self.index_version)
         self._in_threads: set[RequestState] = set()
         metrics.HTTP_BUSY.set_function(lambda: len(self._in_threads))
@@ -126,7 +122,7 @@ class Middleware:
 
     def client_address(self, environ: responses.Environ) -> str:
         """Return the address that requests without a key are charged to."""
-        return client_address(environ, self.trusted_proxies)
+        return client_address(environ, self.settings.trusted_proxies)
 
     def step(
         self, environ: responses.Environ, start_response: Any
@@ -137,7 +133,7 @@ class Middleware:
         is done, or where there is none, when the body has been received.
         """
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        if (self.logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
+        if (self.settings.logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
         if response is not None:
@@ -147,8 +143,9 @@ class Middleware:
     def _begin(self, environ: responses.Environ) -> RequestState:
         """Put the state of a new request into `environ`, whose path is then without the base path,
         and whose query is without parameters that are ignored."""
-        if self.base_path and environ["PATH_INFO"].startswith(f"{self.base_path}/"):
-            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self.base_path)
+        base_path = self.settings.base_path
+        if base_path and environ["PATH_INFO"].startswith(f"{base_path}/"):
+            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(base_path)
         for field in PARSED_FIELDS:
             if len(environ.get(field, "")) > MAX_PARSED_FIELD:
                 del environ[field]
@@ -158,7 +155,7 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         method, began = environ["REQUEST_METHOD"], time.perf_counter()
-        client = client_address(environ, self.trusted_proxies)
+        client = client_address(environ, self.settings.trusted_proxies)
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = RequestState(environ, method, path, str(request_id), began, client, has_body)
@@ -210,7 +207,7 @@ class Middleware:
                     state.required_block = index.required(state.environ[index.REQUIRED_FIELD])
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
-        refusal = self._missing_prerequisite(state) if self.waiting_threads.taken else None
+        refusal = self._missing_prerequisite(state) if self.services.waiting_threads.taken else None
         if state.has_body:
             if refusal is not None:
                 return state.refuse(refusal)
@@ -245,25 +242,25 @@ class Middleware:
         if state.interface is None:
             return None
         refusals: dict[Prerequisite | None, Unavailable | None] = {
-            Prerequisite.NODE: self.sources.gateway.refusal(state.client),
-            Prerequisite.NODE_FIELDS: self.waiting_threads.refusal(state.client),
-            Prerequisite.LONG_WAIT: self.waiting_threads.refusal_for_long(state.client),
+            Prerequisite.NODE: self.services.sources.gateway.refusal(state.client),
+            Prerequisite.NODE_FIELDS: self.services.waiting_threads.refusal(state.client),
+            Prerequisite.LONG_WAIT: self.services.waiting_threads.refusal_for_long(state.client),
         }
         if not any(refusals.values()):
             return None
         try:
-            rule, _ = self.routes.find(state.path, state.method)
+            rule, _ = self.flask.routes.find(state.path, state.method)
         except (HTTPException, RoutingException):
             return None
         state.route = rule.rule
-        view = self.routes.views[rule.endpoint]
+        view = self.flask.routes.views[rule.endpoint]
         return refusals.get(prerequisite_of(view, state.environ.get("QUERY_STRING", "")))
 
     def _preflight(self, state: RequestState) -> Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""
         if state.interface is not None and not state.is_page:
             state.charged = yield from self.rate_limit.peek(state)
-        methods = [*self.routes.allowed_methods(state.path)] or ["GET", "HEAD"]
+        methods = [*self.flask.routes.allowed_methods(state.path)] or ["GET", "HEAD"]
         allow = ", ".join(sorted({*methods, "OPTIONS"}))
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", responses.SENT_HEADERS)
         return responses.WsgiResponse(
@@ -278,14 +275,14 @@ class Middleware:
                 least_version = self.indexed_block.wait_for(state.required_block, state.client)
             except Unavailable as error:
                 return self._send(state, state.refuse(error), start_response)
-        reader = state.reader = Reader(self.sources, state.client)
+        reader = state.reader = Reader(self.services.sources, state.client)
         began_at = time.monotonic()
         # Beside others, since a version that is not known yet costs a response its place in the
         # cache, and nothing else.
         read_again_s = READ_AGAIN_S if len(self._in_threads) > 1 else 0.0
         version_before = self.index_version.notified(read_again_s)
         environ = response_cache.plain_get(state) if state.is_open else state.environ
-        status, headers, body = self.flask(environ)
+        status, headers, body = self.flask.answer(environ)
         for version in reader.versions:
             self.index_version.record(version, began_at)
         if least_version and min(reader.versions, default=least_version) < least_version:
@@ -302,7 +299,7 @@ class Middleware:
             headers.append((index.SHOWN, str(block)))
         if reader.notes:
             headers += [(name, str(block)) for name, block in reader.notes.items()]
-        if self.base_path:
+        if self.settings.base_path:
             headers = [self._below_base_path(*header) for header in headers]
         if state.has_changed_index:
             self.index_version.expire()
@@ -325,7 +322,7 @@ class Middleware:
         elif key is not None:
             if version_before is None:
                 self.index_version.listen()
-            if self.replica_poller is not None:
+            if self.settings.reads_replica:
                 self.replica_poller.start()
             if key.staleness != reader.staleness:  # known to be otherwise since the key was made
                 key = key._replace(staleness=reader.staleness)
@@ -335,9 +332,9 @@ class Middleware:
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
         if name == "Location" and value.startswith("/"):
-            return name, f"{self.base_path}{value}"
+            return name, f"{self.settings.base_path}{value}"
         if name == "Link" and value.startswith("</"):
-            return name, f"<{self.base_path}{value[1:]}"
+            return name, f"<{self.settings.base_path}{value[1:]}"
         return name, value
 
     def _send(
@@ -376,7 +373,7 @@ class Middleware:
         if status == 429 or isinstance(state.refusal, RateLimited):
             is_keyed = state.charged is not None and state.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
-        if self.logs_requests or (status >= 500 and not is_in_loop):
+        if self.settings.logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
         limits: responses.Headers = []

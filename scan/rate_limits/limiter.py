@@ -41,8 +41,15 @@ class Limiter(NamedTuple):
 
 def make_limiter(settings: Settings) -> Limiter:
     """Return the limiter. Raises SettingError if the storage does not support moving windows."""
+    local = ProcessWindows()
+    store: ProcessWindows | SharedWindows = local
+    if not counts_in_process(settings):
+        when_lost = window_storage.refuse
+        if settings.rate_limit_when_storage_is_lost == "local":
+            when_lost = lambda charged: local.charge(*charged)  # noqa: E731
+        store = SharedWindows(settings.rate_limit_storage, when_lost)
     return Limiter(
-        _store(settings),
+        store,
         anonymous_rate=parse(settings.rate_limit_anonymous),
         address_rate=_named("ADDRESS", settings.rate_limit_address),
         new_key_rate=_named("NEW_KEYS", settings.rate_limit_new_keys),
@@ -61,16 +68,6 @@ def requests_per_minute(rate: str) -> int:
     """Return a rate in `limits` notation as whole requests a minute, at least one."""
     item = parse(rate)
     return max(1, item.amount * 60 // item.get_expiry())
-
-
-def _store(settings: Settings) -> ProcessWindows | SharedWindows:
-    if counts_in_process(settings):
-        return ProcessWindows()
-    when_lost = window_storage.refuse
-    if settings.rate_limit_when_storage_is_lost == "local":
-        local = ProcessWindows()
-        when_lost = lambda charged: local.charge(*charged)  # noqa: E731
-    return SharedWindows(settings.rate_limit_storage, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

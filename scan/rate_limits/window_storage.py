@@ -226,9 +226,9 @@ class SharedWindows:
             if is_counted and not self._strategy.hit(window.rate, window.client):
                 for charged in counted:
                     self._give_back(charged)
-                return tightest([*map(self._read, windows)])._replace(allowed=False)
+                return tightest([*map(self._result, windows)])._replace(allowed=False)
             counted.append(window)
-        result = tightest([*map(self._read, windows)])
+        result = tightest([*map(self._result, windows)])
         return result._replace(allowed=True) if is_counted else result
 
     def _run_script(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
@@ -243,7 +243,7 @@ class SharedWindows:
             ]
         )
 
-    def _read(self, window: Window) -> RateLimitResult:
+    def _result(self, window: Window) -> RateLimitResult:
         rate, now = window.rate, time.time()
         reset, left = self._strategy.get_window_stats(rate, window.client)
         return _state(rate, left > 0, rate.amount - left, reset - rate.get_expiry(), now)
