@@ -75,24 +75,18 @@ def check_json(text: str, most_values: int = MOST_JSON_VALUES) -> None:
     if len(text) <= MOST_JSON_DIGITS and opened <= MOST_JSON_LEVELS:
         return
     # Strings are left out: a source is full of commas, brackets and digits.
-    outside = _outside_of_strings(text, most_values)
-    if sum(map(outside.count, ",[{")) > most_values:
-        raise _too_many_values(most_values)
+    unescaped = text.replace(r"\\", "").replace(r"\"", "")
+    are_few = unescaped.count('"') <= 4 * most_values  # a value has one string and perhaps a key
+    outside = "".join(unescaped.split('"')[::2]) if are_few else ""
+    if not are_few or sum(map(outside.count, ",[{")) > most_values:
+        raise TooLarge(f"The JSON may hold at most {most_values:,} values.")
     if _has_long_number(outside):
         raise _Refused(f"a number has more than {MOST_JSON_DIGITS:,} digits")
-    if _levels(outside) > MOST_JSON_LEVELS:
+    if sum(map(outside.count, "[{")) != sum(map(outside.count, "]}")):
+        raise ValueError("brackets are not paired")
+    steps = (1 if bracket in "[{" else -1 for bracket in _NO_BRACKETS.sub("", outside))
+    if max(accumulate(steps), default=0) > MOST_JSON_LEVELS:
         raise _Refused(f"it nests deeper than {MOST_JSON_LEVELS} levels")
-
-
-def _outside_of_strings(text: str, most_values: int) -> str:
-    unescaped = text.replace(r"\\", "").replace(r"\"", "")
-    if unescaped.count('"') > 4 * most_values:  # a value has one string and perhaps a key
-        raise _too_many_values(most_values)
-    return "".join(unescaped.split('"')[::2])
-
-
-def _too_many_values(most: int) -> TooLarge:
-    return TooLarge(f"The JSON may hold at most {most:,} values.")
 
 
 def _has_long_number(outside: str) -> bool:
@@ -111,14 +105,6 @@ def _has_long_number(outside: str) -> bool:
             if length > MOST_JSON_DIGITS:
                 return True
     return False
-
-
-def _levels(outside: str) -> int:
-    """Return how deep brackets nest. Raises ValueError where they are not paired."""
-    if sum(map(outside.count, "[{")) != sum(map(outside.count, "]}")):
-        raise ValueError("brackets are not paired")
-    brackets = _NO_BRACKETS.sub("", outside)
-    return max(accumulate(1 if bracket in "[{" else -1 for bracket in brackets), default=0)
 
 
 def _int(digits: str) -> int:

@@ -36,10 +36,15 @@ _UP_TO_UINT256 = re.compile(r"[0-9]{1,78}\Z")
 _UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
 
+def require(is_right: object, name: str, reason: str) -> None:
+    """Raise InvalidParameter with the reason, which is a sentence, unless the value is right."""
+    if not is_right:
+        raise InvalidParameter(reason, field=name)
+
+
 def required(values: Mapping[str, Any], name: str) -> Any:
     """Return the value. Raises InvalidParameter where the key is missing."""
-    if name not in values:
-        raise InvalidParameter(f"{name} is required.", field=name)
+    require(name in values, name, f"{name} is required.")
     return values[name]
 
 
@@ -49,8 +54,8 @@ def integer_text(
     text = arguments.get(name)
     if text is None:
         return default
-    if not _DIGITS.match(text) or not least <= int(text) <= most:
-        raise InvalidParameter(_range_message(name, least, most), field=name)
+    is_right = _DIGITS.match(text) and least <= int(text) <= most
+    require(is_right, name, _range_message(name, least, most))
     return int(text)
 
 
@@ -58,9 +63,9 @@ def integer(
     values: Mapping[str, Any], name: str, *, default: int, least: int, most: int = BIGINT_MAX
 ) -> int:
     """Return a JSON integer; a boolean, a fraction, null or text is none."""
-    value = values.get(name, default)
-    if type(value) is not int or not least <= value <= most:
-        raise InvalidParameter(_range_message(name, least, most), field=name)
+    value: int = values.get(name, default)
+    is_right = type(value) is int and least <= value <= most
+    require(is_right, name, _range_message(name, least, most))
     return value
 
 
@@ -143,8 +148,7 @@ def hash32(value: object, name: str = "hash") -> bytes:
 
 def digest(value: str) -> bytes:
     """Return a SHA-256 from a path: 64 hex digits in lower case, so that a content has one URL."""
-    if not _DIGEST.match(value):
-        raise InvalidParameter("digest must be 64 hex digits in lower case.", field="digest")
+    require(_DIGEST.match(value), "digest", "digest must be 64 hex digits in lower case.")
     return bytes.fromhex(value)
 
 
@@ -168,8 +172,8 @@ def _hex_bytes(value: object, name: str, size: int) -> bytes:
 
 def flag(value: object, name: str) -> bool:
     """Return a boolean, given as JSON's or as a word in a query string."""
-    if value not in (True, False, "true", "false") or type(value) not in (bool, str):
-        raise InvalidParameter(f"{name} must be true or false.", field=name)
+    is_right = type(value) in (bool, str) and value in (True, False, "true", "false")
+    require(is_right, name, f"{name} must be true or false.")
     return value in (True, "true")
 
 
@@ -188,19 +192,14 @@ def block_number_or_hash(value: str) -> int | bytes:
         return int(value)
     if _HASH.match(value):
         return bytes.fromhex(value[2:])
-    raise InvalidParameter(
-        "A block must be given by its number, or by its hash: 0x followed by 64 hex digits.",
-        field="block",
-    )
+    reason = "A block must be given by its number, or by its hash: 0x followed by 64 hex digits."
+    raise InvalidParameter(reason, field="block")
 
 
 def token_id(value: str) -> int:
     """Return a uint256, given as records have it: decimal digits without sign and leading zeros."""
-    if not _UINT256.match(value) or int(value) >= 2**256:
-        raise InvalidParameter(
-            "A token id must be a whole number from 0 to 2^256 - 1, in decimal digits.",
-            field="tokenId",
-        )
+    reason = "A token id must be a whole number from 0 to 2^256 - 1, in decimal digits."
+    require(_UINT256.match(value) and int(value) < 2**256, "tokenId", reason)
     return int(value)
 
 
@@ -229,8 +228,7 @@ def one_of(value: object, name: str, allowed: Collection[str]) -> str:
 
 
 def required_one_of(values: Mapping[str, Any], name: str, allowed: Collection[str]) -> str:
-    if name not in values:
-        raise InvalidParameter(f"{name} is required: one of {', '.join(allowed)}.", field=name)
+    require(name in values, name, f"{name} is required: one of {', '.join(allowed)}.")
     return one_of(values[name], name, allowed)
 
 

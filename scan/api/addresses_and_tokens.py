@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint
 
 from scan import parameters
-from scan.errors import InvalidParameter, NotFound
+from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.current_request import block_argument, query_arguments, reader
 from scan.http.json_responses import Response, json_body, json_fragment, json_value
@@ -32,11 +32,15 @@ OF_TOKEN = tuple(
 @blueprint.get("/addresses")
 def list_addresses() -> Response:
     arguments = query_arguments("addresses", "include")
-    keys = _addresses(arguments)
+    texts = arguments.get("addresses", "").split(",")
+    reason = f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas."
+    parameters.require(len(texts) <= MOST_ADDRESSES, "addresses", reason)
+    keys = [parameters.address(text.strip(), "addresses") for text in texts]
     included: dict[str, Any] = {}
     if "include" in arguments:
         parameters.one_of(arguments["include"], "include", INCLUDED)
-        included = tokens.records_of(reader(), keys)
+        records = tokens.records_of(reader(), keys)
+        included = {a: {name: r[name] for name in OF_TOKEN} for a, r in records.items()}
     rows = [
         {
             "address": to_hex(key),
@@ -46,7 +50,7 @@ def list_addresses() -> Response:
             "unproven": _unproven(more),
             **summary.more,
             **more,
-            **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
+            **({"token": included.get(to_hex(key))} if "include" in arguments else {}),
         }
         for key, summary, more in zip(
             keys, addresses.get_many(reader(), keys), _names(keys), strict=True
@@ -71,21 +75,6 @@ def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
         return [{} for _ in keys]
     of_keys = (names.get(key, AddressName()) for key in keys)
     return [{"name": name.name, "nameProblem": name.problem} for name in of_keys]
-
-
-def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    return None if record is None else {name: record[name] for name in OF_TOKEN}
-
-
-def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
-    """Return the requested addresses; raises InvalidParameter for more than MOST_ADDRESSES."""
-    texts = arguments.get("addresses", "").split(",")
-    if len(texts) > MOST_ADDRESSES:
-        raise InvalidParameter(
-            f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas.",
-            field="addresses",
-        )
-    return [parameters.address(text.strip(), "addresses") for text in texts]
 
 
 @blueprint.get("/addresses/<address>")
@@ -117,10 +106,20 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    arguments = query_arguments(*LISTED, "block", "sort")
+    arguments, key = query_arguments(*LISTED, "block", "sort"), parameters.address(address)
     if "sort" in arguments:
-        return _list_by_worth(parameters.address(address), arguments)
-    block, key = block_argument(arguments), parameters.address(address)
+        parameters.one_of(arguments["sort"], "sort", SORTS)
+        reason = "Prices are of the newest state; leave out block."
+        parameters.require("block" not in arguments, "block", reason)
+        prices = holdings.unit_prices(reader())
+        return list_response(
+            "tokens",
+            arguments,
+            lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
+            kind="tokensByWorth",
+            address=key,
+        )
+    block = block_argument(arguments)
 
     def read(window: Window) -> Page:
         if block is None:
@@ -128,26 +127,11 @@ def list_tokens_held(address: str) -> Response:
         return addresses.tokens_held_at(reader(), key, window, block)
 
     def read_for_file(window: Window) -> Page:
-        if block is not None:
-            raise InvalidParameter("A file has the newest state; leave out block.", field="block")
+        parameters.require(block is None, "block", "A file has the newest state; leave out block.")
         return addresses.tokens_held(reader(), key, window)
 
     return list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", address=key
-    )
-
-
-def _list_by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
-    parameters.one_of(arguments["sort"], "sort", SORTS)
-    if "block" in arguments:
-        raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
-    prices = holdings.unit_prices(reader())
-    return list_response(
-        "tokens",
-        arguments,
-        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
-        kind="tokensByWorth",
-        address=key,
     )
 
 

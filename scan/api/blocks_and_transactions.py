@@ -68,7 +68,10 @@ def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
-        return _unmined(key)
+        records = (part.unmined_transaction(key) for part in registry.parts(Api))
+        response = json_value(reader().indexed(next(filter(None, records), None)))
+        response.headers["Cache-Control"] = Kept.NEVER  # the next block may have it
+        return response
     record = orjson.loads(body)
     tag = blocks.finality_of(reader(), record["blockNumber"], record["confirmations"])
     fields: dict[str, Any] = {**record, "finality": tag}
@@ -78,14 +81,6 @@ def get_transaction(transaction_hash: str) -> Response:
         fields["unproven"] += added.pop("unproven", ())
         fields |= added
     return json_value(fields)
-
-
-def _unmined(key: bytes) -> Response:
-    records = (part.unmined_transaction(key) for part in registry.parts(Api))
-    record = reader().indexed(next(filter(None, records), None))
-    response = json_value(record)
-    response.headers["Cache-Control"] = Kept.NEVER  # the next block may have it
-    return response
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")

@@ -5,7 +5,6 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.contracts.abi_decoding import constructor_values
-from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http import request_bodies, services
@@ -20,12 +19,11 @@ from scan.http.json_responses import Response, json_fragment, json_value
 from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.queries import contracts
-from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import solidity, vyper
 from scan.verification.request import parse
 from scan.verification.settings_search import dotted
-from scan.verification.verifier import Verified, message, verify
+from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
@@ -44,12 +42,7 @@ def verify_contract() -> Response:
         verified = verify(services.services().verifier, submission, client_address())
     if verified.stored:
         note_changed_index()
-    return json_value(_verified(verified))
-
-
-def _verified(verified: Verified) -> dict[str, object]:
-    arguments = verified.creation.constructor_arguments
-    return {
+    answer = {
         "success": True,
         "message": message(verified),
         "address": to_hex(verified.submission.address),
@@ -59,8 +52,9 @@ def _verified(verified: Verified) -> dict[str, object]:
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
         "settings": verified.settings,
-        "constructorArguments": hex_or_none(arguments),
+        "constructorArguments": hex_or_none(verified.creation.constructor_arguments),
     }
+    return json_value(answer)
 
 
 @blueprint.get("/contracts")
@@ -81,24 +75,12 @@ def get_contract(address: str) -> Response:
         raise NotFound("No contract is indexed at this address.")
     if not contract.has_source:
         raise NotFound(contract.not_verified)
-    created = contracts.indexed(reader(), key)
-    return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
-
-
-def _creation(contract: Contract, created: IndexedCreation | None) -> dict[str, object]:
-    arguments = None
+    values = None
     if contract.constructor_arguments is not None:
         abi = orjson.loads(contract.abi or "[]")
-        arguments = constructor_values(abi, bytes(contract.constructor_arguments))
-    return {
-        "constructor": None if arguments is None else [value.record() for value in arguments],
-        "creation": creation_record(created),
-    }
-
-
-def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str, object]:
-    return {
-        "address": to_hex(address),
+        values = constructor_values(abi, bytes(contract.constructor_arguments))
+    record = {
+        "address": to_hex(key),
         "match": contract.match,
         "creationMatch": False if contract.differs_in_creation else contract.creation_match,
         "contractName": contract.name,
@@ -113,8 +95,11 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "unproven": ["codeHash", "proxy"],
         "verifiedAt": contract.verified_at,
         "verifiedBy": hex_or_none(contract.verifier),
-        "proxy": proxy and proxy.record(),
+        "proxy": lookup.proxy and lookup.proxy.record(),
+        "constructor": None if values is None else [value.record() for value in values],
+        "creation": contracts.creation_record(contracts.indexed(reader(), key)),
     }
+    return json_value(record)
 
 
 def hex_or_none(content: bytes | None) -> str | None:

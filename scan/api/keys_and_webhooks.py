@@ -11,7 +11,7 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.accounts import api_keys, wallet_signatures
-from scan.errors import InvalidParameter, MissingApiKey, WalletKeysOff
+from scan.errors import MissingApiKey, WalletKeysOff
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
 from scan.http import credentials_and_limits, request_bodies
@@ -21,6 +21,7 @@ from scan.http.list_responses import PAGED, list_body, window_of
 from scan.http.request_state import current_request
 from scan.http.services import services
 from scan.outbound import allowed_urls
+from scan.parameters import require
 from scan.queries.cursors import ADDRESS
 from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client
@@ -48,7 +49,9 @@ def create_key() -> Response:
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
     signature = _signature(body.get("signature"))
-    timestamp_ms = _timestamp_ms(body.get("timestamp"))
+    timestamp_ms: Any = body.get("timestamp")
+    reason = "timestamp must be a whole number: the signed Unix time in milliseconds."
+    require(type(timestamp_ms) is int, "timestamp", reason)
     wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
     wallet_signatures.require_signed(owner, timestamp_ms, signature, reader().node)
     key = api_keys.create(
@@ -87,33 +90,16 @@ def _signature(value: object) -> bytes:
         signature = data(value)
     except BadHex:
         signature = b""
-    if not 0 < len(signature) <= wallet_signatures.MAX_SIGNATURE_BYTES:
-        raise InvalidParameter(
-            "signature must be 0x followed by hex: the signature of the message by the wallet's"
-            " personal message signing.",
-            field="signature",
-        )
+    require(
+        0 < len(signature) <= wallet_signatures.MAX_SIGNATURE_BYTES,
+        "signature",
+        "signature must be 0x followed by hex: the signature of the message by the wallet's"
+        " personal message signing.",
+    )
     return signature
 
 
-def _timestamp_ms(value: object) -> int:
-    if type(value) is not int:
-        raise InvalidParameter(
-            "timestamp must be a whole number: the signed Unix time in milliseconds.",
-            field="timestamp",
-        )
-    return value
-
-
-CREATE_KEYS = (
-    "ownerAddress",
-    "url",
-    "watchAddress",
-    "watchAddresses",
-    "eventTypes",
-    "topics",
-    "format",
-)
+CREATE_KEYS = "ownerAddress url watchAddress watchAddresses eventTypes topics format".split()
 MAX_REGISTERED = 20_000  # addresses of a request, which has at most 1 MiB
 MAX_CHANGED = 1_000  # addresses added or removed
 
@@ -136,10 +122,8 @@ def create_webhook() -> Response:
     if body.get("watchAddress") is not None:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     if body.get("watchAddresses") is not None:
-        if body.get("watchAddress") is not None:
-            raise InvalidParameter(
-                "watchAddress and watchAddresses exclude each other.", field="watchAddresses"
-            )
+        reason = "watchAddress and watchAddresses exclude each other."
+        require(body.get("watchAddress") is None, "watchAddresses", reason)
         addresses = _addresses(body["watchAddresses"], "watchAddresses", MAX_REGISTERED)
     event_types = _event_types(body)
     topics = _topics(body, event_types)
@@ -147,11 +131,9 @@ def create_webhook() -> Response:
     format_ = body.get("format")
     if format_ is not None:
         format_ = parameters.one_of(format_, "format", FORMATS)
-        if format_ == "telegram" and not parse_qs(urlsplit(url).query).get("chat_id"):
-            raise InvalidParameter(
-                "url must have the parameter chat_id, of the chat that gets the messages.",
-                field="url",
-            )
+        names_chat = format_ != "telegram" or parse_qs(urlsplit(url).query).get("chat_id")
+        reason = "url must have the parameter chat_id, of the chat that gets the messages."
+        require(names_chat, "url", reason)
     try:
         registered = registration.register(
             services().writes,
@@ -196,12 +178,10 @@ def change_webhook(webhook_id: str) -> Response:
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("active", *NARROWING), "key")
     narrowing = _narrowing(body)
-    is_active: bool | None = None
+    is_active: Any = None
     if "active" in body or not narrowing:
-        active = body.get("active")
-        if not isinstance(active, bool):
-            raise InvalidParameter("active must be true or false.", field="active")
-        is_active = active
+        is_active = body.get("active")
+        require(isinstance(is_active, bool), "active", "active must be true or false.")
     registration.change(
         services().writes,
         services().settings,
@@ -233,15 +213,13 @@ def change_addresses(webhook_id: str) -> Response:
     query_arguments()
     body = request_bodies.json_object()
     json_bodies.only_known(body, ("add", "remove"), "key")
-    if not body:
-        raise InvalidParameter("add or remove is required: an array of addresses.", field="add")
+    require(body, "add", "add or remove is required: an array of addresses.")
     add, remove = (_addresses(body.get(name, []), name, MAX_CHANGED) for name in ("add", "remove"))
-    if not set(add).isdisjoint(remove):
-        raise InvalidParameter("add and remove have an address in common.", field="remove")
-    changed = registration.change_addresses(
+    is_clear = set(add).isdisjoint(remove)
+    require(is_clear, "remove", "add and remove have an address in common.")
+    added, removed, count = registration.change_addresses(
         services().writes, _managed(webhook_id), add=add, remove=remove
     )
-    added, removed, count = changed
     return json_value({"added": added, "removed": removed, "addressCount": count})
 
 
@@ -297,19 +275,16 @@ def _id(text: str, name: str = "id") -> int:
     return parameters.integer_text({name: text}, name, default=0, least=1)
 
 
-def _addresses(value: object, name: str, most: int) -> list[bytes]:
+def _addresses(value: Any, name: str, most: int) -> list[bytes]:
     """Return the addresses of an array, each once."""
-    if not isinstance(value, list) or len(value) > most:
-        raise InvalidParameter(
-            f"{name} must be an array of at most {most:,} addresses.", field=name
-        )
+    is_right = isinstance(value, list) and len(value) <= most
+    require(is_right, name, f"{name} must be an array of at most {most:,} addresses.")
     return list(dict.fromkeys(parameters.address(address, name) for address in value))
 
 
 def _tokens(value: object) -> list[bytes]:
     tokens = _addresses(value, "tokens", registration.MAX_TOKENS)
-    if not tokens:
-        raise InvalidParameter("tokens must have an address, or be null.", field="tokens")
+    require(tokens, "tokens", "tokens must have an address, or be null.")
     return tokens
 
 
@@ -348,14 +323,10 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
     value = body.get("eventTypes")
     if value is None:
         return ["tx"]
-    if not isinstance(value, list) or not value:
-        raise InvalidParameter(
-            f"eventTypes must be an array of one or more of {', '.join(EVENT_TYPES)}.",
-            field="eventTypes",
-        )
+    reason = f"eventTypes must be an array of one or more of {', '.join(EVENT_TYPES)}."
+    require(isinstance(value, list) and value, "eventTypes", reason)
     names = [parameters.one_of(name, "eventTypes", EVENT_TYPES) for name in value]
-    if len(set(names)) != len(names):
-        raise InvalidParameter("eventTypes contains a duplicate.", field="eventTypes")
+    require(len(set(names)) == len(names), "eventTypes", "eventTypes contains a duplicate.")
     return names
 
 
@@ -364,10 +335,9 @@ def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None
     value = body.get("topics")
     if value is None:
         return None
-    if "log" not in event_types:
-        raise InvalidParameter("topics requires the event type log.", field="topics")
-    if not isinstance(value, list) or len(value) > MAX_TOPICS:
-        raise InvalidParameter(f"topics must be an array of at most {MAX_TOPICS}.", field="topics")
+    require("log" in event_types, "topics", "topics requires the event type log.")
+    is_right = isinstance(value, list) and len(value) <= MAX_TOPICS
+    require(is_right, "topics", f"topics must be an array of at most {MAX_TOPICS}.")
     return orjson.dumps([_allowed_topics(position) for position in value]).decode()
 
 
@@ -377,8 +347,6 @@ def _allowed_topics(value: object) -> object:
         return None
     if not isinstance(value, list):
         return to_hex(parameters.hash32(value, "topics"))
-    if not 1 <= len(value) <= MAX_TOPICS_PER_POSITION:
-        raise InvalidParameter(
-            f"An array in topics must have 1 to {MAX_TOPICS_PER_POSITION} topics.", field="topics"
-        )
+    reason = f"An array in topics must have 1 to {MAX_TOPICS_PER_POSITION} topics."
+    require(1 <= len(value) <= MAX_TOPICS_PER_POSITION, "topics", reason)
     return [to_hex(parameters.hash32(topic, "topics")) for topic in value]

@@ -8,7 +8,6 @@ from flask import Blueprint
 from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
 from scan.database.lists import all_entities
-from scan.errors import InvalidParameter
 from scan.http import request_bodies
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response, json_body
@@ -38,19 +37,9 @@ def query() -> Response:
     body = request_bodies.json_object()
     json_bodies.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
-    filters = body.get("filter", {})
-    if not isinstance(filters, dict):
-        raise InvalidParameter("filter must be an object.", field="filter")
+    filters: Any = body.get("filter", {})
+    parameters.require(isinstance(filters, dict), "filter", "filter must be an object.")
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    page = entities.page(reader(), entity, _window(body, filters), filters)
-    begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
-    known = all_entities().get(entity)  # blocks and tokens are lists of their own
-    list_name = entity if known is None else known.json_name
-    reported = [name.replace(list_name, "data", 1) for name in reader().reported]
-    return json_body(begin.encode() + facts_of(page, reported))
-
-
-def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     limit = parameters.integer(
         body, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
     )
@@ -64,16 +53,14 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     cursor = None
     if "cursor" in body:
         cursor = parameters.text(body["cursor"], "cursor", most=cursors.MAX_CURSOR)
-        if offset:
-            raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
-    return Window(
-        limit,
-        offset,
-        direction,
-        block_from,
-        block_to,
-        cursor,
-        time_of(filters, "timeFrom"),
-        time_of(filters, "timeTo"),
-        max_entries=MAX_ENTRIES,
+        parameters.require(not offset, "cursor", "cursor and offset exclude each other.")
+    times = time_of(filters, "timeFrom"), time_of(filters, "timeTo")
+    window = Window(
+        limit, offset, direction, block_from, block_to, cursor, *times, None, MAX_ENTRIES
     )
+    page = entities.page(reader(), entity, window, filters)
+    begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
+    known = all_entities().get(entity)  # blocks and tokens are lists of their own
+    list_name = entity if known is None else known.json_name
+    reported = [name.replace(list_name, "data", 1) for name in reader().reported]
+    return json_body(begin.encode() + facts_of(page, reported))

@@ -18,12 +18,13 @@ from typing import NamedTuple
 
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database import connection, notifications
-from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.errors import ScanError, Unavailable
+from scan.parameters import require
 
 CHANNEL = "scan_chain"
 # A notification may never come, as through a pooler that lends a connection for a transaction.
 UNVERIFIED_S = 5.0
-# A replica receives no notifications: reads alone report how new it is, see replica_poller.py.
+# A replica receives no notifications: reads alone report how new it is, see ReplicaPoller.
 UNVERIFIED_ON_REPLICA_S = 0.1
 IDLE_AFTER_S = 10.0  # without a request for a cached response: the replica is not polled then
 
@@ -272,8 +273,7 @@ class NotIndexedYet(Unavailable):
 
 def required(text: str) -> int:
     """Return the number in the header REQUIRED; raises InvalidParameter."""
-    if not _NUMBER.fullmatch(text):
-        raise InvalidParameter(f"{REQUIRED} must be a block number.", field=REQUIRED)
+    require(_NUMBER.fullmatch(text), REQUIRED, f"{REQUIRED} must be a block number.")
     return int(text)
 
 

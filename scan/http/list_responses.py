@@ -10,7 +10,6 @@ from flask import Blueprint
 
 from scan import parameters, registry
 from scan.database.lists import all_entities
-from scan.errors import InvalidParameter
 from scan.http import hooks, list_formats, request_state
 from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import JsonResponse, Response
@@ -38,8 +37,8 @@ def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
     limit = parameters.integer_text(
         arguments, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
     )
-    if cursor is not None and number != 1:
-        raise InvalidParameter("cursor and page exclude each other.", field="cursor")
+    is_right = cursor is None or number == 1
+    parameters.require(is_right, "cursor", "cursor and page exclude each other.")
     offset = min((number - 1) * limit, BIGINT_MAX)
     window = Window(limit, offset, direction, cursor=cursor, max_entries=MAX_ENTRIES)
     if arguments.keys().isdisjoint(entities.RANGE):
@@ -154,8 +153,8 @@ def list_response(
     if file is None:
         return list_body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):
-        if paged in arguments:
-            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
+        reason = f"A file is the whole list; leave out {paged}."
+        parameters.require(paged not in arguments, paged, reason)
     window = window_of(arguments, direction)
     [files] = registry.parts(hooks.ListFiles)
     return files.send(

@@ -17,13 +17,14 @@ of all, and `key`, whether it needs one: always or sometimes.
 import re
 from collections.abc import Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from scan import VERSION
 from scan.api.openapi.schemas import Json, declared, field, record, ref, schemas
 from scan.api.query import FILTER_KEYS as QUERIED
 from scan.cached_values import LazyMapping
-from scan.database.lists import Filter, all_entities, begins_late, of_kind
+from scan.database.lists import all_entities, begins_late, of_kind
 from scan.http.interfaces import API
 from scan.http.list_formats import TYPES
 from scan.http.list_responses import LISTED, ORDERED, PAGED
@@ -38,13 +39,12 @@ TABLE = "[filters] of scan/api/openapi/shared.toml"
 @cache
 def filter_schemas() -> Json:
     """Return the schemas of filters by key."""
-    return {filter_.key: _schema(filter_) for filters in FILTERS.values() for filter_ in filters}
-
-
-def _schema(filter_: Filter) -> Json:
-    kind = f"one of {', '.join(filter_.choices)}" if filter_.choices else None
-    schema = field(kind or of_kind(filter_.kind, declared("filters"), TABLE))
-    return {**schema, "description": filter_.description}
+    schemas = {}
+    for filter_ in chain.from_iterable(FILTERS.values()):
+        kind = f"one of {', '.join(filter_.choices)}" if filter_.choices else None
+        schema = field(kind or of_kind(filter_.kind, declared("filters"), TABLE))
+        schemas[filter_.key] = {**schema, "description": filter_.description}
+    return schemas
 
 
 def query_schemas() -> Json:
@@ -59,23 +59,21 @@ def query_schemas() -> Json:
 
 
 def _query(entity: str) -> Json:
+    filters = {  # those of ranges have schemas: BlockFrom
+        f"{key}?": filter_schemas().get(key) or ref(key[0].upper() + key[1:])
+        for key in QUERIED[entity]
+    }
     return record(
         {
             "_form": True,
             "entity": ["any", "The entity.", {"const": entity}],
-            "filter?": dict(_filters(entity)) | {"_text": "All must match.", "_form": True},
+            "filter?": {**filters, "_text": "All must match.", "_form": True},
             "orderBy?": "QueryOrder",
             "limit?": "QueryLimit",
             "offset?": "QueryOffset",
             "cursor?": "QueryCursor",
         }
     )
-
-
-def _filters(entity: str) -> Iterator[tuple[str, Json]]:
-    """Yield the fields of filters, and those of ranges, which have schemas: BlockFrom."""
-    for key in QUERIED[entity]:
-        yield f"{key}?", filter_schemas().get(key) or ref(key[0].upper() + key[1:])
 
 
 def _answer(entity: str, name: str) -> Json:
@@ -193,10 +191,6 @@ TAGS = {
 }
 
 
-def _tag(declared_as: Json, path: str) -> str:
-    return str(declared_as.get("tag") or TAGS.get(path.split("/")[1], "Queries"))
-
-
 ANONYMOUS: list[Json] = [{}]
 KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
 SECURITY = {"always": KEYS, "sometimes": [*ANONYMOUS, *KEYS]}
@@ -246,10 +240,14 @@ def paths() -> Json:
 def _operation(name: str, declared_as: Json, path: str) -> Json:
     names = [*_parameter_names(declared_as, path)]
     query_fields = declared_as.get("query", {}).items()
-    body = {"requestBody": _body(declared_as)} if "body" in declared_as else {}
+    body: Json = {}
+    if "body" in declared_as:
+        examples = {name: {"value": value} for name, value in declared_as["examples"].items()}
+        content = {"schema": ref(declared_as["body"]), "examples": examples}
+        body = {"requestBody": {"required": True, "content": {"application/json": content}}}
     return {
         "operationId": name,
-        "tags": [_tag(declared_as, path)],
+        "tags": [declared_as.get("tag") or TAGS.get(path.split("/")[1], "Queries")],
         **{key: declared_as[key] for key in ("summary", "description") if key in declared_as},
         **({"security": SECURITY[declared_as["key"]]} if "key" in declared_as else {}),
         "parameters": [
@@ -299,14 +297,13 @@ def _responses(declared_as: Json, parameter_names: list[str]) -> Json:
     }
 
 
-def _body(declared_as: Json) -> Json:
-    examples = {name: {"value": value} for name, value in declared_as["examples"].items()}
-    content = {"schema": ref(declared_as["body"]), "examples": examples}
-    return {"required": True, "content": {"application/json": content}}
-
-
 def document(base_path: str = "", *, needs_key: bool = False) -> Json:
     """Return the document; with `needs_key` nothing is served without one (SCAN_ACCESS)."""
+    pages = {}  # outside the API: their servers, if they have their own, are below the base path
+    for path, page in declared("paths").items():
+        urls = [server["url"].rstrip("/") for server in page.get("servers", ())]
+        servers = {"servers": [{"url": base_path + url or "/"} for url in urls]} if urls else {}
+        pages[path] = page | servers
     return {
         "openapi": "3.1.0",
         "info": {**declared("info"), "version": VERSION},
@@ -317,10 +314,7 @@ def document(base_path: str = "", *, needs_key: bool = False) -> Json:
             *({"name": name, **tag} for name, tag in declared("tags").items()),
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
-        "paths": {
-            **{API + path: methods for path, methods in paths().items()},
-            **{path: _below(base_path, page) for path, page in declared("paths").items()},
-        },
+        "paths": {**{API + path: methods for path, methods in paths().items()}, **pages},
         "webhooks": declared("webhooks"),
         "components": {
             "schemas": {**schemas(), **query_schemas()},
@@ -334,14 +328,6 @@ def document(base_path: str = "", *, needs_key: bool = False) -> Json:
             "securitySchemes": declared("security"),
         },
     }
-
-
-def _below(base_path: str, page: Json) -> Json:
-    """Return a path outside the API, whose servers, if it has its own, are below the base path."""
-    servers = [
-        {"url": base_path + server["url"].rstrip("/") or "/"} for server in page.get("servers", ())
-    ]
-    return {**page, "servers": servers} if servers else page
 
 
 def _header(declared_as: tuple[str, Json]) -> tuple[str, Json]:

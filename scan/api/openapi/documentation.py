@@ -101,16 +101,13 @@ def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
         for method, operation in operations.items():
             if "tags" in operation:
                 name = operation["operationId"]
-                example = _example(examples[name]) if name in examples else ""
-                row = (method.upper(), path, operation["summary"], name, example)
+                of_name = examples.get(name, {})
+                # A request and its answer as text: JSON, but forms and streams.
+                parts = [of_name[part] for part in ("request", "body", "answer") if part in of_name]
+                texts = (p if isinstance(p, str) else json.dumps(p, indent=1) for p in parts)
+                row = (method.upper(), path, operation["summary"], name, "\n\n".join(texts))
                 groups.setdefault(operation["tags"][0], []).append(row)
     return groups
-
-
-def _example(example: dict[str, Any]) -> str:
-    """Return a request and its answer as text: JSON, but forms and streams."""
-    parts = [example["request"], *(example[name] for name in ("body", "answer") if name in example)]
-    return "\n\n".join(p if isinstance(p, str) else json.dumps(p, indent=1) for p in parts)
 
 
 def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:

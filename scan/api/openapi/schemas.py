@@ -81,13 +81,13 @@ def _constants_resolved(value: Any) -> Any:
         return value
     if whole := _CONSTANT.fullmatch(value):
         return resolve_name(whole[1])
-    return _CONSTANT.sub(lambda name: _in_text(resolve_name(name[1]), name[2]), value)
 
+    def in_text(name: re.Match[str]) -> str:
+        constant = resolve_name(name[1])
+        is_one = isinstance(constant, str | int)
+        return format(constant, "," if name[2] else "") if is_one else ", ".join(map(str, constant))
 
-def _in_text(value: Any, separator: str | None) -> str:
-    if isinstance(value, str | int):
-        return format(value, "," if separator else "")
-    return ", ".join(map(str, value))
+    return _CONSTANT.sub(in_text, value)
 
 
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
@@ -150,22 +150,17 @@ def _say_what_is_said(declaration: Json, schema: Json) -> None:
         keys = {column: camel_case(column.removesuffix("_id")) for column in stored_values()[own]}
         columns |= {key: (own, column) for column, key in keys.items()}
     reported = properties.keys() & {*declaration.get("_reported", ())}
-    for name in reported:
-        described = (properties[name].get("description"), f"{SAID_BY_NODE}.")
-        properties[name]["description"] = " ".join(filter(None, described))
-    said = bool(reported)
+    said = dict.fromkeys(reported, f"{SAID_BY_NODE}.")
     left_out = reported | {*declaration.get("_proven", ())}
     for name in properties.keys() & columns.keys() - left_out:
         table, column = columns[name]
-        case = SAID_WHERE.get((table, column))
-        if name in declaration.get("_of_token", ()):
-            case = OF_A_TOKEN
-        if not (case or stored_values()[table][column] is SAID):
-            continue
-        text = f"{SAID_BY_NODE}, where {case}." if case else f"{SAID_BY_NODE}."
+        is_of_token = name in declaration.get("_of_token", ())
+        case = OF_A_TOKEN if is_of_token else SAID_WHERE.get((table, column))
+        if case or stored_values()[table][column] is SAID:
+            said[name] = f"{SAID_BY_NODE}, where {case}." if case else f"{SAID_BY_NODE}."
+    for name, text in said.items():
         described = (properties[name].get("description"), text)
         properties[name]["description"] = " ".join(filter(None, described))
-        said = True
     if said and not {"unproven", "proven"} & properties.keys():
         properties["unproven"] = ref("UnprovenFields")
         schema["required"].append("unproven")
@@ -179,7 +174,17 @@ def field(value: Any) -> Json:
     """Return the schema of a declared field. A reference with keywords is written out, since not
     every reader takes them beside one."""
     if isinstance(value, dict):
-        return _within(value) if "_text" in value else dict(value)
+        if "_text" not in value:
+            return dict(value)
+        schema = record(value)  # in another one
+        if "_or_null" in value:
+            return {"anyOf": [schema, NULL], "description": value["_or_null"]}
+        if "_map" in value:
+            of_map = {"type": "object", "additionalProperties": schema}
+            return {**of_map, "description": value["_map"]}
+        if "_list" in value:
+            return {"type": "array", "items": schema, "description": value["_list"]}
+        return schema
     kind, more = (value, []) if isinstance(value, str) else (value[0], value[1:])
     keywords: Json = more.pop() if more and isinstance(more[-1], dict) else {}
     is_nullable = kind.endswith(" or null")
@@ -202,15 +207,11 @@ def _kind_schema(kind: str) -> Json:
         return {"type": "array", "items": _kind_schema(of)}
     if form == "map":
         return {"type": "object", "additionalProperties": _kind_schema(of)}
-    alternatives = [_name_schema(name) for name in kind.split(" or ")]
-    if len(alternatives) == 1:
-        return alternatives[0]
-    if all(alternative.keys() == {"type"} for alternative in alternatives):
-        return {"type": [alternative["type"] for alternative in alternatives]}
-    return {"anyOf": alternatives}
-
-
-def _name_schema(kind: str) -> Json:
+    if " or " in kind:
+        alternatives = [_kind_schema(name) for name in kind.split(" or ")]
+        if all(alternative.keys() == {"type"} for alternative in alternatives):
+            return {"type": [alternative["type"] for alternative in alternatives]}
+        return {"anyOf": alternatives}
     if kind.startswith("one of "):
         return {"type": "string", "enum": kind.removeprefix("one of ").split(", ")}
     if kind == "any":
@@ -261,15 +262,3 @@ def _page(name_of_records: str, total: str) -> Json:
         **({"completeFrom?": "CompleteFrom"} if begins_late(name) else {}),
         "next": "Next",
     }
-
-
-def _within(fields: Json) -> Json:
-    """Return the schema of a record in another one."""
-    schema = record(fields)
-    if "_or_null" in fields:
-        return {"anyOf": [schema, NULL], "description": fields["_or_null"]}
-    if "_map" in fields:
-        return {"type": "object", "additionalProperties": schema, "description": fields["_map"]}
-    if "_list" in fields:
-        return {"type": "array", "items": schema, "description": fields["_list"]}
-    return schema
