@@ -18,7 +18,7 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.database.lists import all_links, all_lists
-from scan.errors import InvalidParameter, NotFound, Unavailable
+from scan.errors import NotFound, Unavailable
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.served_chain import BlockId
 from scan.hex import data, to_hex
@@ -28,7 +28,6 @@ from scan.pages import formatting, hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
 from scan.pages.records import NAMELESS, Record, address_of, names_of
 from scan.pages.site import HEADERS, page, site
-from scan.pages.svg_charts import Chart
 from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, filter_values, holdings, tokens
 from scan.queries.list_pages import Page, Window
@@ -43,8 +42,16 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
 
     def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
         nonlocal block
-        block = _block(window, arguments)
-        if block is None:
+        if "block" in arguments:
+            is_one = window.time_to is None
+            parameters.require(is_one, "block", "block: give a day or a block, not both.")
+            block = blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
+        elif window.time_to is not None:
+            record = blocks.at_time(reader(), window.time_to)
+            text = reader().indexed(record, "No block at or before this day is indexed.")
+            newest = orjson.loads(text)
+            block = BlockId(newest["number"], data(newest["hash"], 32))
+        else:
             return tokens_held(key, window, holdings.unit_prices(reader()))
         return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
@@ -81,19 +88,6 @@ def tokens_held(
         except Unavailable:
             reader().do_not_cache()
     return addresses.tokens_held(reader(), key, window)
-
-
-def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
-    """Return the block that the form names; raises InvalidParameter, NotFound."""
-    if "block" in arguments:
-        if window.time_to is not None:
-            raise InvalidParameter("block: give a day or a block, not both.", field="block")
-        return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
-    if window.time_to is None:
-        return None
-    record = blocks.at_time(reader(), window.time_to)
-    newest = orjson.loads(reader().indexed(record, "No block at or before this day is indexed."))
-    return BlockId(newest["number"], data(newest["hash"], 32))
 
 
 MAX_HOLDINGS = 5
@@ -148,6 +142,13 @@ def address_head(
     of_sections = (address for section in sections for address in section.addresses)
     others = (*map(to_hex, filter(None, makers)), *of_sections, *more)
     names = names_of((*records, dict(account.more)), to_hex(key), *others)
+    linked_lists = defaultdict(list)  # those with entries, each with its count and words, by title
+    for name, link in all_links().items():
+        if name in counts:
+            first_block = reader().incomplete.get(all_lists()[name].table)
+            since = "" if first_block is None else f", complete from block {first_block} on"
+            entry = (f"{link.page}={to_hex(key)}", counts[name], f"{link.words}{since}")
+            linked_lists[link.title].append(entry)
     values = {
         "tab": tab,
         "address": to_hex(key),
@@ -162,7 +163,7 @@ def address_head(
         "worth": held.worth if isinstance(held, holdings.WorthPage) else None,
         "prices": prices,
         "counts": counts,
-        "linked_lists": _linked_lists(to_hex(key), counts),
+        "linked_lists": linked_lists,
     }
     for section in sections:
         values |= section.values
@@ -192,18 +193,6 @@ def _counted_lists() -> Sequence[str]:
     """Return the names of the lists whose lengths the page has on its tabs or as links."""
     of_tabs = (name for tab in address_tabs() for name in (tab.list, tab.length_name) if name)
     return (*all_links(), *of_tabs)
-
-
-def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:
-    """Return links to lists with entries, each with its count and words, by their titles."""
-    links = defaultdict(list)
-    for name, link in all_links().items():
-        if name in counts:
-            first = reader().incomplete.get(all_lists()[name].table)
-            since = "" if first is None else f", complete from block {first} on"
-            entry = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
-            links[link.title].append(entry)
-    return dict(links)
 
 
 ENTITIES = {"transactions": "transactions", "transfers": "token_transfers", "trades": "dex_trades"}
@@ -322,6 +311,8 @@ def get_token(address: str) -> Response:
     is_past = any(tab_list.filter(field.key) for field in FIELDS) if tab_list else False
     respond = page if tab_list is None else tab_list.response
     prices = holdings.unit_prices(reader())
+    charts = sorted(hooks.sections_of(hooks.TokenChart), key=lambda section: section.place)
+    drawn = (chart for section in charts if (chart := section.read(token, prices)))
     creation = contracts.creation_record(contracts.indexed(reader(), key))
     return respond(
         "token.html",
@@ -333,7 +324,7 @@ def get_token(address: str) -> Response:
         tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
         tab_template=open_tab.template,
         prices=prices,
-        first_chart=None if request.args else _first_chart(token, prices),
+        first_chart=None if request.args else next(drawn, None),
         shown=tab_list,
         shares=[
             None  # of an older block, whose supply is not known
@@ -345,12 +336,6 @@ def get_token(address: str) -> Response:
         is_development=reader().is_development and not is_past,
         **(values or {"names": names_of(records, to_hex(key))}),
     )
-
-
-def _first_chart(token: Record, prices: holdings.UnitPrices | None) -> Chart | None:
-    """Return the chart that the page opens with: the price's, or else the transfers'."""
-    sections = sorted(hooks.sections_of(hooks.TokenChart), key=lambda section: section.place)
-    return next((chart for s in sections if (chart := s.read(token, prices))), None)
 
 
 @cache

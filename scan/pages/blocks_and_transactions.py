@@ -87,6 +87,7 @@ def get_transaction(transaction_hash: str) -> Response:
             f" may never have been sent, or may be on another chain.{failure}"
         )
     record: records.Record = orjson.loads(body)
+    of_chain = (v for v in record.get("chainFields", {}).values() if isinstance(v, str))
     events = transactions.events(reader(), key)
     transfers, trades = orjson.loads(events.transfers), orjson.loads(events.trades)
     heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
@@ -109,11 +110,7 @@ def get_transaction(transaction_hash: str) -> Response:
         prices=unit_prices(reader()),
         names=records.names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],
-            *filter(_is_address, record.get("chainFields", {}).values()),
+            *(v for v in of_chain if v.startswith("0x") and len(v) == ADDRESS_CHARACTERS),
             *(address for part in (*heads, tab_values) for address in part.addresses),
         ),
     )
-
-
-def _is_address(value: object) -> bool:
-    return isinstance(value, str) and value.startswith("0x") and len(value) == ADDRESS_CHARACTERS

@@ -263,12 +263,6 @@ def _without_method(record: Record) -> str:
     return "New contract" if _creates(record) else "No recipient"
 
 
-def _in_words(record: Record) -> str:
-    """Return what a transaction calls as text, by which a narrow screen links it."""
-    called = record["memo"] if "memo" in record else record.get("method")
-    return _without_method(record) if called is None else _escaped(formatting.short_name(called))
-
-
 def flow(record: Record, own: str | None) -> str:
     """Return which way it went, for the address whose list it is."""
     sender, receiver = record["fromAddress"], record["toAddress"] or record.get("contractAddress")
@@ -277,19 +271,9 @@ def flow(record: Record, own: str | None) -> str:
     return f'<span class="badge {style}">{way}</span>'
 
 
-def _change(change: Mapping[str, Any], names: Names) -> str:
-    """Return an amount of a token, or an item, without its sign."""
-    address, token = change["tokenAddress"], names.get(change["tokenAddress"], NAMELESS)["token"]
-    if token is None:
-        return _quantity(change["change"], change["tokenId"], address)
-    symbol = token["symbol"] or token["name"]
-    text = _quantity(change["change"], change["tokenId"], address, symbol, token["decimals"])
-    return text + namesake(token, is_brief=True) if token["namesake"] else text
-
-
 @functools.lru_cache(maxsize=16_384)  # a list is shown anew with each block, most of it as before
 def _quantity(
-    change: str, token_id: str | None, address: str, symbol: str | None = None, decimals: int = 0
+    change: str, token_id: str | None, address: str, symbol: str | None, decimals: int
 ) -> str:
     value = change.removeprefix("-")
     text = formatting.short_amount(value, decimals, most=3)
@@ -328,10 +312,18 @@ def moved(record: Record, names: Names) -> str:
 
 
 def _several(changes: Sequence[Mapping[str, Any]], names: Names) -> str:
-    text = ", ".join([_change(change, names) for change in changes[:2]])
-    if len(changes) <= 2:
-        return text
-    return f'{text} <span class="quiet">and {len(changes) - 2} more</span>'
+    """Return amounts of tokens, and items, without their signs."""
+    texts = []
+    for change in changes[:2]:
+        address = change["tokenAddress"]
+        token = names.get(address, NAMELESS)["token"]
+        symbol = token and (token["symbol"] or token["name"])
+        decimals = token["decimals"] if token else 0
+        texts.append(_quantity(change["change"], change["tokenId"], address, symbol, decimals))
+        if token and token["namesake"]:
+            texts[-1] += namesake(token, is_brief=True)
+    more = f' <span class="quiet">and {len(changes) - 2} more</span>' if changes[2:] else ""
+    return ", ".join(texts) + more
 
 
 def transaction_rows(
@@ -360,8 +352,11 @@ def transaction_rows(
             has_coin, of_tokens = record["value"] != "0", moved(record, names)
             value = f'{value}<span class="below">{of_tokens}</span>' if has_coin else of_tokens
         hash_ = _escaped(record["hash"])
-        words = f'<bdi class="narrow">{_in_words(record)}</bdi>'
-        link = f'<a href="/tx/{hash_}">{shortened(hash_)}{words}</a>'
+        # What it calls as text, by which a narrow screen links it.
+        called = record["memo"] if "memo" in record else record.get("method")
+        words = _without_method(record) if called is None else formatting.short_name(called)
+        in_words = f'<bdi class="narrow">{_escaped(words)}</bdi>'
+        link = f'<a href="/tx/{hash_}">{shortened(hash_)}{in_words}</a>'
         rows.append(
             f"""<tr {row_id("tx", record["hash"])}{failed}>
 <td class="lead" data-label="Hash">{before}{link}{after}</td>

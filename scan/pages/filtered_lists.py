@@ -206,9 +206,7 @@ def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
 
 def fields_of(entity: str, fixed: Collection[str] = ()) -> Sequence[Field]:
     """Return the fields of an entity's filters, without those that the path of a page fixes."""
-    filters = {
-        filter_.param: filter_ for filter_ in filter_values.FILTERS[entity]
-    }  # without synonyms
+    filters = {f.param: f for f in filter_values.FILTERS[entity]}  # without synonyms
     fields = []
     for filter_ in filters.values():
         if filter_.key in fixed:
@@ -297,7 +295,13 @@ def filtered_list(
     except errors.InvalidParameter as error:
         if error.field is None or error.field in (*names, *synonyms):
             raise
-        raise _unknown_filter(error.field, fields, names) from None
+        reason = f"This list has no filter “{error.field}”"
+        if similar := parameters.nearest(error.field, names):
+            reason += f". Did you mean “{similar}”?"
+        else:
+            filters_text = ", ".join(f"{field.key} ({field.label})" for field in fields)
+            reason += f"; its filters are {filters_text}." if fields else "."
+        raise errors.InvalidParameter(reason, field=error.field) from None
     arguments = {synonyms.get(k, k): text.strip() for k, text in arguments.items() if text.strip()}
     filters = {key: arguments[key] for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
@@ -319,20 +323,19 @@ def filtered_list(
             direction = parameters.one_of(filters.pop("direction"), "direction", DIRECTIONS)
             filters[DIRECTIONS[direction]] = address
         page_arguments = {k: arguments[k] for k in paging if k in arguments and k != "row"}
-        if "row" in arguments and {"page", "cursor"} & page_arguments.keys():
-            raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
+        is_one = "row" not in arguments or page_arguments.keys().isdisjoint({"page", "cursor"})
+        parameters.require(is_one, "row", "row: leave out page and cursor.")
         if "limit" in page_arguments:
             parameters.one_of(page_arguments["limit"], "limit", SIZES)
         window = window_of(
             {**page_arguments, **{key: filters[key] for key in entities.RANGE if key in filters}}
         )
-        for kind, first, last in (
-            ("block", window.block_from, window.block_to),
-            ("time", window.time_from, window.time_to),
-        ):
-            if first is not None and last is not None and first > last:
-                reason = f"{kind}To is before {kind}From: no row can match."
-                raise errors.InvalidParameter(reason, field=f"{kind}To")
+        last_s = parameters.BIGINT_MAX if window.time_to is None else window.time_to
+        times = (window.time_from or 0, last_s)
+        bounds = {"block": (window.block_from, window.block_to), "time": times}
+        for kind, (first, last) in bounds.items():
+            reason = f"{kind}To is before {kind}From: no row can match."
+            parameters.require(first <= last, f"{kind}To", reason)
         chosen = {key: value for key, value in filters.items() if key not in entities.RANGE}
         source = read(window, chosen)
     except errors.NotFound as error:
@@ -358,16 +361,3 @@ def filtered_list(
     base.kept_from, base.complete_from = source.kept_from, source.complete_from
     base.api_arguments = {**filters, **order}
     return base
-
-
-def _unknown_filter(
-    name: str, fields: Sequence[Field], names: Sequence[str]
-) -> errors.InvalidParameter:
-    """Return the error for a name in the query string that is no filter of the list."""
-    unknown = f"This list has no filter “{name}”"
-    similar = parameters.nearest(name, names)
-    if similar is not None:
-        return errors.InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
-    filters = ", ".join(f"{field.key} ({field.label})" for field in fields)
-    offered = f"; its filters are {filters}" if filters else ""
-    return errors.InvalidParameter(f"{unknown}{offered}.", field=name)

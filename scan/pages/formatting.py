@@ -350,7 +350,12 @@ def fitted(table: str) -> Markup:
         column = before.count("<td", row) if row >= 0 else column + before.count("<td")
         columns.append(column)
         fraction = piece[: piece.index("<")]
-        fractions.append((fraction, _may_be_padded(before, fraction)))
+        # A fraction is padded if it is exact, of an amount of units that can be divided, and not 0.
+        start = before.rfind("<data ")
+        amount_ = _AMOUNT.match(before, start) if start >= 0 else None
+        is_exact = amount_ is not None and bool(_EXACT.match(fraction))
+        is_zero = amount_ and not fraction and amount_[1] == amount_[2].replace(",", "")
+        fractions.append((fraction, is_exact and not is_zero))
         places[column] = max(places[column], len(fraction.partition(WIDE)[0]))
         before = piece
     widths: dict[int, int] = defaultdict(int)
@@ -364,12 +369,3 @@ def fitted(table: str) -> Markup:
     for column, (fraction, _), text, piece in zip(columns, fractions, padded, pieces, strict=True):
         fitted += marks[column], text, piece[len(fraction) :]
     return Markup("".join(fitted))
-
-
-def _may_be_padded(before: str, fraction: str) -> bool:
-    """Return whether a fraction is exact, of an amount of units that can be divided, and not 0."""
-    start = before.rfind("<data ")
-    amount = _AMOUNT.match(before, start) if start >= 0 else None
-    if amount is None or not _EXACT.match(fraction):
-        return False
-    return fraction != "" or amount[1] != amount[2].replace(",", "")

@@ -66,11 +66,8 @@ def requested_tab(tabs: Sequence[str]) -> str:
     requested = request.args["tab"] if "tab" in request.args else tabs[0]
     ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
-    if tab not in tabs:
-        tab_names = ", ".join(tabs)
-        raise InvalidParameter(
-            f"This page has no tab “{tab[:50]}”. It has: {tab_names}.", field="tab"
-        )
+    reason = f"This page has no tab “{tab[:50]}”. It has: {', '.join(tabs)}."
+    parameters.require(tab in tabs, "tab", reason)
     return tab
 
 
@@ -127,9 +124,8 @@ def hash_of(text: str) -> bytes:
     try:
         return parameters.hash32(text)
     except InvalidParameter:
-        raise InvalidParameter(
-            "Not a hash: a hash is 0x followed by 64 hex digits.", field="hash"
-        ) from None
+        reason = "Not a hash: a hash is 0x followed by 64 hex digits."
+        raise InvalidParameter(reason, field="hash") from None
 
 
 def address_of(text: str, parse: Callable[[str], bytes] = parameters.address) -> bytes:
@@ -137,9 +133,8 @@ def address_of(text: str, parse: Callable[[str], bytes] = parameters.address) ->
     try:
         return parse(text)
     except InvalidParameter:
-        raise InvalidParameter(
-            "Not an address: an address is 0x followed by 40 hex digits.", field="address"
-        ) from None
+        reason = "Not an address: an address is 0x followed by 40 hex digits."
+        raise InvalidParameter(reason, field="address") from None
 
 
 # Functions, events and errors of ERC-20 with amounts in the token's units, by their positions.
@@ -264,8 +259,8 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     parsed = _ID.fullmatch(row)
     kind, index, batch_index, transaction_hash = parsed.groups() if parsed else ("",) * 4
     numbers = [number for number in (index, batch_index) if number is not None]
-    if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
-        raise InvalidParameter("row must be the id of a row of this list.", field="row")
+    is_right = ENTITIES.get(kind) == entity and len(numbers) in _NUMBERS[kind]
+    parameters.require(is_right, "row", "row must be the id of a row of this list.")
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
     record = orjson.loads(reader().indexed(text, "The transaction of this row is not indexed."))
     ordinal = cursors.ordinal_at(

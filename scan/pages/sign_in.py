@@ -102,12 +102,16 @@ def sign_in() -> Response:
         raise InvalidApiKey("This API key is unknown or inactive.")
     settings = services().settings
     response = _redirect(_local(fields.get("next", [""])[-1]) or _asked_for(settings) or "/")
+    # The browser reaches the form by https, which ends at a proxy.
+    urls = [settings.public_url or settings.brand.url, request.headers.get("Origin", "")]
+    if settings.trusted_proxies and "X-Forwarded-Proto" in request.headers:
+        urls.append(f"{request.headers['X-Forwarded-Proto'].strip()}:")
     response.set_cookie(
         COOKIE,
         api_keys.begin_session(services().writes, key),
         max_age=api_keys.SESSION_S,
         path=settings.base_path or "/",
-        secure=_is_encrypted(settings),
+        secure=any(url.startswith("https:") for url in urls),
         httponly=True,
         samesite="Lax",
     )
@@ -145,10 +149,3 @@ def _asked_for(settings: Settings) -> str:
         return ""
     path = page.path.removeprefix(settings.base_path)
     return _local(f"{path}?{page.query}" if page.query else path)
-
-
-def _is_encrypted(settings: Settings) -> bool:
-    """Return whether the browser reaches the form by https, which ends at a proxy."""
-    given = (settings.public_url or settings.brand.url, request.headers.get("Origin", ""))
-    forwarded = request.headers.get("X-Forwarded-Proto", "") if settings.trusted_proxies else ""
-    return any(url.startswith("https:") for url in given) or forwarded.strip() == "https"

@@ -4,7 +4,7 @@ cached by browsers: their URLs contain a content hash."""
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from http import HTTPStatus
 from inspect import isfunction
@@ -293,26 +293,6 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=HEADERS)
 
 
-def _menu(title: str) -> list[tuple[str, str]]:
-    """Return the paths and texts of the links that extensions add to a group of the menu."""
-    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
-    return [(path, text) for group, path, text in links if group == title]
-
-
-def _sections() -> Mapping[str, Sequence[str]]:
-    """Return the templates of the sections that extensions add to a page, by the page's name, or to
-    the count of each list."""
-    names = (
-        "address address_balance code_hash block block_facts home list live status"
-        " transaction transaction_call transaction_end transaction_events transaction_facts"
-    )
-    sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for section in hooks.sections_of(hooks.Section):
-        for name, template in section.templates.items():
-            sections[name].append(template)
-    return sections
-
-
 def _marked(cell: Callable[..., str]) -> Callable[..., Markup]:
     return lambda *args, **kwargs: Markup(cell(*args, **kwargs))
 
@@ -329,6 +309,17 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
+    # The templates of sections that extensions add to a page, by the page's name, or to the count
+    # of each list.
+    places = """
+        address address_balance code_hash block block_facts home list live status
+        transaction transaction_call transaction_end transaction_events transaction_facts
+    """
+    sections: dict[str, list[str]] = {place: [] for place in places.split()}
+    for section in hooks.sections_of(hooks.Section):
+        for place, section_template in section.templates.items():
+            sections[place].append(section_template)
+    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": list_formats.MAX_FILE_ROWS if list_formats.has_files() else 0,
@@ -336,8 +327,8 @@ def templates() -> Environment:
         "listed_values": records.listed_values,
         "suggestions": records.suggestions,
         "cells": {name: _marked(cell) for name, cell in vars(cells).items() if isfunction(cell)},
-        "sections": _sections(),
-        "menu_of_extensions": _menu,
+        "sections": sections,
+        "menu_of_extensions": lambda title: [link[1:] for link in links if link[0] == title],
         "note_reported": _note_reported,
         "reported_here": lambda: [*_reported.names],
     }

@@ -144,12 +144,15 @@ def _chart(
     times: Sequence[str],
 ) -> Chart:
     most = max(points, key=lambda point: point.value)
-    readings = [Reading(reading_time(p.time_s, span_s), _label(p, decimals)) for p in points]
-    return Chart(title, _label(most, decimals), _tick_labels(ticks, decimals), times, readings)
-
-
-def _label(point: Point, decimals: int) -> str:
-    return point.label or amount(point.value, decimals)
+    texts = {point: point.label or amount(point.value, decimals) for point in points}
+    readings = [Reading(reading_time(point.time_s, span_s), texts[point]) for point in points]
+    # The labels of the axis have as many decimals as tell them apart; thousands are written out
+    # where that is no longer: 9,705 instead of 9.705K.
+    axes = ([compact(value, decimals, places) for value in ticks] for places in count(3))
+    labels = next(labels for labels in axes if len(set(labels)) == len(labels))
+    if ticks[0] < 10 ** (decimals + 6) and any(_LONG.search(label) for label in labels):
+        labels = [amount(value, decimals) for value in ticks]
+    return Chart(title, texts[most], labels, times, readings)
 
 
 def ticks_between(least: int, most: int) -> Sequence[int]:
@@ -165,16 +168,6 @@ def ticks_between(least: int, most: int) -> Sequence[int]:
 def _ticks(points: Sequence[Point], least: int) -> Sequence[int]:
     most = max(point.value for point in points)
     return ticks_between(least, most) if most > 0 else [1, 0]
-
-
-def _tick_labels(ticks: Sequence[int], decimals: int) -> Sequence[str]:
-    """Return the labels of an axis with as many decimals as tell them apart; thousands are written
-    out where that is no longer: 9,705 instead of 9.705K."""
-    axes = ([compact(value, decimals, places) for value in ticks] for places in count(3))
-    labels = next(labels for labels in axes if len(set(labels)) == len(labels))
-    if ticks[0] < 10 ** (decimals + 6) and any(_LONG.search(label) for label in labels):
-        return [amount(value, decimals) for value in ticks]
-    return labels
 
 
 def _y(value: int, ticks: Sequence[int]) -> float:

@@ -89,13 +89,9 @@ def is_open(tab: TransactionTab) -> bool:
 
 
 def prerequisite(query: str) -> Prerequisite | None:
-    """Return the page's prerequisite by its query string: the node for tabs by traces."""
-    is_of_node = any(f"tab={name}" in query for name in _tabs_of_node())
-    return Prerequisite.NODE if is_of_node else None
-
-
-@cache
-def _tabs_of_node() -> Sequence[str]:
-    """Return the names of tabs that need the node, also Blockscout's."""
+    """Return the page's prerequisite by its query string: the node for tabs that need it, also by
+    Blockscout's names."""
     names = {tab.name for tab in tabs() if tab.needs_node}
-    return *names, *(theirs for theirs, ours in records.OTHER_TABS.items() if names & {*ours})
+    theirs = {name for name, ours in records.OTHER_TABS.items() if names & {*ours}}
+    is_of_node = any(f"tab={name}" in query for name in names | theirs)
+    return Prerequisite.NODE if is_of_node else None
