@@ -335,26 +335,14 @@ def selectors(reader: Reader, text: str) -> list[bytes]:
     Names are those of standards, verified contracts and imported signatures; where none is equal,
     those that differ in letter case alone. Raises InvalidParameter.
     """
-    text = text.strip()
-    if NAME.match(text):
-        return _selectors_of_name(reader, text)
-    if text[:2].lower() == "0x":
-        return [parameters.method(text)]
-    try:
-        return [keccak256(canonical(text).encode())[:4]]
-    except AbiError as error:
-        raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
-
-
-def is_known_selector(reader: Reader, selector: bytes) -> bool:
-    """Return whether a function of a standard, of a verified contract or of an imported signature
-    has the selector."""
-    if selector in abi_decoding.standard_abis().functions:
-        return True
-    return bool(reader.row("queries/selectors_has", selector=selector)[0])
-
-
-def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
+    name = text.strip()
+    if name[:2].lower() == "0x":
+        return [parameters.method(name)]
+    if not NAME.match(name):
+        try:
+            return [keccak256(canonical(name).encode())[:4]]
+        except AbiError as error:
+            raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
     exact, in_any_case = (
         {*map(bytes, hashes)}
         for hashes in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
@@ -366,9 +354,17 @@ def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
             exact.add(selector)
         if name.lower() in map(str.lower, names):
             in_any_case.add(selector)
-    selectors = exact or in_any_case
-    if not selectors:
+    found = exact or in_any_case
+    if not found:
         raise InvalidParameter("method is not a known function" + ADVICE, field="method")
-    if is_cut or len(selectors) >= MAX_SELECTORS:
+    if is_cut or len(found) >= MAX_SELECTORS:
         raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
-    return sorted(selectors)
+    return sorted(found)
+
+
+def is_known_selector(reader: Reader, selector: bytes) -> bool:
+    """Return whether a function of a standard, of a verified contract or of an imported signature
+    has the selector."""
+    if selector in abi_decoding.standard_abis().functions:
+        return True
+    return bool(reader.row("queries/selectors_has", selector=selector)[0])

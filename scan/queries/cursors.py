@@ -234,16 +234,14 @@ def require_same_chain(
 
 
 def common_block(reader: Reader, block: BlockId) -> BlockId:
-    """Return newest_common_block(), of an unknown branch the oldest block; raises Unavailable where
-    this index may only be behind."""
-    return newest_common_block(reader, block) or _oldest_block(reader, block.number)
-
-
-def _oldest_block(reader: Reader, number: int) -> BlockId:
-    """Return the oldest block, the only one that is certainly common with an unknown branch."""
+    """Return newest_common_block(), of an unknown branch the oldest block, the only one that is
+    certainly common; raises Unavailable where this index may only be behind."""
+    if (common := newest_common_block(reader, block)) is not None:
+        return common
     oldest, newest = reader.row("queries/blocks_get_ends")
-    if newest is None or number > newest - UNSETTLED_BLOCKS:
-        reason = f"Block {number} of this cursor is not indexed here yet, or was taken by a fork."
+    if newest is None or block.number > newest - UNSETTLED_BLOCKS:
+        of_cursor = f"Block {block.number} of this cursor"
+        reason = f"{of_cursor} is not indexed here yet, or was taken by a fork."
         raise Unavailable(f"{reason} Try again shortly.", retry_after_s=RETRY_AFTER_S)
     [block_hash] = reader.row("queries/blocks_get_hash", number=oldest)
     if block_hash is None:

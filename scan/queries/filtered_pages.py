@@ -102,10 +102,15 @@ def _row_by_several(
         is_unbounded=True,
         **{**values, **dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several},
     )
-    row = _ended(read(**bounds), end, window.direction)
+    data, count, total, position, newest, *more = read(**bounds)
     if len(reader.versions) > 1:  # the index changed in between
-        row = read(**UNBOUNDED)
-    return row
+        return read(**UNBOUNDED)
+    if position is None and end.ordinal is not None:  # the page is not full
+        position = end.ordinal
+        # In ascending order the cursor refers to the block of that entry, since all before it were
+        # read.
+        newest = end.block if window.direction == "asc" or newest is None else newest
+    return (data, count, total, position, newest, *more)
 
 
 class End(NamedTuple):
@@ -133,18 +138,6 @@ def bounds_of(
         **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
     )
     return shortest, End(ordinal, block), dict(zip(UNBOUNDED, bounds, strict=True))
-
-
-def _ended(row: Row, end: End, direction: str) -> Row:
-    """Return the row of a page, with the position of `end` where the page is not full.
-
-    In ascending order the cursor refers to the block of that entry, since all before it were read.
-    """
-    data, count, total, position, newest, *more = row
-    if position is not None or end.ordinal is None:
-        return row
-    newest = end.block if direction == "asc" or newest is None else newest
-    return (data, count, total, end.ordinal, newest, *more)
 
 
 def list_by(

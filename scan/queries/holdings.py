@@ -3,7 +3,7 @@ prices of the coin and of tokens.
 """
 
 import time
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from types import MappingProxyType
@@ -116,11 +116,7 @@ def exact_worth(value: int | str, decimals: int, price: Decimal) -> Decimal:
 
 def unit_prices(reader: Reader) -> UnitPrices | None:
     """Return the newest prices, the same ones for a whole request; None where there are none."""
-    return reader.once(_read)
-
-
-def _read(reader: Reader) -> UnitPrices | None:
-    return reader.sources.get(Prices).newest(reader)
+    return reader.once(reader.sources.get(Prices).newest)
 
 
 def day_prices(reader: Reader) -> DayPrices | None:
@@ -196,15 +192,6 @@ class KnownSymbols:
         return kept.symbols
 
 
-class _Held(NamedTuple):
-    """The tokens of an address, those of them with a symbol like that of a known token, and the
-    number that it was bound by."""
-
-    tokens: Sequence[bytes]
-    alike: Sequence[bytes]
-    most: int
-
-
 def tokens_by_worth(
     reader: Reader,
     address: bytes,
@@ -222,21 +209,24 @@ def tokens_by_worth(
     traversal = window.traversal("tokens held", filters, (cursors.ORDINAL,), has_blocks=False)
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
-    read = balances.held(reader, address)
-    held = _few_held(
-        reader,
-        address,
-        prices,
-        reader.sources.get(HoldingBounds).tokens if most is None else most,
-        read,
-    )
+    read, bounds = balances.held(reader, address), reader.sources.get(HoldingBounds)
+    most = bounds.tokens if most is None else most
+    # Most addresses hold few, whose reads need no place.
+    for bound in sorted({most, min(most, bounds.in_head)}):
+        held = _held(reader, address, prices, bound, read)
+        if held is not None:
+            break
+    else:
+        raise TooManyTokens(TOO_MANY, field="sort")
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
-        # Several at once would hold all threads.
-        is_unbounded=held.most > reader.sources.get(HoldingBounds).in_head,
+        is_unbounded=bound > bounds.in_head,  # several at once would hold all threads
         address=address,
-        **_parameters(reader, prices, held),
+        **held,
         **read,
+        is_whole=reader.first_block == 0 and reader.kept_from is None,
+        most=bound,
+        most_rows=MAX_ROWS,
         limit=window.limit,
         offset=offset,
     )
@@ -249,23 +239,12 @@ def tokens_by_worth(
     return balances.completed(reader, page, holder=address)
 
 
-def _few_held(
-    reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
-) -> _Held:
-    """Return the tokens held. Most addresses hold few, whose reads need no place."""
-    few = min(most, reader.sources.get(HoldingBounds).in_head)
-    held = _held(reader, address, prices, few, read)
-    if held is None and most > few:
-        held = _held(reader, address, prices, most, read)
-    if held is None:
-        raise TooManyTokens(TOO_MANY, field="sort")
-    return held
-
-
 def _held(
     reader: Reader, address: bytes, prices: UnitPrices, most: int, read: balances.Read
-) -> _Held | None:
-    """Return the tokens held; None for more than `most`."""
+) -> dict[str, Any] | None:
+    """Return the prices of the tokens held, each with the depth of its pool unless it is the
+    operator's, and the tokens with a symbol like that of a known one, as the statement takes them;
+    None for more than `most` tokens."""
     is_all, tokens, symbols, version = reader.row(
         "queries/addresses_list_held_symbols",
         is_unbounded=most > reader.sources.get(HoldingBounds).in_head,
@@ -279,20 +258,7 @@ def _held(
     priced_symbols = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
     held = [*map(bytes, tokens or ())]
     alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in priced_symbols]
-    return _Held(held, alike, most)
-
-
-def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:
-    """Return the prices of the tokens held, each with the depth of its pool unless it is the
-    operator's, and what of the index is whole, as the statement takes them."""
-    priced = {token: to_hex(token) for token in held.tokens if prices.has_price(to_hex(token))}
+    priced = {token: to_hex(token) for token in held if prices.has_price(to_hex(token))}
     depths = [None if t in prices.tokens else prices.pools[t].depth for t in priced.values()]
-    return {
-        "tokens": [*priced],
-        "prices": [*map(prices.price_of, priced.values())],
-        "depths": depths,
-        "alike": held.alike,
-        "is_whole": reader.first_block == 0 and reader.kept_from is None,
-        "most": held.most,
-        "most_rows": MAX_ROWS,
-    }
+    of_prices = [*map(prices.price_of, priced.values())]
+    return {"tokens": [*priced], "prices": of_prices, "depths": depths, "alike": alike}

@@ -17,7 +17,6 @@ from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances, contracts, filter_values, filtered_pages
 from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, SORTED_TEXT, Kind, ordinal_at
-from scan.queries.cursors import Value as Cursor
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import Form
 from scan.queries.list_pages import Page, Window
@@ -220,7 +219,11 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
             return page
         return balances.completed(reader, page, token=address)
     ranked, largest = ranking.records, ranking.largest
-    start = window.offset if after[1] is None else _end_of(after, ranked)
+    start = window.offset
+    if isinstance(after[1], bytes):  # where the holder is not in the ranking, after all of it
+        ranked_holders = [record["address"] for record in ranked]
+        last = to_hex(after[1])
+        start = ranked_holders.index(last) + 1 if last in ranked_holders else len(ranked)
     records = [*ranked[start : start + window.limit]]
     if any("inconsistentSince" in record for record in records):
         reader.notes[balances.INCONSISTENT] = cast(int, since)
@@ -250,8 +253,7 @@ def past(block: str | None, time_s: int | None) -> Past | None:
     if time_s is None:
         is_newest = block in (None, "latest")
         return None if is_newest else Past(parameters.block_number_or_hash(str(block)), None)
-    if block is not None:
-        raise InvalidParameter("block: give a time or a block, not both.", field="block")
+    parameters.require(block is None, "block", "block: give a time or a block, not both.")
     return Past(None, time_s)
 
 
@@ -277,14 +279,6 @@ class PastHolders:
         Raises NotFound for an unknown token or block, HistoryUnavailable where events do not tell
         the holders then, Reorganised, and Unavailable."""
         raise InvalidParameter("Holders are those of the newest block here.", field="block")
-
-
-def _end_of(after: Sequence[Cursor | None], ranked: Sequence[Mapping[str, Any]]) -> int:
-    """Return how many of a ranking are not after a balance and its holder; all, if it is not of the
-    ranking."""
-    holders = [record["address"] for record in ranked]
-    holder = to_hex(cast(bytes, after[1]))
-    return holders.index(holder) + 1 if holder in holders else len(ranked)
 
 
 def transfers_page(
