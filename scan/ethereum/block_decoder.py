@@ -154,12 +154,8 @@ def _transactions(
     ):
         raise BadHex("a receipt has no status")
     statuses = [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
-    creations = [
-        address if to is None and status else None
-        for address, to, status in zip(
-            received["contractAddress"], sent["to"], statuses, strict=True
-        )
-    ]
+    outcomes = zip(received["contractAddress"], sent["to"], statuses, strict=True)
+    creations = [address if to is None and status else None for address, to, status in outcomes]
     # A type is one byte (EIP-2718); nodes from before EIP-2718 give none.
     types = [a or b or "0x0" for a, b in zip(sent["type"], received["type"], strict=True)]
     prices = [a or b for a, b in zip(received["effectiveGasPrice"], sent["gasPrice"], strict=True)]
@@ -320,11 +316,7 @@ _OF_TYPES = {
 }
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields", "traced")
-_TOPIC, _LOG_INDEX = (
-    column_types.Column(column_types.HASH, column_types.PROVEN, "topics"),
-    column_types.Column(column_types.INTEGER, column_types.PROVEN, "logIndex"),
-)
-_ADDRESS, _DATA = (
-    column_types.Column(column_types.ADDRESS, column_types.PROVEN, "address"),
-    column_types.Column(column_types.BYTES, column_types.PROVEN, "data"),
-)
+_TOPIC = column_types.Column(column_types.HASH, column_types.PROVEN, "topics")
+_LOG_INDEX = column_types.Column(column_types.INTEGER, column_types.PROVEN, "logIndex")
+_ADDRESS = column_types.Column(column_types.ADDRESS, column_types.PROVEN, "address")
+_DATA = column_types.Column(column_types.BYTES, column_types.PROVEN, "data")

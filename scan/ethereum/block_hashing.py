@@ -62,9 +62,7 @@ NO_UNCLES = uncles_hash(())
 def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
-    types = {
-        block_encoding.type_number(type_) for type_ in {sent.type for sent in header.transactions}
-    }
+    types = {*map(block_encoding.type_number, {sent.type for sent in header.transactions})}
     if types <= block_encoding.TRANSACTION_FIELDS.keys():
         return ETHEREUM
     if chain_id in matching.FORM_OF_CHAIN:
@@ -86,28 +84,15 @@ def uncompared(
     chain_form = matching.FORM_OF_CHAIN.get(chain_id)
     if chain_form and not form and chain_form.l1_fees is not no_amounts and receipts:
         words.append(f"no transaction shows {chain_form.name}")
-    if (
-        form
-        and form.l1_fees is not no_amounts
-        and _lacks_l1_fees(header, receipts, form, chain_form)
-    ):
-        words.append("receipts without a fee for L1")
+    if form and form.l1_fees is not no_amounts:
+        sent = {"type": [transaction.type for transaction in header.transactions]}
+        is_free = form.is_free(sent) if form.is_free else [False] * len(receipts)
+        paying = (receipt for receipt, free in zip(receipts, is_free, strict=True) if not free)
+        fees = [getattr(receipt, "l1Fee", None) for receipt in paying]
+        # Its transactions have one, as the chain's id or another receipt says.
+        if None in fees and (chain_form is not None or fees.count(None) < len(fees)):
+            words.append("receipts without a fee for L1")
     return words
-
-
-def _lacks_l1_fees(
-    header: Any, receipts: Sequence[Any], form: Form, chain_form: Form | None
-) -> bool:
-    """Return whether a transaction that pays has no fee for L1, though it is one of a chain whose
-    transactions have it, as its id or another receipt says."""
-    sent = {"type": [transaction.type for transaction in header.transactions]}
-    is_free = form.is_free(sent) if form.is_free else [False] * len(receipts)
-    fees = [
-        getattr(receipt, "l1Fee", None)
-        for receipt, free in zip(receipts, is_free, strict=True)
-        if not free
-    ]
-    return None in fees and (chain_form is not None or fees.count(None) < len(fees))
 
 
 def covered_by_roots(
@@ -132,11 +117,9 @@ def transactions_root(transactions: Sequence[Any]) -> bytes:
 def receipt_leaf(receipt: Any) -> bytes:
     """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
     number = block_encoding.type_number(receipt.type)
-    encodings = (
-        {}
-        if number in block_encoding.TRANSACTION_FIELDS
-        else {number: matching.RECEIPT_TAILS.get(number, Encoding(()))}
-    )
+    encodings = {number: matching.RECEIPT_TAILS.get(number, Encoding(()))}
+    if number in block_encoding.TRANSACTION_FIELDS:
+        encodings = {}
     [leaf] = block_encoding.encode_receipts([receipt], encodings)
     return leaf
 
@@ -148,10 +131,8 @@ def has_its_withdrawals(header: Any, form: Form) -> bool:
         return not header.withdrawals and (root is None or header.withdrawals is not None)
     if root is None:  # a proven header has none where there are no withdrawals
         return not header.withdrawals
-    # EIP-4895
-    return rlp_and_tries.list_root(block_encoding.encode_withdrawals(header.withdrawals)) == data(
-        root
-    )
+    leaves = block_encoding.encode_withdrawals(header.withdrawals)  # EIP-4895
+    return rlp_and_tries.list_root(leaves) == data(root)
 
 
 def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) -> str:
@@ -212,10 +193,10 @@ class RawBlock:
         self._items: list[bytes] | None = None
 
     def header(self) -> bytes | None:
-        return self._read("debug_getRawHeader", self._number) or self._item(_HEADER)
+        return self._encoded("debug_getRawHeader", self._number) or self._item(_HEADER)
 
     def transaction(self, index: int, hash_: str) -> bytes | None:
-        encoded = self._read("debug_getRawTransaction", hash_)
+        encoded = self._encoded("debug_getRawTransaction", hash_)
         if encoded is None and (items := self._item(_TRANSACTIONS)) is not None:
             listed = rlp_and_tries.split_list(items, MOST_TRANSACTIONS)
             encoded = rlp_and_tries.item_content(listed[index]) if index < len(listed) else None
@@ -242,11 +223,11 @@ class RawBlock:
 
     def _item(self, position: int) -> bytes | None:
         if self._items is None:
-            encoded = self._read("debug_getRawBlock", self._number)
+            encoded = self._encoded("debug_getRawBlock", self._number)
             self._items = rlp_and_tries.split_list(encoded, 16) if encoded else []
         return self._items[position] if position < len(self._items) else None
 
-    def _read(self, method: str, parameter: str) -> bytes | None:
+    def _encoded(self, method: str, parameter: str) -> bytes | None:
         result = self._node.read(method, parameter)
         try:
             return None if result is None else data(result)

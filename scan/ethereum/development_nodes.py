@@ -3,7 +3,7 @@ block of another chain that it forks, as `anvil --fork-url` and Hardhat's `forki
 """
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.ethereum.client import MalformedResponse, Node, RpcError
 from scan.hex import BadHex, quantity
@@ -27,20 +27,16 @@ def kind_of(node: Node) -> NodeKind:
         with suppress(RpcError):
             answer = node.call(method)
             fork = answer.get(member) if isinstance(answer, dict) else None
-            number = fork.get("forkBlockNumber") if isinstance(fork, dict) else fork
-            forked = None if number is None else _known_block(node, method, number)
-            return NodeKind(isinstance(answer, dict), forked)
+            named = fork.get("forkBlockNumber") if isinstance(fork, dict) else fork
+            if named is None:
+                return NodeKind(isinstance(answer, dict))
+            try:
+                number = named if type(named) is int else quantity(named)
+                head = quantity(node.call("eth_blockNumber"))
+            except BadHex:
+                number, head = -1, 0
+            if not 0 <= number <= head:
+                forked = f"{str(named)[:40]} as the block that it forks"
+                raise MalformedResponse(f"the node's {method} names {forked}")
+            return NodeKind(isinstance(answer, dict), number)
     return NodeKind()
-
-
-def _known_block(node: Node, method: str, value: Any) -> int:
-    """Return a block's number that is an integer of JSON or a quantity."""
-    try:
-        number = value if type(value) is int else quantity(value)
-        head = quantity(node.call("eth_blockNumber"))
-    except BadHex:
-        number, head = -1, 0
-    if not 0 <= number <= head:
-        text = str(value)[:40]
-        raise MalformedResponse(f"the node's {method} names {text} as the block that it forks")
-    return number

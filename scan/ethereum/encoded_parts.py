@@ -36,28 +36,20 @@ def read_transaction(encoded: bytes) -> tuple[int, dict[str, Any]]:
     """Return a transaction's type, and its fields by their names in JSON: bytes, and lists. Raises
     ValueError where it has another form than its type, or a type that is not Ethereum's."""
     type_ = 0 if encoded[0] >= rlp.LISTS else encoded[0]
-    layout = _LAYOUTS.get(type_)
-    if layout is None:
+    if type_ not in _LAYOUTS:
         raise ValueError(f"this version of Scan does not know transactions of type {type_}")
+    names, kinds, quantities, to = _LAYOUTS[type_]
     items = rlp.whole_list(encoded, 1 if type_ else 0)
-    if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
+    if [*map(type, items)] != kinds or len(items[to]) not in (0, _ADDRESS_BYTES):
         raise ValueError(f"a transaction of type {type_} has another form")
-    if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:
+    if max([len(items[place]) for place in quantities]) > _WORD_BYTES:
         raise ValueError("a number is beyond 256 bits")
-    return type_, dict(zip(layout.names, items, strict=True))
+    return type_, dict(zip(names, items, strict=True))
 
 
-class _Layout(NamedTuple):
-    """The fields of a type of transaction, in their order, and the places of some."""
-
-    names: Sequence[str]
-    kinds: list[type]
-    quantities: list[int]
-    to: int
-
-
+# The fields of a type of transaction, with their kinds, and the places of numbers and of `to`.
 _LAYOUTS = {
-    type_: _Layout(
+    type_: (
         names,
         [list if name in block_encoding.LISTS else bytes for name in names],
         [at for at, name in enumerate(names) if name not in {"to", "input", *block_encoding.LISTS}],

@@ -36,12 +36,8 @@ SWAP_PANCAKE_V3 = _topic(
 )
 SWAP_VELODROME = _topic("Swap(address,address,uint256,uint256,uint256,uint256)")
 SWAP_V4 = _topic("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")
-_TRANSFERS = frozenset(
-    (
-        *(TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH, TRANSFER_OF_ID, CONSECUTIVE_TRANSFER),
-        *(DEPOSIT, WITHDRAWAL, ERC20_TRANSFER, ERC721_TRANSFER),
-    )
-)
+_TRANSFERS = {TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH, TRANSFER_OF_ID, CONSECUTIVE_TRANSFER}
+_TRANSFERS |= {DEPOSIT, WITHDRAWAL, ERC20_TRANSFER, ERC721_TRANSFER}
 _SWAPS = frozenset((SWAP_V2, SWAP_V3, SWAP_PANCAKE_V3, SWAP_VELODROME, SWAP_V4))
 INITIALIZE_V4 = _topic("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)")
 # A block's ConsecutiveTransfers are read item by item up to so many items. The ids of a range are
@@ -50,21 +46,11 @@ MAX_CONSECUTIVE = 50_000
 # After these the code that answers for their contract may be another, or what it answers:
 # EIP-1967, EIP-2535, OpenZeppelin's Initializable.
 UPGRADED = _topic("Upgraded(address)")
-CHANGES = frozenset(
-    (
-        UPGRADED,
-        *map(
-            _topic,
-            (
-                "BeaconUpgraded(address)",
-                "AdminChanged(address,address)",
-                "DiamondCut((address,uint8,bytes4[])[],address,bytes)",
-                "Initialized(uint8)",
-                "Initialized(uint64)",
-            ),
-        ),
-    )
-)
+_CHANGES = """
+    Upgraded(address) BeaconUpgraded(address) AdminChanged(address,address)
+    DiamondCut((address,uint8,bytes4[])[],address,bytes) Initialized(uint8) Initialized(uint64)
+"""
+CHANGES = frozenset(map(_topic, _CHANGES.split()))
 
 
 class TransferShape(Enum):

@@ -61,11 +61,12 @@ def fork_warnings(node: client.Node) -> tuple[str, str]:
         unknown = missed = ""
         later = following or last
         if later is not None and not _is_known(current, later, time_s):
-            fork_id = str(later["forkId"])[:_MOST_CHARACTERS]
-            unknown = (
-                f"a fork is scheduled for {_moment(later['activationTime'])} (fork id {fork_id})"
-                " that this version does not know"
+            when, fork_id = (
+                _moment(later["activationTime"]),
+                str(later["forkId"])[:_MOST_CHARACTERS],
             )
+            words = "that this version does not know"
+            unknown = f"a fork is scheduled for {when} (fork id {fork_id}) {words}"
         times = {fork["activationTime"] for fork in (current, following, last) if fork is not None}
         if current["activationTime"] < time_s and time_s not in times:
             missed = f"the node does not know the fork {name} of {_moment(time_s)}"

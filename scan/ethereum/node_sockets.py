@@ -57,13 +57,13 @@ class IpcConnection:
         try:
             self._socket.settimeout(_left_s(ends_at))
             self._socket.sendall(body + b"\n")
-            return self._read(ends_at, most_bytes, parse)
+            return self._receive_answer(ends_at, most_bytes, parse)
         except TimeoutError:
             raise TimedOut("the node did not respond in time") from None
         except OSError:
             raise NodeError("the node cut the connection") from None
 
-    def _read(
+    def _receive_answer(
         self, ends_at: float, most_bytes: int, parse: Callable[[bytearray], Any]
     ) -> tuple[Any, int]:
         text = bytearray()

@@ -11,7 +11,19 @@ from enum import IntEnum
 from typing import Annotated, Any, NamedTuple
 
 from scan.cached_values import cached_property
-from scan.ethereum import blocks, column_types
+from scan.ethereum import blocks
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    BYTES,
+    COMPUTED,
+    INTEGER,
+    SAID,
+    SMALLINT,
+    UINT256,
+    Column,
+    annotated_columns,
+)
 
 
 class TransferType(IntEnum):
@@ -34,12 +46,12 @@ class InternalTransfer(NamedTuple):
     transaction's trace, of which 0 is the transaction itself; where logs alone show it, it counts
     from 1."""
 
-    transaction_index: Annotated[int, column_types.Column(column_types.INTEGER, column_types.SAID)]
-    transfer_index: Annotated[int, column_types.Column(column_types.INTEGER, column_types.SAID)]
-    type: Annotated[TransferType, column_types.Column(column_types.SMALLINT, column_types.SAID)]
-    from_address: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.SAID)]
-    to_address: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.SAID)]
-    value: Annotated[int, column_types.Column(column_types.UINT256, column_types.SAID)]
+    transaction_index: Annotated[int, Column(INTEGER, SAID)]
+    transfer_index: Annotated[int, Column(INTEGER, SAID)]
+    type: Annotated[TransferType, Column(SMALLINT, SAID)]
+    from_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    to_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    value: Annotated[int, Column(UINT256, SAID)]
 
 
 RowsOfBlock = Callable[[blocks.DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
@@ -67,8 +79,8 @@ class SparseTable:
         self.filled_later = filled_later
 
     @cached_property
-    def columns(self) -> Mapping[str, column_types.Column]:
-        return column_types.annotated_columns(self.record)
+    def columns(self) -> Mapping[str, Column]:
+        return annotated_columns(self.record)
 
 
 class FollowedTable(SparseTable):
@@ -93,25 +105,19 @@ class DelegatedCall(NamedTuple):
     table delegated_calls. `implementation` is None where it kept the last of them, or passed it on
     to several."""
 
-    address: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.SAID)]
-    selector: Annotated[bytes, column_types.Column(column_types.BYTES, column_types.SAID)]
-    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.SAID)]
-    implementation: Annotated[
-        bytes | None, column_types.Column(column_types.ADDRESS, column_types.SAID)
-    ]
+    address: Annotated[bytes, Column(ADDRESS, SAID)]
+    selector: Annotated[bytes, Column(BYTES, SAID)]
+    block_number: Annotated[int, Column(BIGINT, SAID)]
+    implementation: Annotated[bytes | None, Column(ADDRESS, SAID)]
 
 
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""
 
-    ordinal: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
-    block_number: Annotated[int, column_types.Column(column_types.BIGINT, column_types.COMPUTED)]
-    transaction_index: Annotated[
-        int, column_types.Column(column_types.INTEGER, column_types.COMPUTED)
-    ]
-    address: Annotated[bytes, column_types.Column(column_types.ADDRESS, column_types.COMPUTED)]
-    creator: Annotated[
-        bytes, column_types.Column(column_types.ADDRESS, column_types.COMPUTED)
-    ]  # the transaction's sender
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, COMPUTED)]
+    address: Annotated[bytes, Column(ADDRESS, COMPUTED)]
+    creator: Annotated[bytes, Column(ADDRESS, COMPUTED)]  # the transaction's sender
     # The contract that created it; None where the transaction did.
-    factory: Annotated[bytes | None, column_types.Column(column_types.ADDRESS, column_types.SAID)]
+    factory: Annotated[bytes | None, Column(ADDRESS, SAID)]

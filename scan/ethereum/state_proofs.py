@@ -11,7 +11,7 @@ that of clients from before their names: the hash tells whether it was understoo
 """
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
@@ -119,17 +119,9 @@ def read_account(
         nonce, balance, storage_root, code_hash = b"", b"", EMPTY_ROOT, EMPTY_CODE_HASH
         if value:
             nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
-        account = ProvenAccount(
-            block,
-            header,
-            root,
-            bool(value),
-            int.from_bytes(balance),
-            int.from_bytes(nonce),
-            code_hash,
-            storage_root,
-            proof,
-        )
+        numbers = int.from_bytes(balance), int.from_bytes(nonce)
+        hashes = code_hash, storage_root
+        account = ProvenAccount(block, header, root, bool(value), *numbers, *hashes, proof)
         proven = []
         for slot, slot_answer in zip(slots, answer["storageProof"] if slots else (), strict=True):
             slot_proof = _nodes(slot_answer["proof"])
@@ -163,23 +155,17 @@ def proven_value(root: bytes, key: bytes, nodes: Sequence[bytes]) -> bytes:
     path: str | None = key.hex()
     reference = _HASH_PREFIX + root
     while path is not None:
-        reference, path = _child(split_list(_named_node(reference, ahead), _BRANCH_ITEMS), path)
+        node: bytes | None = reference  # which a parent contains where it is shorter than a hash
+        if reference[0] < LISTS:
+            node = next(ahead, None)
+        if node is None:
+            raise ImproperProof("its proof ends before the path does")
+        if node is not reference and _HASH_PREFIX + keccak256(node) != reference:
+            raise ImproperProof("its proof does not belong to the block's state")
+        reference, path = _child(split_list(node, _BRANCH_ITEMS), path)
     if next(ahead, None) is not None:
         raise ImproperProof("its proof has nodes beyond the end of the path")
     return reference
-
-
-def _named_node(reference: bytes, ahead: Iterator[bytes]) -> bytes:
-    """Return the node that its parent names: the next one of the proof, which has to have the hash,
-    or the node itself, which a parent contains where it is shorter than a hash."""
-    if reference[0] >= LISTS:
-        return reference
-    node = next(ahead, None)
-    if node is None:
-        raise ImproperProof("its proof ends before the path does")
-    if _HASH_PREFIX + keccak256(node) != reference:
-        raise ImproperProof("its proof does not belong to the block's state")
-    return node
 
 
 def _child(items: Sequence[bytes], path: str) -> tuple[bytes, str | None]:
@@ -233,21 +219,18 @@ def balance_changes(encoded: bytes, hash_: bytes) -> BalanceChanges:
 def encode_access_list(accounts: Any) -> bytes:
     """Return the RLP of a result of eth_getBlockAccessList. Raises ValueError, TypeError, KeyError
     and AttributeError where it is malformed."""
-    return bytes.fromhex(list_item("".join(map(_account_changes, accounts))))
-
-
-def _account_changes(account: Any) -> str:
-    slots = "".join(
-        list_item(quantity_item(_field(slot, "key")) + _changes(slot["changes"]))
-        for slot in account.get("storageChanges") or ()
-    )
-    reads = "".join(map(quantity_item, account.get("storageReads") or ()))
-    amounts = "".join(
-        _changes(account.get(name) or ()) for name in ("balanceChanges", "nonceChanges")
-    )
-    codes = _changes(account.get("codeChanges") or (), "code", string_item)
-    address = string_item(account["address"])
-    return list_item(address + list_item(slots) + list_item(reads) + amounts + codes)
+    items = ""
+    for account in accounts:
+        slots = "".join(
+            list_item(quantity_item(_field(slot, "key")) + _changes(slot["changes"]))
+            for slot in account.get("storageChanges") or ()
+        )
+        reads = "".join(map(quantity_item, account.get("storageReads") or ()))
+        balances, nonces = (account.get(name) or () for name in ("balanceChanges", "nonceChanges"))
+        codes = _changes(account.get("codeChanges") or (), "code", string_item)
+        lists = list_item(slots) + list_item(reads) + _changes(balances) + _changes(nonces)
+        items += list_item(string_item(account["address"]) + lists + codes)
+    return bytes.fromhex(list_item(items))
 
 
 def _changes(changes: Any, name: str = "value", item: Callable[[str], str] = quantity_item) -> str:
@@ -295,12 +278,12 @@ class AccountProofs:
         key = (address, (*slots,), block.hash)
         account = self._accounts.get(key)
         if account is None:
-            account = self._read(node, address, block, slots)
+            account = self._account(node, address, block, slots)
             nodes = [*account.proof, *(node for slot in account.slots for node in slot.proof)]
             self._accounts.store(key, account, PROOF_BYTES + sum(map(len, nodes)))
         return account
 
-    def _read(
+    def _account(
         self, node: NodeSession, address: bytes, block: BlockId, slots: Sequence[int]
     ) -> ProvenAccount:
         if time.monotonic() < self._not_offered_until:

@@ -219,15 +219,11 @@ class StoredBlock:
             has_root = len(raw.outcome) == _HASH_BYTES
             if has_root:
                 fields["root"] = to_hex(raw.outcome)
-            return Receipt(
-                None if has_root else int.from_bytes(raw.outcome),
-                int.from_bytes(raw.cumulative_gas_used),
-                len(raw.logs) if with_logs else None,
-                tuple([TransactionLog(*log, i) for i, log in enumerate(raw.logs, first_log)])
-                if with_logs
-                else None,
-                fields,
-            )
+            read = tuple([TransactionLog(*log, i) for i, log in enumerate(raw.logs, first_log)])
+            counted, read_logs = (len(read), read) if with_logs else (None, None)
+            status = None if has_root else int.from_bytes(raw.outcome)
+            gas_used = int.from_bytes(raw.cumulative_gas_used)
+            return Receipt(status, gas_used, counted, read_logs, fields)
 
     def receipts_with(self, values: Sequence[bytes]) -> Iterator[tuple[int, Receipt]]:
         """Yield the indexes of transactions with their receipts, of those that may have logs with

@@ -36,7 +36,15 @@ def clean(text: str, most: int) -> str:
         visible = visible.translate(dict.fromkeys(map(ord, hidden)))
     visible = " ".join(visible.split())
     if not visible.isascii():
-        visible = _without_stacks(visible)
+        # At most two combining marks on a letter: more would cover the lines above and below. The
+        # text begins with a letter.
+        kept: list[str] = []
+        marks = 0
+        for character in visible:
+            marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+            if marks <= 2 and (kept or not (marks or character == " ")):
+                kept.append(character)
+        visible = "".join(kept)
     return visible if len(visible) <= most else f"{visible[: most - 1].rstrip()}…"
 
 
@@ -51,15 +59,3 @@ def text_start(content: bytes, most: int) -> str:
     if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in set(text)):
         return ""
     return clean(" ".join(text.split()), most)
-
-
-def _without_stacks(text: str) -> str:
-    """Return the text with at most two combining marks on a letter: more would cover the lines
-    above and below. It begins with a letter."""
-    kept: list[str] = []
-    marks = 0
-    for character in text:
-        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
-        if marks <= 2 and (kept or not (marks or character == " ")):
-            kept.append(character)
-    return "".join(kept)

@@ -118,12 +118,20 @@ def _transaction(
     if not has_receipt:
         return StoredTransaction(*fixed, NO_RECEIPT, sent)
     require_same(indexed, receipt, "transactionHash")
-    logs = tuple(_log(indexed, json_object(log)) for log in json_array(receipt["logs"]))
+    logs: list[TransactionLog] = []
+    for log in map(json_object, json_array(receipt["logs"])):
+        topics = tuple(data(topic, 32) for topic in json_array(log["topics"]))
+        index = quantity(log["logIndex"])
+        is_foreign = data(log["transactionHash"], 32) != data(indexed.hash)
+        if len(topics) > MAX_TOPICS or log.get("removed") is True or is_foreign or index >= 2**31:
+            raise TransactionUnavailable(MALFORMED)
+        logs.append(TransactionLog(data(log["address"], 20), topics, data(log["data"]), index))
     if any(after.log_index <= before.log_index for before, after in pairwise(logs)):
         raise TransactionUnavailable(MALFORMED)
     gas = quantity(receipt["cumulativeGasUsed"])
     status = quantity_or_none(receipt.get("status"))
-    return StoredTransaction(*fixed, Receipt(status, gas, len(logs), logs, is_proven=False), sent)
+    read_receipt = Receipt(status, gas, len(logs), tuple(logs), is_proven=False)
+    return StoredTransaction(*fixed, read_receipt, sent)
 
 
 def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "hash") -> None:

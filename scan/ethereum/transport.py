@@ -45,7 +45,7 @@ MAX_REPLIES = 1000  # in one answer; an answer with more has its elements counte
 # times.
 BYTES_PER_ELEMENT = 64
 _TIMEOUTS = (requests.Timeout, urllib3.exceptions.TimeoutError)
-_OF_LARGE_BATCHES = (408, 413, 414, 500, 502, 504)
+_OF_LARGE_BATCHES = (400, 408, 413, 414, 500, 502, 504)
 MAX_EXPANSION = 4
 _ZEROS = bytes.maketrans(b"123456789", b"000000000")
 
@@ -186,19 +186,26 @@ class Transport:
                 stream=True,
             )
             with response:
-                if (status := response.status_code) == 400:
-                    return _refused_call(response)
-                if status == 200:
+                if (status := response.status_code) == 200:
                     answer = _read_body(response, most_bytes)
                     if time.monotonic() < ends_at:  # else the end may be that of the connection
                         return answer
                     raise TimedOut("the node did not respond in time")
-                retry_after_s = _retry_after_s(response)
+                if (
+                    status == 400
+                ):  # with which some send errors for parameters that they do not take
+                    with suppress(AnswerTooLarge, ValueError):
+                        body = _read_body(response, MAX_REFUSAL_BYTES)
+                        refusal = orjson.loads(body)
+                        if isinstance(refusal, dict) and isinstance(refusal.get("error"), dict):
+                            return body
+                after_s = retry_after_s(response.headers.get("Retry-After"), datetime.now(UTC))
+                after_s = None if after_s is None else min(after_s, MAX_RETRY_AFTER_S)
                 if status == 429:
                     reason = "the node's rate limit is exceeded (429)"
-                    raise RateLimited(reason, retry_after_s=retry_after_s)
+                    raise RateLimited(reason, retry_after_s=after_s)
                 kind = BatchRefused if status in _OF_LARGE_BATCHES else NodeError
-                raise kind(f"the node returned HTTP {status}", retry_after_s=retry_after_s)
+                raise kind(f"the node returned HTTP {status}", retry_after_s=after_s)
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             if isinstance(error, _TIMEOUTS) or time.monotonic() >= ends_at:
                 raise TimedOut("the node did not respond in time") from None
@@ -249,23 +256,6 @@ class _DeadlineAdapter(HTTPAdapter):
             pool = super().get_connection_with_tls_context(request, *args, **kwargs)
             self._pools[request.url] = pool
         return self._pools[request.url]
-
-
-def _refused_call(response: requests.Response) -> bytes:
-    """Return the body of a JSON-RPC error that a node sent with HTTP 400, as some do for parameters
-    that they do not take. Raises BatchRefused where the body is none."""
-    with suppress(AnswerTooLarge, ValueError):
-        body = _read_body(response, MAX_REFUSAL_BYTES)
-        answer = orjson.loads(body)
-        if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
-            return body
-    raise BatchRefused("the node returned HTTP 400", retry_after_s=_retry_after_s(response))
-
-
-def _retry_after_s(response: requests.Response) -> float | None:
-    """Return Retry-After in seconds, at most MAX_RETRY_AFTER_S."""
-    seconds = retry_after_s(response.headers.get("Retry-After"), datetime.now(UTC))
-    return None if seconds is None else min(seconds, MAX_RETRY_AFTER_S)
 
 
 def _read_body(response: requests.Response, most_bytes: int) -> bytes:

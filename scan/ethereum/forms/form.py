@@ -207,7 +207,7 @@ class Form(NamedTuple):
         ]
         texts: list[str | None] = []
         for index, type_ in enumerate(types):
-            fields = _read({name: (read, values[index]) for name, read, values in columns})
+            fields = _read_fields({name: (read, values[index]) for name, read, values in columns})
             type_name = self.type_names.get(int.from_bytes(type_))
             if type_name is None and type_ > NEWEST_TYPE:
                 type_name = "unknown"
@@ -219,12 +219,12 @@ class Form(NamedTuple):
         return texts
 
     def chain_fields_of_block(self, block: Any, sent: Values, received: Values) -> str | None:
-        fields = _read(
+        fields = _read_fields(
             {name: (read, getattr(block, name, None)) for name, read in self.block_fields.items()}
         )
         for name, read in self.shared_fields.items():
             present = [value for value in received.get(name, ()) if value is not None]
-            fields |= _read({name: (read, present[0] if present else None)})
+            fields |= _read_fields({name: (read, present[0] if present else None)})
         return _text(fields | self.own_fields(block, sent))
 
 
@@ -275,7 +275,7 @@ def numbered(
     )
 
 
-def _read(fields: Mapping[str, tuple[Reader, Any]]) -> dict[str, Any]:
+def _read_fields(fields: Mapping[str, tuple[Reader, Any]]) -> dict[str, Any]:
     values = {}
     for name, (read, value) in fields.items():
         if value is not None:

@@ -84,15 +84,9 @@ def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
         return sent
     types = sent["type"]
     foreign = ETHEREUM_TYPES.difference(*(form.more_types(types) for form in FORMS))
-    return {
-        **sent,
-        **{
-            name: tuple(
-                None if type_ in foreign else value
-                for type_, value in zip(types, values, strict=True)
-            )
-            for name, values in _present(sent, of_types).items()
-        },
+    return sent | {
+        name: tuple(None if t in foreign else v for t, v in zip(types, values, strict=True))
+        for name, values in _present(sent, of_types).items()
     }
 
 
@@ -127,21 +121,9 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
             leaves = block_encoding.encode_transactions(block.transactions, form.encodings)
             if rlp_and_tries.list_root(leaves) == data(block.transactionsRoot):
                 return Match(form, is_proven=True)
-    signs = _signs(block, sent, received)
-    counting = {name for name, counts in signs.items() if counts}
-    signed = [form for form in FORMS if not form.signs.isdisjoint(counting)]
-    by_fields = (form for form in FORMS if form.is_of and form.is_of(block))
-    likeliest = chain((form for form in signed if form in encoding), signed, by_fields)
-    form = next(likeliest, None)
-    return Match(form, form is None and form_fields().signs.isdisjoint(signs))
-
-
-def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
-    """Return the fields of forms that no root covers, each with whether it counts as a sign.
-
-    A receipts' field counts where all receipts of Ethereum's types have it, a transactions' field
-    where a transaction of another type has it, or all have it.
-    """
+    # The fields of forms that no root covers, each with whether it counts as a sign: a receipts'
+    # field where all receipts of Ethereum's types have it, a transactions' field where a
+    # transaction of another type has it, or all have it.
     fields = form_fields()
     signs = {name: True for name in fields.blocks if getattr(block, name, None) is not None}
     others = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
@@ -150,7 +132,12 @@ def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
     for name, values in _present(sent, fields.transactions).items():
         having = [other for other, v in zip(others, values, strict=True) if v is not None]
         signs[name] = any(having) or len(having) == len(values)
-    return signs
+    counting = {name for name, counts in signs.items() if counts}
+    signed = [form for form in FORMS if not form.signs.isdisjoint(counting)]
+    by_fields = (form for form in FORMS if form.is_of and form.is_of(block))
+    likeliest = chain((form for form in signed if form in encoding), signed, by_fields)
+    form = next(likeliest, None)
+    return Match(form, form is None and fields.signs.isdisjoint(signs))
 
 
 def _present(fields: Values, names: frozenset[str]) -> Values:
