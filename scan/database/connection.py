@@ -51,17 +51,6 @@ LEAST_FREE_BYTES = 16 << 20  # a segment of PostgreSQL's log
 DATA_LINK = "data_directory"  # in the folder of a socket: the server's, where that is another one
 
 
-def _server_disk_is_full(url: str) -> bool:
-    """Return whether the disk of a PostgreSQL on this machine is full, which then has ended and
-    tells nobody why; False where its socket's folder does not lead to its data directory."""
-    folder = Path(psycopg2.extensions.parse_dsn(url).get("host", ""))
-    with suppress(OSError):
-        is_data = (folder / "PG_VERSION").is_file()
-        data = folder if is_data else (folder / DATA_LINK).readlink()
-        return shutil.disk_usage(data).free < LEAST_FREE_BYTES
-    return False
-
-
 class Database:
     """Connections to one PostgreSQL, one for each thread, in autocommit.
 
@@ -88,9 +77,8 @@ class Database:
             "plan_cache_mode": "force_generic_plan",
             **session,
         }
-        self._deadline_s = (
-            statement_timeout_ms / 1000 + ANSWER_GRACE_S if statement_timeout_ms else None
-        )
+        limit_s = statement_timeout_ms / 1000 + ANSWER_GRACE_S
+        self._deadline_s = limit_s if statement_timeout_ms else None
         self._is_unreachable = False
         self._why_unreachable = "no response"
         self._probing = threading.Lock()
@@ -213,8 +201,15 @@ class Database:
             raise
         except (psycopg2.Error, Unavailable) as error:
             reason = _first_line(error)
-            if errors.NO_SPACE not in reason and _server_disk_is_full(self._url):
-                reason = f"{reason}; its disk is full: {errors.NO_SPACE}"
+            # A PostgreSQL on this machine whose disk is full has ended, and tells nobody why, but
+            # where its socket's folder leads to its data directory.
+            folder = Path(psycopg2.extensions.parse_dsn(self._url).get("host", ""))
+            with suppress(OSError):
+                is_data = (folder / "PG_VERSION").is_file()
+                data = folder if is_data else (folder / DATA_LINK).readlink()
+                is_full = shutil.disk_usage(data).free < LEAST_FREE_BYTES
+                if is_full and errors.NO_SPACE not in reason:
+                    reason = f"{reason}; its disk is full: {errors.NO_SPACE}"
             self._note_unreachable(time.monotonic() - began_at)
             self._why_unreachable = reason
             unreachable = errors.Unreachable(reason)

@@ -278,8 +278,12 @@ class EmbeddedPostgres:
         ):
             return pgdata
         owner = pgdata.stat()
-        noted = _text(self._socket_note)
-        if noted and _is_private(Path(noted), owner.st_uid):
+        noted, is_private = _text(self._socket_note), False
+        with suppress(OSError):  # a real folder of the owner's that no other user can enter
+            status = Path(noted or "").lstat()
+            is_owners = stat.S_ISDIR(status.st_mode) and status.st_uid == owner.st_uid
+            is_private = is_owners and not status.st_mode & 0o077
+        if noted and is_private:
             folder = Path(noted)
         else:
             folder = Path(tempfile.mkdtemp(prefix="scan-"))
@@ -288,16 +292,6 @@ class EmbeddedPostgres:
         with suppress(FileExistsError):
             (folder / DATA_LINK).symlink_to(pgdata)
         return folder
-
-
-def _is_private(folder: Path, uid: int) -> bool:
-    """Return whether a path is a real folder that belongs to `uid` and that no other user can
-    enter."""
-    try:
-        status = folder.lstat()
-    except OSError:
-        return False
-    return stat.S_ISDIR(status.st_mode) and status.st_uid == uid and not status.st_mode & 0o077
 
 
 def _text(path: Path) -> str | None:

@@ -132,31 +132,26 @@ def translated_errors() -> Iterator[None]:
         # Only this connection prepares and deallocates its statements.
         raise ConnectionLost("The database session is shared with other connections.") from error
     except psycopg2.errors.LockNotAvailable as error:
-        hint = error.diag.message_hint  # from a migration
-        raise LockNotGranted(
-            hint or "Another transaction holds a lock; try again shortly."
-        ) from error
+        reason = "Another transaction holds a lock; try again shortly."
+        raise LockNotGranted(error.diag.message_hint or reason) from error  # from a migration
     except (
         psycopg2.errors.ProgramLimitExceeded,
         psycopg2.errors.StatementTooComplex,
         psycopg2.errors.TooManyColumns,
     ) as error:
-        raise LimitExceeded(
-            f"A limit of PostgreSQL is exceeded: {error.diag.message_primary}."
-        ) from error
+        reason = f"A limit of PostgreSQL is exceeded: {error.diag.message_primary}."
+        raise LimitExceeded(reason) from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:
         raise CannotWrite(DISK_FULL) from error
     except psycopg2.errors.ReadOnlySqlTransaction as error:
-        raise CannotWrite(
-            "The database is read-only (a standby?); DATABASE_URL must be the primary."
-        ) from error
-    except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
-        raise ConnectionLost("The database is restarting; try again shortly.") from error
-    except psycopg2.DatabaseError as error:
+        reason = "The database is read-only (a standby?); DATABASE_URL must be the primary."
+        raise CannotWrite(reason) from error
+    except psycopg2.Error as error:
         # An error without a code is libpq's: where the server's process was killed, "server closed
         # the connection unexpectedly" is not always an OperationalError.
-        if error.pgcode is not None:
+        is_lost = isinstance(error, psycopg2.OperationalError | psycopg2.InterfaceError)
+        if not is_lost and error.pgcode is not None:
             raise
         raise ConnectionLost("The database is restarting; try again shortly.") from error

@@ -70,9 +70,9 @@ class Filter(NamedTuple):
     description: str
     condition: str  # on a row; "" where the entity's own condition includes it
     label: str
-    words: Mapping[str, str]  # for the values of a flag or a choice
-    choices: Mapping[str, str]  # of a choice: what is stored of each, in hex
-    list_of: str | None  # the parameter of a filter that has a list and selects the same rows
+    words: Mapping[str, str] = MappingProxyType({})  # for the values of a flag or a choice
+    choices: Mapping[str, str] = MappingProxyType({})  # of a choice: what is stored, in hex
+    list_of: str | None = None  # the parameter of a filter that has a list and selects these rows
 
     @property
     def value(self) -> str:
@@ -110,12 +110,12 @@ class List(NamedTuple):
 
     name: str
     table: str
-    filter: str | None
-    counter: Counter | None
     entries: tuple[Entries, ...]
-    id: str | None
-    stored_key: str
     indexes: tuple[str, ...]
+    counter: Counter | None
+    filter: str | None = None
+    id: str | None = None
+    stored_key: str = "{key}"
 
     def match(self, entries: Entries, key: str) -> str:
         """Return the condition on entries of this list by one way, for a key, an SQL expression."""
@@ -246,7 +246,7 @@ def all_event_types() -> Mapping[str, EventType]:
 @functools.cache
 def all_lists() -> Mapping[str, List]:
     """Return every list by its name, even if no filter selects it."""
-    declared = {name: _list(name, **values) for name, values in read_table()["lists"].items()}
+    declared = {name: _list(name, values) for name, values in read_table()["lists"].items()}
     entities = read_table()["entities"].items()
     sparse = [n for n, v in entities if v.get("is_sparse") and v.get("is_counted", True)]
     return declared | {name: _whole_list(name, "list_counts.count") for name in sparse}
@@ -321,45 +321,27 @@ def of_kind(kind: str, values: Mapping[str, T], table: str) -> T:
     return values[kind]
 
 
-def _list(
-    name: str,
-    table: str,
-    indexes: list[str],
-    entries: list[str],
-    filter: str | None = None,
-    counter: str | None = None,
-    id: str | None = None,
-    stored_key: str = "{key}",
-) -> List:
-    keys_and_conditions = (text.partition(" WHERE ") for text in entries)
+def _list(name: str, declared: Mapping[str, Any]) -> List:
     counted = None
-    if counter is not None:
+    if counter := declared.get("counter"):
         counting, column = counter.split(".")
         of_table = read_table()["counters"][counting]
         row = of_table["row"].format(list=name, key="{key}")
         counted = Counter(counting, column, of_table["index"], row, of_table["key"])
-    return List(
-        name=name,
-        table=table,
-        filter=filter,
-        counter=counted,
-        entries=tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
-        id=id,
-        stored_key=stored_key,
-        indexes=tuple(indexes),
-    )
+    entries = [Entries(*text.partition(" WHERE ")[::2]) for text in declared["entries"]]
+    parts = {"counter": counted, "entries": (*entries,), "indexes": (*declared["indexes"],)}
+    return List(name=name, **{**declared, **parts})
 
 
 def _whole_list(entity: str, counter: str | None) -> List:
     """Return the list of all rows of an entity, whose key is empty."""
-    return _list(entity, entity, [], [EMPTY_KEY], counter=counter)
+    whole = {"table": entity, "indexes": (), "entries": [EMPTY_KEY], "counter": counter}
+    return _list(entity, whole)
 
 
 def _entity(name: str, declared: Mapping[str, Any]) -> Entity:
-    filters_declared = read_table()["filters"].items()
-    filters = [
-        *chain.from_iterable(_filters(name, key, **values) for key, values in filters_declared)
-    ]
+    keys = read_table()["filters"]
+    filters = [*chain.from_iterable(_filters(name, key, keys[key]) for key in keys)]
     lists = [list_ for list_ in all_lists().values() if list_.table == name and list_.filter]
     if missing := {list_.filter for list_ in lists} - {filter_.param for filter_ in filters}:
         raise LookupError(f"Lists of {name} name filters without a condition on it: {missing}.")
@@ -369,28 +351,19 @@ def _entity(name: str, declared: Mapping[str, Any]) -> Entity:
     return Entity(name=name, **{**declared, **declared_parts, "indexes": (*declared["indexes"],)})
 
 
-def _filters(
-    entity: str,
-    key: str,
-    kind: str,
-    description: str,
-    label: str,
-    matches: dict[str, str],
-    param: str | None = None,
-    synonym: str | None = None,
-    words: Mapping[str, str] = MappingProxyType({}),
-    choices: Mapping[str, str] = MappingProxyType({}),
-    list_of: str | None = None,
-) -> list[Filter]:
+def _filters(entity: str, key: str, declared: Mapping[str, Any]) -> list[Filter]:
     """Return an entity's filter by a key, after its synonym if it has one; [] if the entity has no
     such filter."""
-    if entity not in matches:
+    if entity not in declared["matches"]:
         return []
-    param = param or key
-    condition = matches[entity].format(value=f"%({param})s")
-    type_ = of_kind(kind, read_table()["kinds"], "[kinds] of sql/lists.toml")
-    texts = description, condition, label, words or {name: name for name in choices}
-    filter_ = Filter(key, param, kind, type_, *texts, choices, list_of)
+    param = declared.get("param", key)
+    condition = declared["matches"][entity].format(value=f"%({param})s")
+    type_ = of_kind(declared["kind"], read_table()["kinds"], "[kinds] of sql/lists.toml")
+    made = {"key": key, "param": param, "type": type_, "condition": condition}
+    made["words"] = declared.get("words") or {name: name for name in declared.get("choices", ())}
+    others = {n: v for n, v in declared.items() if n not in ("matches", "synonym")}
+    filter_ = Filter(**{**others, **made})
+    synonym = declared.get("synonym")
     if synonym is None:
         return [filter_]
     described = {name: read_table()["filters"][synonym][name] for name in ("description", "label")}

@@ -93,11 +93,8 @@ def expected_schema() -> ExpectedSchema:
 def read_schema() -> str:
     """Return the text of schema.sql, of the files that it includes, each followed by those of the
     same name of extensions, of the extensions' other files, and of RENDERED."""
-    of_extensions = [
-        path
-        for folder in all_folders()[1:]
-        for path in sorted((folder / SCHEMA_FOLDER).glob("*.sql"))
-    ]
+    folders = (folder / SCHEMA_FOLDER for folder in all_folders()[1:])
+    of_extensions = [path for folder in folders for path in sorted(folder.glob("*.sql"))]
 
     def include(line: re.Match[str]) -> str:
         core = ROOT / line[1]
@@ -127,7 +124,15 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     """
     state = _read_state(database)
     if not state.has_tables:
-        return _create(database, expected)
+        with database.transaction() as tx:
+            tx.execute("database/migrations_lock")
+            if _read_state(tx).has_tables:  # another process has made them
+                return []
+            tx.script(expected.schema)
+            for migration in expected.migrations:
+                _record(tx, migration)
+            _record_schema(tx, expected)
+        return [SCHEMA]
     if state.is_newer(expected):
         log.info("the schema is of a newer version, %s; not changing it", state.version)
         return []
@@ -248,20 +253,6 @@ def _read_state(source: Database | Transaction) -> _SchemaState:
     digest = source.value("database/schema_state_get")
     version = source.value("database/schema_version_get")
     return _SchemaState(has_tables, applied, None if digest is None else bytes(digest), version)
-
-
-def _create(database: Database, expected: ExpectedSchema) -> list[str]:
-    """Make the tables of a new database in one transaction, and record all migrations
-    as applied."""
-    with database.transaction() as tx:
-        tx.execute("database/migrations_lock")
-        if _read_state(tx).has_tables:  # another process has made them
-            return []
-        tx.script(expected.schema)
-        for migration in expected.migrations:
-            _record(tx, migration)
-        _record_schema(tx, expected)
-    return [SCHEMA]
 
 
 def _retry_while_locked(step: Callable[[Database, _T], _R], database: Database, argument: _T) -> _R:

@@ -65,14 +65,13 @@ def derived_tables() -> set[str]:
     return {*table["derived"], *table["former"], *all_entities()}
 
 
-class _HashedFile:
-    def __init__(self, file: BinaryIO) -> None:
-        self._file = file
-        self.hash = sha256()
+class _HashedFile(NamedTuple):
+    file: BinaryIO
+    hash: Any
 
     def write(self, data: bytes) -> None:
         self.hash.update(data)
-        self._file.write(data)
+        self.file.write(data)
 
 
 def _last_line(rows: int, digest: str) -> bytes:
@@ -89,7 +88,7 @@ def write(database: Database, path: Path) -> tuple[int, list[str]]:
             filled = {name: has_rows for name, _, has_rows in tx.rows(COLUMNS)}
             if "chain" not in filled:
                 raise OwnersFileError("this database has no tables of Scan")
-            hashed = _HashedFile(file)
+            hashed = _HashedFile(file, sha256())
             tables = {name: table for name, table in owned_tables().items() if name in filled}
             header = {"format": FORMAT, "scan": own_version(), **_chain(tx), "tables": [*tables]}
             hashed.write(orjson.dumps(header) + b"\n")
@@ -185,7 +184,15 @@ def restore(
         inserted = dict[str, int]()
         for name in [name for name in owned if name in given.keys() - unknown]:
             named = sorted(given[name][0] & columns[name] - {*owned[name].left_out})
-            inserted[name] = _restore_rows(tx, name, owned[name].restored, named)
+            try:
+                if (statement := owned[name].restored) is not None:
+                    inserted[name] = int(tx.value(statement))
+                    continue
+                of_table = {"restored": name, "columns": named}
+                inserted[name] = int(tx.value("database/owners_restore_rows", **of_table))
+            except (psycopg2.DataError, psycopg2.IntegrityError) as error:
+                reason = f"rows of {name} cannot be restored: {error.diag.message_primary}"
+                raise OwnersFileError(f"{reason}; nothing was restored") from error
         of_file = {
             "newest_block": -1 if newest_block is None else newest_block,
             "has_deliveries": "deliveries" in header.get("tables", ()),
@@ -196,15 +203,3 @@ def restore(
         if then is not None:
             then(tx)
     return [RestoredTable(name, rows, inserted.get(name)) for name, (_, rows) in given.items()]
-
-
-def _restore_rows(tx: Transaction, table: str, statement: str | None, columns: list[str]) -> int:
-    try:
-        if statement is not None:
-            return int(tx.value(statement))
-        return int(tx.value("database/owners_restore_rows", restored=table, columns=columns))
-    except (psycopg2.DataError, psycopg2.IntegrityError) as error:
-        reason = error.diag.message_primary
-        raise OwnersFileError(
-            f"rows of {table} cannot be restored: {reason}; nothing was restored"
-        ) from error

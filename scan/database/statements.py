@@ -67,7 +67,10 @@ def read_statement(name: str, folder: Path = FOLDER) -> Statement:
     if header is None or declared is None:
         raise StatementError(f"{name} has no header with a '-- params:' line")
     body = text[header.end() :].strip().rstrip(";")
-    types = _types(declared[1])
+    # `a bigint, b bytea null` is {a: bigint, b: bytea}, and `none` {}.
+    declarations = declared[1].replace("\n--", " ").removeprefix("none").split(",")
+    words = [declaration.split() for declaration in declarations if declaration.strip()]
+    types = {name: " ".join(type_words).removesuffix(" null") for name, *type_words in words}
     used = set(re.findall(r"%\((\w+)\)s", body))
     if types.keys() != used:
         raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
@@ -76,9 +79,8 @@ def read_statement(name: str, folder: Path = FOLDER) -> Statement:
         return Statement(name, body, types, None)
     literal_names = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
     if not literal_names <= used:
-        raise StatementError(
-            f"{name} has literals that are no parameters: {sorted(literal_names - used)}"
-        )
+        others = sorted(literal_names - used)
+        raise StatementError(f"{name} has literals that are no parameters: {others}")
     return Statement(name, body, types, literal_names)
 
 
@@ -220,19 +222,9 @@ def _instances(template: str) -> Iterator[tuple[str, Callable[[], str]]]:
         ):
             if f"{{{placeholder}}}" in name:
                 for instance in instances:
-                    instance_name = name.format_map({placeholder: instance.name})
-                    if not any(
-                        (folder / f"{instance_name}.sql").exists() for folder in all_folders()
-                    ):
-                        yield instance_name, partial(render, template, entity=entity, list=instance)
-
-
-def _types(declared: str) -> dict[str, str]:
-    """Parse `a bigint, b bytea null` to {a: bigint, b: bytea}, and `none` to {}."""
-    if declared.strip() == "none":
-        return {}
-    words = [declaration.split() for declaration in declared.replace("\n--", " ").split(",")]
-    return {name: " ".join(type_words).removesuffix(" null") for name, *type_words in words}
+                    made = name.format_map({placeholder: instance.name})
+                    if not any((folder / f"{made}.sql").exists() for folder in all_folders()):
+                        yield made, partial(render, template, entity=entity, list=instance)
 
 
 def identifiers(names: Iterable[str]) -> AsIs:
