@@ -1,6 +1,7 @@
 """The comparison of indexed rows with blocks of another source, such as the node's, and of these
 with the roots in headers."""
 
+import math
 import random
 import threading
 from abc import ABC, abstractmethod
@@ -40,6 +41,7 @@ class Entity(NamedTuple):
 
 
 _OF_LOG = "block_number", "log_index"
+_OF_SWAP = (*_OF_LOG, "transaction_index", "pool_address", "maker", "dex_id")
 ENTITIES: Mapping[str, Entity] = LazyMapping(
     lambda: {
         "blocks": Entity(("number",), BLOCK_COLUMNS),
@@ -87,7 +89,7 @@ class Comparison(ABC):
         self.differing: set[str] = set()  # tables
 
     @abstractmethod
-    def _read(self, first: int, last: int) -> Expected:
+    def _expected_blocks(self, first: int, last: int) -> Expected:
         """Return the blocks with which these are compared."""
 
     def ranges(self, blocks: int, first_block: int = 0) -> list[tuple[int, int]]:
@@ -107,7 +109,7 @@ class Comparison(ABC):
 
     def compare(self, first: int, last: int) -> Iterator[str]:
         """Yield one line per difference."""
-        fetched, unknown, faults = self._read(first, last)
+        fetched, unknown, faults = self._expected_blocks(first, last)
         yield from faults
         expected = self._expected(fetched)
         present = {block.block.number for block in fetched}
@@ -118,12 +120,17 @@ class Comparison(ABC):
             compared = (row for (row,) in rows if are_all or row[number] in present)
             stored = _rows_by_key(entity, compared)
             other_rows = _rows_by_key(entity, map(_as_stored, expected[name]))
-            _pass_over_older(entity, other_rows, stored)
-            if unknown:
-                other_rows, stored = (
-                    {k: row for k, row in of.items() if not _is_unknown(name, row, unknown)}
-                    for of in (other_rows, stored)
-                )
+            # Columns that a migration added are not compared where older rows have null.
+            added = [column for column, of in entity.columns.items() if of.added_by]
+            for key in other_rows.keys() & stored.keys() if added else ():
+                for column in added:
+                    if stored[key][column] is None:
+                        del other_rows[key][column]
+            for of in (other_rows, stored) if unknown else ():
+                for key, row in [*of.items()]:  # it may follow from a trace that is not given now
+                    is_of_traces = name in OF_TRACES or (name == "credits" and row["type"] == BURN)
+                    if is_of_traces and row["block_number"] in unknown:
+                        del of[key]
             if (begin := self._incomplete.get(name)) is not None:  # rows before it may be missing
                 other_rows = {
                     key: row
@@ -146,7 +153,20 @@ class Comparison(ABC):
         expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         made = [block_rows.table_rows(block, self._logs) for block in fetched]
         for rows in made:
-            _expect_rows(expected, rows)
+            # What was proven when a block was indexed may not be so now.
+            expected["blocks"].append({n: rows.block[n] for n in BLOCK_COLUMNS if n != "unproven"})
+            tables = {name: block_rows.UNNUMBERED[name] for name in rows.unnumbered}
+            for name, columns, of_block in (
+                ("transactions", block_rows.TRANSACTION_COLUMNS, rows.transactions),
+                (OF_TRACES[0], block_rows.INTERNAL_TRANSFER_COLUMNS, rows.internal_transfers),
+                *((name, tables[name], of_table) for name, of_table in rows.unnumbered.items()),
+            ):
+                if name in expected:
+                    expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
+            for values in rows.logs:
+                log = dict(zip(block_rows.LOG_COLUMNS, values, strict=True))
+                log["topics"] = (log.pop("topic0") or b"") + log["topics"]
+                expected["logs"].append(log)
         blocks = [block.block for block in fetched]
         return expected | events_of(self._database, blocks, made)
 
@@ -178,7 +198,7 @@ class NodeComparison(Comparison):
         self.unproven: Counter[str] = Counter()  # blocks, by what no hash proves
         self.untraced = 0  # blocks that the node could not trace
 
-    def _read(self, first: int, last: int) -> Expected:
+    def _expected_blocks(self, first: int, last: int) -> Expected:
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         stored = {number: (is_traced, frozenset(known)) for number, is_traced, known in rows}
         blocks: list[block_rows.FetchedBlock] = []
@@ -218,31 +238,6 @@ class NodeComparison(Comparison):
         return expected
 
 
-def _expect_rows(expected: dict[str, list[_Row]], rows: block_rows.TableRows) -> None:
-    # What was proven when a block was indexed may not be so now.
-    expected["blocks"].append({n: rows.block[n] for n in BLOCK_COLUMNS if n != "unproven"})
-    for name, columns, of_block in (
-        ("transactions", block_rows.TRANSACTION_COLUMNS, rows.transactions),
-        ("internal_transfers", block_rows.INTERNAL_TRANSFER_COLUMNS, rows.internal_transfers),
-        *(
-            (name, block_rows.UNNUMBERED[name], of_table)
-            for name, of_table in rows.unnumbered.items()
-            if name in expected
-        ),
-    ):
-        expected[name] += [dict(zip(columns, row, strict=True)) for row in of_block]
-    for values in rows.logs:
-        log = dict(zip(block_rows.LOG_COLUMNS, values, strict=True))
-        log["topics"] = (log.pop("topic0") or b"") + log["topics"]
-        expected["logs"].append(log)
-
-
-def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
-    """Return whether a row of a table follows from a trace that the node does not give now."""
-    is_of_traces = name in OF_TRACES or (name == "credits" and row["type"] == BURN)
-    return is_of_traces and row["block_number"] in unknown
-
-
 def events_of(
     database: connection.Database | transaction.Transaction,
     blocks: Sequence[DecodedBlock],
@@ -265,15 +260,26 @@ def events_of(
     unknown: dict[bytes, _Row] = {}
     for rows in made:
         number = rows.block["number"]
-        for transfer in _transfers(number, rows, tokens):
-            row = {"block_number": number, **transfer._asdict()}
-            events_by_table["token_transfers"].append(row | {"token_address": row.pop("token")})
-        events_by_table["dex_trades"] += _trades(number, rows, pools)
         for event, _ in rows.transfers:
-            lives = _lives_at(number, event, tokens)
-            if event.shape not in events.CLAIMS and not any(lives):
+            lives = [*_lives_at(number, event, tokens)]
+            for token_type, item_type, wraps_since, *_ in lives:
+                is_wrapper = wraps_since is not None and number >= wraps_since
+                if is_wrapper or event.shape not in events.WRAPPING:
+                    for transfer in events.transfers(event, token_type, item_type):
+                        row = {"block_number": number, **transfer._asdict()}
+                        row["token_address"] = row.pop("token")
+                        events_by_table["token_transfers"].append(row)
+            if event.shape not in events.CLAIMS and not lives:
                 at = {"block_number": number, "log_index": event.log_index}
                 unknown.setdefault(event.token, {"address": event.token, **at})
+        for swap, maker in rows.swaps:
+            since, token0, token1, dex_id = pools.get(swap.pool, (math.inf, b"", b"", 0))
+            if number >= since:
+                indexes = swap.log_index, swap.transaction_index
+                of_swap = (number, *indexes, swap.pool, maker, dex_id)
+                row = dict(zip(_OF_SWAP, of_swap, strict=True))
+                trade = events.trade(swap, token0, token1)._asdict()
+                events_by_table["dex_trades"].append(row | trade)
     return events_by_table | {UNKNOWN_TOKENS: [*unknown.values()]}
 
 
@@ -287,44 +293,6 @@ def _lives_at(number: int, event: events.TransferEvent, tokens: _Lives) -> Itera
         *_, first_block, first_log, end = life
         if (number, event.log_index) >= (first_block, first_log) and (end is None or number < end):
             yield life
-
-
-def _transfers(
-    number: int, rows: block_rows.TableRows, tokens: _Lives
-) -> Iterator[events.Transfer]:
-    """Yield transfers as the indexer stores them."""
-    for event, _ in rows.transfers:
-        for token_type, item_type, wraps_since, *_ in _lives_at(number, event, tokens):
-            is_wrapper = wraps_since is not None and number >= wraps_since
-            if is_wrapper or event.shape not in events.WRAPPING:
-                yield from events.transfers(event, token_type, item_type)
-
-
-def _trades(
-    number: int, rows: block_rows.TableRows, pools: Mapping[bytes, tuple[int, bytes, bytes, int]]
-) -> Iterator[_Row]:
-    for swap, maker in rows.swaps:
-        if swap.pool not in pools or number < pools[swap.pool][0]:
-            continue
-        _, token0, token1, dex_id = pools[swap.pool]
-        yield {
-            "block_number": number,
-            "log_index": swap.log_index,
-            "transaction_index": swap.transaction_index,
-            "pool_address": swap.pool,
-            "maker": maker,
-            "dex_id": dex_id,
-            **events.trade(swap, token0, token1)._asdict(),
-        }
-
-
-def _pass_over_older(entity: Entity, expected: _Rows, stored: _Rows) -> None:
-    """Leave columns that a migration added out of the comparison where older rows have null."""
-    added = [name for name, column in entity.columns.items() if column.added_by]
-    for key in expected.keys() & stored.keys() if added else ():
-        for name in added:
-            if stored[key][name] is None:
-                del expected[key][name]
 
 
 def _rows_by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:

@@ -14,7 +14,7 @@ from scan.ethereum import blocks, column_types, rlp_and_tries, sparse_tables
 from scan.ethereum.block_decoder import keeps_destroyed
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS
 from scan.ethereum.blocks import StoredBody
-from scan.ethereum.forms.form import BURN, Credit, Form
+from scan.ethereum.forms.form import BURN, Credit
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock, StoredTransaction
 from scan.ethereum.transaction_checks import with_signers
@@ -133,7 +133,11 @@ class StoredSource:
             created = [t.to_address for t in transfers if t.type in sparse_tables.CREATIONS]
             created += [t.contract_address for t in transactions if t.contract_address]
         columns = {name: _value(column, row, name) for name, column in blocks.BLOCK_COLUMNS.items()}
-        form = _form(self._chain_id, transactions)
+        # The form of the chain's id, or else of the types of transactions that Ethereum lacks.
+        types = {int.from_bytes(t.type) for t in transactions} - TRANSACTION_FIELDS.keys()
+        likely = (form for form in FORMS if types and types <= form.encodings.keys())
+        is_known = self._chain_id in FORM_OF_CHAIN
+        form = FORM_OF_CHAIN[self._chain_id] if is_known else next(likely, None)
         block = blocks.DecodedBlock(
             **columns,
             transactions=transactions,
@@ -175,15 +179,6 @@ def _proven(
     )
 
 
-def _form(chain_id: int, transactions: Sequence[blocks.DecodedTransaction]) -> Form | None:
-    """Return the form of the chain's id, or else of the types of transactions that Ethereum does
-    not have."""
-    if chain_id in FORM_OF_CHAIN:
-        return FORM_OF_CHAIN[chain_id]
-    types = {int.from_bytes(t.type) for t in transactions} - TRANSACTION_FIELDS.keys()
-    return next((form for form in FORMS if types and types <= form.encodings.keys()), None)
-
-
 def _value(column: column_types.Column, row: Mapping[str, Any], name: str) -> Any:
     """Return a column's value as records have it, from a row as JSON of PostgreSQL."""
     value = row[name]
@@ -208,7 +203,7 @@ class StoredComparison(Comparison):
         self.damaged = 0  # blocks
         self.first_stored, _ = database.row("audit/bodies_get_ends") or (None, None)
 
-    def _read(self, first: int, last: int) -> Expected:
+    def _expected_blocks(self, first: int, last: int) -> Expected:
         if self.first_stored is None or last < self.first_stored:
             return Expected(())
         first = max(first, self.first_stored)

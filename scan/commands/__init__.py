@@ -73,8 +73,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(arguments: list[str]) -> int:
     try:
-        _require_extension(arguments)
-        options = _parser(arguments).parse_args(arguments)
+        called = next((argument for argument in arguments if not argument.startswith("-")), "")
+        for name, extension in registry.installed().items():
+            if called in extension.commands and name not in registry.enabled():
+                raise registry.off(f"scan {called}", name)
+        options = _parser(called).parse_args(arguments)
         if options.run is None:
             options.parser.print_help()
             return EXIT_WRONG_CALL
@@ -97,8 +100,8 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def _parser(arguments: list[str]) -> argparse.ArgumentParser:
-    """Return the parser of all subcommands, with the options of the one that the arguments name.
+def _parser(called: str) -> argparse.ArgumentParser:
+    """Return the parser of all subcommands, with the options of the one that is `called`.
 
     Only the module of that subcommand is imported, as importing some takes half a second.
     """
@@ -111,7 +114,6 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     parser.set_defaults(run=None, parser=parser)
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="command")
-    called = _called(arguments)
     of_core = {
         name: (text, f"scan.commands.{FILES.get(name, name)}:add_{name}")
         for name, text in COMMANDS.items()
@@ -121,15 +123,3 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
         if name == called:
             resolve_name(path)(command)
     return parser
-
-
-def _called(arguments: list[str]) -> str:
-    return next((argument for argument in arguments if not argument.startswith("-")), "")
-
-
-def _require_extension(arguments: list[str]) -> None:
-    """Raise SettingError for a subcommand of an extension that is off."""
-    called = _called(arguments)
-    for name, extension in registry.installed().items():
-        if called in extension.commands and name not in registry.enabled():
-            raise registry.off(f"scan {called}", name)

@@ -22,10 +22,7 @@ def options_of_extensions(command: str) -> list[CommandOptions]:
 def run_of_extensions(command: str, settings: Settings, options: argparse.Namespace) -> int | None:
     """Run what an extension's option asks for, and return its exit code; None where none is
     given."""
-    codes = (
-        extension_options.run(settings, options)
-        for extension_options in options_of_extensions(command)
-    )
+    codes = (own.run(settings, options) for own in options_of_extensions(command))
     return next((code for code in codes if code is not None), None)
 
 

@@ -7,6 +7,7 @@ import argparse
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 
 from scan.audit import derived_tables, rebuild, token_comparison
 from scan.audit.block_comparison import Comparison, NodeComparison
@@ -87,7 +88,15 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
         if options.first is not None or options.last is not None:
             return audit_blocks(database, comparison, options.first, options.last)
         if options.repair:
-            _acquire_lock(Writer(database))
+            # The session of an earlier audit ends a moment after its client.
+            writer, deadline = Writer(database), time.monotonic() + LOCK_WAIT_S
+            while time.monotonic() < deadline:
+                with suppress(NotTheWriter):
+                    writer.acquire_lock()
+                    break
+                time.sleep(0.1)
+            else:
+                writer.acquire_lock()
         code = _audit_rows(database, repair=options.repair)
         compared = _compare_blocks(database, comparison, options.blocks)
         if compared and options.repair and isinstance(comparison, StoredComparison):
@@ -143,19 +152,6 @@ def audit_blocks(
     return DIFFERS if differences else EXACT
 
 
-def _acquire_lock(writer: Writer) -> None:
-    """Acquire the writer's lock, and wait a moment for it: the session of an earlier audit ends
-    after its client. Raises NotTheWriter."""
-    deadline = time.monotonic() + LOCK_WAIT_S
-    while True:
-        try:
-            return writer.acquire_lock()
-        except NotTheWriter:
-            if time.monotonic() > deadline:
-                raise
-        time.sleep(0.1)
-
-
 def _audit_rows(database: connection.Database, *, repair: bool) -> int:
     """Check rows and derived tables, and repair these. Return the exit code. All statements read
     one snapshot, so that an indexer may write meanwhile."""
@@ -181,7 +177,13 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
             print_lines("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS
         for table in derived_tables.DERIVED if kept is None else derived_tables.OF_KEPT_ROWS:
-            differences = _audit_table(tx, table, first_block)
+            began = time.monotonic()
+            rows = derived_tables.differing_rows(tx, table, MAX_SHOWN, first_block)
+            differences = int(rows[0][3]) if rows else 0
+            lines = [derived_tables.difference(table, *compared) for *compared, _ in rows]
+            _write_section(f"{table} differ", differences, began, lines)
+            if differences > len(rows):
+                print_lines(f"  and {differences - len(rows)} more")
             if differences and repair:
                 tx.execute("audit/derived_repair", table=table)
                 print_lines(f"  repaired {table}")
@@ -190,17 +192,6 @@ def _audit_rows(database: connection.Database, *, repair: bool) -> int:
         if repair:
             tx.execute("indexer/chain_notify")
     return code
-
-
-def _audit_table(tx: transaction.Transaction, table: str, first_block: int) -> int:
-    began = time.monotonic()
-    rows = derived_tables.differing_rows(tx, table, MAX_SHOWN, first_block)
-    count = int(rows[0][3]) if rows else 0
-    lines = [derived_tables.difference(table, *compared) for *compared, _ in rows]
-    _write_section(f"{table} differ", count, began, lines)
-    if count > len(rows):
-        print_lines(f"  and {count - len(rows)} more")
-    return count
 
 
 def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -> None:
@@ -223,10 +214,18 @@ def _compare_blocks(database: connection.Database, comparison: Comparison, block
     compared = comparison.compared
     others = f"{comparison.owner}s" if isinstance(comparison, StoredComparison) else "the node's"
     print_lines(f"blocks that differ from {others}: {total} differences in {compared} blocks")
-    if isinstance(comparison, NodeComparison):
-        _write_unproven(database, comparison)
-    elif compared < done:
-        print_lines(f"  not compared, as they are not stored: {done - compared} blocks")
+    if not isinstance(comparison, NodeComparison):
+        if compared < done:
+            print_lines(f"  not compared, as they are not stored: {done - compared} blocks")
+        return DIFFERS if total else EXACT
+    for first, last, reason in database.rows("queries/unproven_blocks_list"):
+        print_lines(f"not proven when indexed, in blocks {first} to {last}: {reason}")
+    if count := database.value("queries/unproven_blocks_count"):
+        print_lines(f"not proven when indexed: {count} blocks in all")
+    for reason, count in comparison.unproven.items():
+        print_lines(f"  not proven in {count} of them: {reason}")
+    if comparison.untraced:
+        print_lines(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
     return DIFFERS if total else EXACT
 
 
@@ -244,17 +243,6 @@ def _rebuild(
         print_lines("  other rows cannot be derived: index again into an empty database")
         return DIFFERS
     return EXACT
-
-
-def _write_unproven(database: connection.Database, comparison: NodeComparison) -> None:
-    for first, last, reason in database.rows("queries/unproven_blocks_list"):
-        print_lines(f"not proven when indexed, in blocks {first} to {last}: {reason}")
-    if blocks := database.value("queries/unproven_blocks_count"):
-        print_lines(f"not proven when indexed: {blocks} blocks in all")
-    for reason, count in comparison.unproven.items():
-        print_lines(f"  not proven in {count} of them: {reason}")
-    if comparison.untraced:
-        print_lines(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
 
 
 def _compare_tokens(database: connection.Database, node: Node, most: int, *, repair: bool) -> int:

@@ -12,7 +12,7 @@ from scan.settings import Settings
 from scan.verification.compiler_store import SOLC, CompilerKind, CompilerStore, NotFetched, sha256
 from scan.verification.languages.vyper import VYPER
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
-from scan.verification.settings_search import SolcVersion, dotted
+from scan.verification.settings_search import dotted
 
 
 def _add_actions(kind: CompilerKind, example: str, group: argparse.ArgumentParser) -> None:
@@ -36,7 +36,14 @@ def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind 
     # With `disable=None` the bar is shown only on a terminal.
     for version in tqdm(versions, unit=" compilers", disable=None, leave=False):
         try:
-            tqdm.write(_install(compilers, version))
+            is_installed = compilers.find(version) is not None
+            source = "already installed" if is_installed else f"from {compilers.install(version)}"
+            compiler = compilers.find(version)
+            if compiler is None:
+                raise NotFetched("it was installed, but cannot be executed")
+            soljson = compiler.executable.with_name("soljson.js")
+            digest = sha256(soljson if soljson.is_file() else compiler.executable)
+            tqdm.write(f"{kind.name} {dotted(version)} {source}, sha256 {digest}")
         except (NotFetched, OSError) as error:
             failures += 1
             print_lines(f"scan: {kind.name} {dotted(version)}: {error}", file=sys.stderr)
@@ -58,15 +65,3 @@ def list_installed(
     if not can_deny_network():
         print_lines(f"scan: {NETWORK_IS_KEPT}", file=sys.stderr)
     return 0
-
-
-def _install(compilers: CompilerStore, version: SolcVersion) -> str:
-    """Install a compiler, and return the line to print, with the compiler's source and digest."""
-    is_installed = compilers.find(version) is not None
-    source = "already installed" if is_installed else f"from {compilers.install(version)}"
-    compiler = compilers.find(version)
-    if compiler is None:
-        raise NotFetched("it was installed, but cannot be executed")
-    soljson = compiler.executable.with_name("soljson.js")
-    digest = sha256(soljson if soljson.is_file() else compiler.executable)
-    return f"{compilers.kind.name} {dotted(version)} {source}, sha256 {digest}"

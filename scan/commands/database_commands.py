@@ -91,7 +91,15 @@ def _add_owners(command: argparse.ArgumentParser, text: str) -> None:
 
 def backup(settings: Settings, options: argparse.Namespace) -> int:
     if options.owners:
-        return _back_up_owners(settings, options)
+        if not settings.database_url:
+            _require_data(settings)
+        with _database_url(settings, options.database) as url, _opened(url) as database:
+            rows, unknown = owners_file.write(database, options.file)
+        print_lines(f"wrote {options.file}: {rows} rows")
+        if unknown:
+            tables = ", ".join(unknown)
+            print_lines(f"not in it, as this version does not know these tables: {tables}")
+        return 0
     _require_embedded(settings)
     _require_data(settings)
     try:
@@ -101,18 +109,6 @@ def backup(settings: Settings, options: argparse.Namespace) -> int:
         url = settings_with_database(settings).database_url
         back_up(EmbeddedPostgres(settings.data_dir), url, options.file)
     print_lines(f"wrote {options.file}")
-    return 0
-
-
-def _back_up_owners(settings: Settings, options: argparse.Namespace) -> int:
-    if not settings.database_url:
-        _require_data(settings)
-    with _database_url(settings, options.database) as url, _opened(url) as database:
-        rows, unknown = owners_file.write(database, options.file)
-    print_lines(f"wrote {options.file}: {rows} rows")
-    if unknown:
-        tables = ", ".join(unknown)
-        print_lines(f"not in it, as this version does not know these tables: {tables}")
     return 0
 
 
@@ -127,7 +123,7 @@ def _database_url(settings: Settings, name: str | None, new_name: str = "") -> I
     embedded PostgreSQL, by default as _chosen() does. Where that has none, `new_name` is made."""
     if settings.database_url:
         if name:
-            raise SettingError("DATABASE_URL", without_password(settings.database_url), OUTSIDE)
+            _require_embedded(settings)
         yield settings_with_database(settings).database_url
         return
     try:
@@ -246,11 +242,7 @@ def migrate(settings: Settings, options: argparse.Namespace) -> int:
     which is started for that."""
     if not settings.database_url and (settings.data_dir / "postgres").is_dir():
         with _database_url(settings, None) as url:
-            return _migrate(replace(settings, database_url=url, read_database_url=url), options)
-    return _migrate(settings, options)
-
-
-def _migrate(settings: Settings, options: argparse.Namespace) -> int:
+            return migrate(replace(settings, database_url=url, read_database_url=url), options)
     names = [] if options.plan else migrations.run(settings_with_database(settings))
     print_lines(*(f"applied {name}" for name in names))
     with connected(settings, "scan-schema") as database:

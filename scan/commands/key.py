@@ -169,16 +169,26 @@ def usage(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def request(settings: Settings, options: argparse.Namespace) -> int:
-    private_key = wallet_private_key()
+    private_key, signature = wallet_private_key(), options.signature
     timestamp_ms: int = options.timestamp or time.time_ns() // 1_000_000
-    if private_key and not options.signature:
-        owner, signature = _sign(private_key, timestamp_ms)
+    if private_key and not signature:
+        try:
+            wallet: LocalAccount = Account.from_key(private_key)
+        except ValueError:
+            reason = "must be a private key of 64 hex digits"
+            raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
+        owner = bytes.fromhex(wallet.address[2:])
+        message = encode_defunct(text=key_request_message(owner, timestamp_ms))
+        signature = to_hex(bytes(wallet.sign_message(message).signature))
     elif options.owner is not None:
-        owner, signature = parameters.address(options.owner, "--owner"), options.signature
+        owner = parameters.address(options.owner, "--owner")
     else:
         raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
     if not signature:
-        _explain(owner, timestamp_ms)
+        command = f"scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
+        print_lines("Sign these three lines with the wallet (personal message signing):", "")
+        print_lines(*key_request_message(owner, timestamp_ms).splitlines(), "")
+        print_lines("Then, within 5 minutes:", "", f"  {command} --signature 0x...")
         return 0
     body = {
         "ownerAddress": to_hex(owner),
@@ -215,24 +225,3 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
         else:
             print_lines(f"scan: no active key {id_}", file=sys.stderr)
     return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
-
-
-def _sign(private_key: str, timestamp_ms: int) -> tuple[bytes, str]:
-    """Return the wallet's address, and its signature of the request."""
-    try:
-        wallet: LocalAccount = Account.from_key(private_key)
-    except ValueError:
-        reason = "must be a private key of 64 hex digits"
-        raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
-    owner = bytes.fromhex(wallet.address[2:])
-    message = key_request_message(owner, timestamp_ms)
-    signature = wallet.sign_message(encode_defunct(text=message)).signature
-    return owner, to_hex(bytes(signature))
-
-
-def _explain(owner: bytes, timestamp_ms: int) -> None:
-    message = key_request_message(owner, timestamp_ms)
-    command = f"scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
-    print_lines("Sign these three lines with the wallet (personal message signing):", "")
-    print_lines(*message.splitlines(), "", "Then, within 5 minutes:", "")
-    print_lines(f"  {command} --signature 0x...")

@@ -31,7 +31,8 @@ def insert(tx: Transaction) -> None:
             f"webhooks of this file have events in blocks {first} to {newest}, which are indexed"
             f" already: {reason}. {WAY_OUT}"
         )
-    for start, end in _ranges(first, newest):
+    for start in range(first, newest + 1, RANGE_BLOCKS):
+        end = min(start + RANGE_BLOCKS - 1, newest)
         logs = [*_logs(tx, {bytes(address) for address in emitters}, start, end)]
         derivation.insert(tx, derivation.read_block_range(tx, start, end), logs, only=ids)
 
@@ -39,11 +40,6 @@ def insert(tx: Transaction) -> None:
 def skip(tx: Transaction) -> None:
     """Have the webhooks that this transaction has restored go on with the next block."""
     tx.execute("commands/webhooks_begin_restored")
-
-
-def _ranges(first: int, last: int) -> Iterator[tuple[int, int]]:
-    for start in range(first, last + 1, RANGE_BLOCKS):
-        yield start, min(start + RANGE_BLOCKS - 1, last)
 
 
 def _logs(

@@ -3,7 +3,6 @@
 import argparse
 import os
 import threading
-from collections.abc import Sequence
 
 from scan.audit import derived_tables, rebuild
 from scan.commands import audit, long_work
@@ -43,7 +42,15 @@ def add_rebuild(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if all is derived, NOT_DONE if the next run has to continue, or cannot."""
-    tables = _chosen(options.tables)
+    derivable = [*dict.fromkeys((*rebuild.from_blocks(), *derived_tables.DERIVED))]
+    for name in options.tables:
+        if name in KEPT:
+            raise SettingError("TABLE", name, f"cannot be derived: {KEPT[name]}")
+        if name not in derivable:
+            hint = meant(name, derivable, f"one of {', '.join(derivable)}")
+            is_off = "its extension is off" if name in block_rows.TABLES else ""
+            raise SettingError("TABLE", name, is_off or f"no table that can be derived: {hint}")
+    tables = [*options.tables] or derivable
     failures = rebuild.CannotRebuild, Unavailable
     with long_work.begun(
         settings, "scan-rebuild", failures, session=audit.SESSION, needs_node=False
@@ -56,36 +63,19 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             run_.request_missing()
         else:
             run_.request(tables, is_optional=not options.tables, logs=settings.logs)
-        _show(run_)
+        progress, shown = long_work.Progress(1, ""), ""
+        for of_range, done, total in run_.run():
+            if of_range != shown:
+                progress = long_work.Progress(total, f"{of_range}: derived", done)
+                shown = of_range
+            progress.show(done)
+            if done == total:
+                progress.end()
+                long_work.write_line(f"{of_range}: derived from {total} blocks")
         if not stop.is_set():
             return long_work.DONE
         long_work.report("stopped")
     return long_work.NOT_DONE
-
-
-def _chosen(names: Sequence[str]) -> list[str]:
-    """Return the tables to derive, by default all that can be. Raises SettingError for one that
-    cannot."""
-    tables = [*dict.fromkeys((*rebuild.from_blocks(), *derived_tables.DERIVED))]
-    for name in names:
-        if name in KEPT:
-            raise SettingError("TABLE", name, f"cannot be derived: {KEPT[name]}")
-        if name not in tables:
-            hint = meant(name, tables, f"one of {', '.join(tables)}")
-            is_off = "its extension is off" if name in block_rows.TABLES else ""
-            raise SettingError("TABLE", name, is_off or f"no table that can be derived: {hint}")
-    return [*names] or tables
-
-
-def _show(run_: rebuild.Rebuild) -> None:
-    progress, tables_shown = long_work.Progress(1, ""), ""
-    for tables, done, total in run_.run():
-        if tables != tables_shown:
-            progress, tables_shown = long_work.Progress(total, f"{tables}: derived", done), tables
-        progress.show(done)
-        if done == total:
-            progress.end()
-            long_work.write_line(f"{tables}: derived from {total} blocks")
 
 
 def run_beside(settings: Settings, stop: threading.Event) -> None:

@@ -173,7 +173,7 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None, node: str = "
         if settings.database_url:
             if own_node is not None:
                 settings = own_node.start(settings)
-            _run_children(settings, stop, environment, own_node=own_node)
+            _run_children(settings, stop, environment, own_node)
         else:
             _run_with_postgres(settings, stop, environment, own_node)
     return 0
@@ -185,7 +185,7 @@ def _run_with_postgres(
     environment: Mapping[str, str],
     own_node: OwnNode | None,
 ) -> None:
-    """Run on the embedded PostgreSQL, with one database per chain. When the node serves a different
+    """Run on the embedded PostgreSQL, with one database per chain. When the node serves another
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
@@ -194,12 +194,21 @@ def _run_with_postgres(
             if own_node is not None:
                 settings = own_node.start(settings)
         started.result()
-        while not stop.is_set():
-            name = database_of_chain(settings, postgres, stop, own_node)
-            if name and not stop.is_set():
-                if name not in postgres.databases():
-                    _name_older(postgres, name)
-                _follow_chain(settings, postgres, name, stop, environment, own_node)
+        while (name := database_of_chain(settings, postgres, stop, own_node)) and not stop.is_set():
+            if name not in postgres.databases():
+                _name_older(postgres, name)
+            url = postgres.database_url(name)
+            read_url = settings.read_database_url or url
+            of_chain = replace(settings, database_url=url, read_database_url=read_url)
+            startup.publish_database(of_chain)
+            over = threading.Event()
+            if own_node is None:
+                of_chain = replace(of_chain, sources_dir=settings.data_dir / SOURCES_FOLDER)
+                threading.Thread(target=watch, args=(of_chain, name, over), daemon=True).start()
+            try:
+                _run_children(of_chain, stop, environment, own_node, postgres, over)
+            finally:
+                over.set()
     finally:
         log.info("stopping PostgreSQL")
         startup.withdraw_database(settings)
@@ -260,39 +269,15 @@ def database_of_chain(
     return ""
 
 
-def _follow_chain(
-    settings: Settings,
-    postgres: EmbeddedPostgres,
-    name: str,
-    stop: threading.Event,
-    environment: Mapping[str, str],
-    own_node: OwnNode | None,
-) -> None:
-    """Run indexer and API until stopped, or until the node serves another chain."""
-    url = postgres.database_url(name)
-    read_url = settings.read_database_url or url
-    settings = replace(settings, database_url=url, read_database_url=read_url)
-    startup.publish_database(settings)
-    if own_node is not None:
-        return _run_children(settings, stop, environment, postgres, own_node=own_node)
-    settings = replace(settings, sources_dir=settings.data_dir / SOURCES_FOLDER)
-    over = threading.Event()
-    threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
-    try:
-        _run_children(settings, stop, environment, postgres, over)
-    finally:
-        over.set()
-
-
 def _run_children(
     settings: Settings,
     stop: threading.Event,
     environment: Mapping[str, str],
+    own_node: OwnNode | None,
     postgres: EmbeddedPostgres | None = None,
     over: threading.Event | None = None,
-    *,
-    own_node: OwnNode | None = None,
 ) -> None:
+    """Run indexer and API until stopped, or until it is over with this chain."""
     # The children do this too, but would be restarted again and again if it fails.
     startup.prepare_database(settings, reads=True, may_be_away=False)
     if own_node is not None:
@@ -326,6 +311,17 @@ def _greet(settings: Settings) -> bool:
             return False
     except service_client.NoResponse:
         return False
+    # It imports Flask and more, while the service starts.
+    from scan.http import credentials_and_limits
+
+    advice: Sequence[str] = ()
+    if credentials_and_limits.serves_own_machine(settings):
+        advice = (
+            "Limits are those of a public service. On your own machine, start it with",
+            f"  {credentials_and_limits.RAISE_REQUESTS} {credentials_and_limits.RAISE_PAGES}",
+            f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}",
+            "to have webhooks delivered to servers on it.",
+        )
     base = f"{settings.base_url}/api/v1"
     print_lines(
         "",
@@ -334,26 +330,9 @@ def _greet(settings: Settings) -> bool:
         f"  curl '{base}/transactions?limit=2'",
         f"  curl {base}/blocks",
         f"or open {settings.base_url} in a browser.",
-        *_advice(settings),
+        *advice,
     )
     return True
-
-
-def _advice(settings: Settings) -> Sequence[str]:
-    """Return lines of advice on limits that a developer's own machine does not need; none where
-    others reach the service."""
-    # It imports Flask and more, while the service starts.
-    from scan.http import credentials_and_limits
-
-    if not credentials_and_limits.serves_own_machine(settings):
-        return ()
-    raised = f"{credentials_and_limits.RAISE_REQUESTS} {credentials_and_limits.RAISE_PAGES}"
-    return (
-        "Limits are those of a public service. On your own machine, start it with",
-        f"  {raised}",
-        f"to raise them, and with {credentials_and_limits.ALLOW_RECEIVERS}",
-        "to have webhooks delivered to servers on it.",
-    )
 
 
 # Development nodes are restarted often; for other nodes fewer requests are enough.
