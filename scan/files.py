@@ -36,7 +36,9 @@ def whole_file(path: Path, mode: int = 0o666, *, follows_links: bool = True) -> 
     if follows_links:
         path = Path(os.path.realpath(path))
     for left in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"):
-        with suppress(OSError), open(left, "rb", opener=_open_file) as file:
+        # It may be another user's link or pipe, which is neither followed nor waited for.
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
+        with suppress(OSError), os.fdopen(os.open(left, flags), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             left.unlink()
     unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}")
@@ -50,11 +52,6 @@ def whole_file(path: Path, mode: int = 0o666, *, follows_links: bool = True) -> 
             unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
-
-
-def _open_file(name: str, flags: int) -> int:
-    """Open what may be another user's link or pipe, without following or waiting for it."""
-    return os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK)
 
 
 def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:

@@ -108,15 +108,12 @@ def chosen(environ: Mapping[str, str]) -> set[str]:
     names = [name.strip() for name in text.split(",")]
     for name in names:
         if name not in installed():
-            raise SettingError(VARIABLE, text, f"must be {RIGHT}: {_unknown(name)}")
+            advice = meant(name, installed(), f"there are {', '.join(sorted(installed()))}")
+            reason = f"no extension is called {name}; {advice}"
+            if name in ("", ALL, NONE):
+                reason = f"{name} stands alone" if name else "a name is empty"
+            raise SettingError(VARIABLE, text, f"must be {RIGHT}: {reason}")
     return {*names}
-
-
-def _unknown(name: str) -> str:
-    if name in ("", ALL, NONE):
-        return f"{name} stands alone" if name else "a name is empty"
-    advice = meant(name, installed(), f"there are {', '.join(sorted(installed()))}")
-    return f"no extension is called {name}; {advice}"
 
 
 def by_extension(
@@ -124,12 +121,12 @@ def by_extension(
 ) -> Sequence[tuple[str, _Part]]:
     """Return the hooks of a part that the enabled extensions have, or all installed ones, each with
     the name of the extension. Raises SettingError where a module breaks its part's contract."""
-    return _read(cast(Hashable, contract), of_installed)
+    return _declared_parts(cast(Hashable, contract), of_installed)
 
 
 def parts(contract: type[_Part], *, of_installed: bool = False) -> list[_Part]:
     """Return the hooks of a part, as by_extension() does."""
-    return [part for _, part in _read(cast(Hashable, contract), of_installed)]
+    return [part for _, part in _declared_parts(cast(Hashable, contract), of_installed)]
 
 
 def only(contract: type[_Part]) -> _Part | None:
@@ -149,7 +146,7 @@ def has(module: str) -> bool:
 
 
 @cache  # which loses the type of what it returns
-def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
+def _declared_parts(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
     files = [file for file in (contract.module, contract.chapter) if file]
     read: list[tuple[str, Any]] = []
     for name in installed() if of_installed else enabled():
@@ -166,7 +163,11 @@ def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
     except TypeError as error:
         if not str(error).startswith(f"{contract.__name__}.__init__() "):
             raise
-        raise _broken(module, _with_nearest(str(error), contract)) from error
+        reason = str(error).partition(" ")[2]
+        if unknown := _UNKNOWN_HOOK.search(str(error)):
+            advice = meant(unknown[1], [field.name for field in fields(cast(Any, contract))], "")
+            reason = f"it has no hook {unknown[1]}{advice and f'; {advice}'}"
+        raise _broken(module, reason) from error
     several = hooks if isinstance(hooks, tuple) else (hooks,)
     file = module.rpartition(".")[2]
     if not all(isinstance(one, Part) and file in (one.module, one.chapter) for one in several):
@@ -178,14 +179,6 @@ def _broken(module: str, reason: str) -> SettingError:
     _, _, extension, *names = module.split(".")
     reason = f"{'/'.join(names)}.py of the extension {extension} is wrong: {reason}"
     return SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
-
-
-def _with_nearest(text: str, contract: type[Part]) -> str:
-    """Return what Python says of the arguments of a contract, and the known name that is near."""
-    if unknown := _UNKNOWN_HOOK.search(text):
-        advice = meant(unknown[1], [field.name for field in fields(cast(Any, contract))], "")
-        return f"it has no hook {unknown[1]}{advice and f'; {advice}'}"
-    return text.partition(" ")[2]
 
 
 def folders(name: str, *, of_enabled: bool = False) -> list[Path]:

@@ -122,18 +122,15 @@ def variables(declared: type) -> Iterator[tuple[str, Variable]]:
 
 def read_variables(declared: type, environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the values of the variables that are given, by field. Raises SettingError."""
-    texts = (
-        (name, variable, environ.get(variable.name, "").strip())
-        for name, variable in variables(declared)
-    )
-    return {name: _parsed(variable, text) for name, variable, text in texts if text}
-
-
-def _parsed(variable: Variable, text: str) -> Any:
-    try:
-        return variable.kind(text)
-    except ValueError as error:
-        raise SettingError(variable.name, variable.kind.redact(text), str(error)) from None
+    values = {}
+    for name, variable in variables(declared):
+        if text := environ.get(variable.name, "").strip():
+            try:
+                values[name] = variable.kind(text)
+            except ValueError as error:
+                shown = variable.kind.redact(text)
+                raise SettingError(variable.name, shown, str(error)) from None
+    return values
 
 
 def require(condition: object, reason: str = "") -> None:
@@ -229,11 +226,8 @@ def _primary_url(text: str) -> str:
     """
     address = urlsplit(_replica_url(text))
     query = dict(parse_qsl(address.query))  # of a repeated parameter, libpq also takes the last
-    hosts = (
-        unquote(address.netloc.rpartition("@")[2]),
-        query.get("host", ""),
-        query.get("hostaddr", ""),
-    )
+    hosts = [unquote(address.netloc.rpartition("@")[2])]
+    hosts += [query.get(name, "") for name in ("host", "hostaddr")]
     is_one = not any("," in host for host in hosts)
     is_primary = query.get("target_session_attrs") == "read-write"
     require(is_one or is_primary, "several hosts need target_session_attrs=read-write")

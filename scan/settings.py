@@ -214,24 +214,20 @@ class Settings:
             started_by_make="MAKELEVEL" in environ,
             of_extensions=of_extensions,
         )
-        _require_proxy(settings)
+        # A header must not be believed of everybody, or of nobody.
+        header = settings.proxy_user_header
+        reason = ""
+        if header and not settings.needs_key:
+            reason = "without SCAN_ACCESS=keys everybody may ask, whoever signed in"
+        if header and not settings.trusted_proxies:
+            reason = "only a proxy may name people: set SCAN_TRUSTED_PROXIES"
+        if header and reason:
+            raise SettingError("SCAN_PROXY_USER_HEADER", header.name, reason)
         return replace(
             settings,
             read_database_url=settings.read_database_url or settings.database_url,
             data_dir=settings.data_dir.absolute(),
         )
-
-
-def _require_proxy(settings: Settings) -> None:
-    """Raise SettingError where a header would be believed of everybody, or of nobody."""
-    header = settings.proxy_user_header
-    name = header.name if header else ""
-    if name and not settings.trusted_proxies:
-        reason = "only a proxy may name people: set SCAN_TRUSTED_PROXIES"
-        raise SettingError("SCAN_PROXY_USER_HEADER", name, reason)
-    if name and not settings.needs_key:
-        reason = "without SCAN_ACCESS=keys everybody may ask, whoever signed in"
-        raise SettingError("SCAN_PROXY_USER_HEADER", name, reason)
 
 
 def declarations() -> list[type[Any]]:
@@ -244,10 +240,6 @@ def _declared() -> Iterator[Variable]:
     return (variable for type_ in declarations() for _, variable in variables(type_))
 
 
-def _known() -> set[str]:
-    return {variable.name for variable in _declared()} | OTHER_VARIABLES
-
-
 def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
@@ -256,11 +248,14 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         if name not in registry.enabled()
         for _, variable in variables(part.declared)
     }
-    unknown = {
-        name: _unknown(name)
-        for name in sorted(environ.keys() - _known())
-        if name.startswith(PREFIX)
-    }
+    known = {variable.name for variable in _declared()} | OTHER_VARIABLES
+    names = {name.removeprefix(PREFIX): name for name in known}  # which all names share
+    unknown = {}
+    for name in sorted(environ.keys() - known):
+        if name.startswith(PREFIX):
+            similar = nearest(name.removeprefix(PREFIX), names)
+            advice = f"; did you mean {names[similar]}?" if similar else ""
+            unknown[name] = f"is not a setting{advice}"
     reasons = of_extensions | unknown
     return {name: reason for name, reason in reasons.items() if environ.get(name, "").strip()}
 
@@ -278,12 +273,6 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
         if name in values
     }
     return {name: doubt for name, doubt in doubts.items() if doubt} | unread
-
-
-def _unknown(name: str) -> str:
-    names = {names.removeprefix(PREFIX): names for names in _known()}  # which all names share
-    similar = nearest(name.removeprefix(PREFIX), names)
-    return f"is not a setting; did you mean {names[similar]}?" if similar else "is not a setting"
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:

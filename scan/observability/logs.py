@@ -153,22 +153,13 @@ def log_request(
         "milliseconds": round(seconds * 1000, 1),
         "client": client,
     }
+    line = "%(method)s %(path)s %(status)s %(milliseconds)s ms %(client)s"
     if refusal is not None:
+        line += " %(reason)s"
         fields["reason"] = refusal.code
         # The sentence only where it is the service's own, and quotes nothing of the request.
         if refusal.status >= 500 or refusal.status == 429:
             sentence = _UNPRINTABLE.sub(" ", refusal.message)[:MAX_REASON]
             fields["reason"] = f"{refusal.code}: {sentence}"
     level = logging.WARNING if status >= 500 else logging.INFO
-    log.log(level, "%s", _Line(fields), extra={"fields": fields})
-
-
-class _Line:
-    """A line that is formatted only when it is written."""
-
-    def __init__(self, fields: dict[str, object]) -> None:
-        self._fields = fields
-
-    def __str__(self) -> str:
-        line = "{method} {path} {status} {milliseconds} ms {client}".format_map(self._fields)
-        return f"{line} {self._fields['reason']}" if "reason" in self._fields else line
+    log.log(level, line, fields, extra={"fields": fields})

@@ -48,21 +48,15 @@ class RpcObservation(NamedTuple):
     errors: int
 
 
-class _Observations:
-    """The observations of a process that serves no metrics, for the process that does."""
-
-    def __init__(self) -> None:
-        self.are_kept = False
-        self.kept: deque[RpcObservation] = deque()
-
-
-_observations = _Observations()
+# The observations of a process that serves no metrics, for the process that does.
+_kept: deque[RpcObservation] | None = None
 
 
 def keep_observations() -> None:
     """From now on, keep observations of requests to the node for another process, and do not count
     them."""
-    _observations.are_kept = True
+    global _kept
+    _kept = deque()
 
 
 def take_observations() -> list[RpcObservation]:
@@ -70,14 +64,14 @@ def take_observations() -> list[RpcObservation]:
     observations = []
     # Other threads append meanwhile, and a loop over a deque that changes raises.
     with suppress(IndexError):
-        while True:
-            observations.append(_observations.kept.popleft())
+        while _kept is not None:
+            observations.append(_kept.popleft())
     return observations
 
 
 def count_rpc(observation: RpcObservation) -> None:
-    if _observations.are_kept:
-        _observations.kept.append(observation)
+    if _kept is not None:
+        _kept.append(observation)
         return
     for method, calls in observation.methods.items():
         RPC_CALLS.labels(method).inc(calls)

@@ -239,7 +239,7 @@ class Connection:
         self.has_body = False  # of the request
         self.has_had_response = False
 
-    def _read(self, most_bytes: int = _READ_BYTES, flags: int = 0) -> bytes | None:
+    def _recv(self, most_bytes: int = _READ_BYTES, flags: int = 0) -> bytes | None:
         """Return what has come, None where nothing has, b"" where the client has left."""
         try:
             return self.sock.recv(most_bytes, flags)
@@ -250,7 +250,7 @@ class Connection:
 
     def receive(self) -> int | None:
         """Return how many bytes were read, None where none came; 0 sets `received.has_ended`."""
-        data = self._read()
+        data = self._recv()
         if data is None:
             return None
         self.received.has_ended = not data
@@ -260,11 +260,11 @@ class Connection:
 
     def has_left(self) -> bool:
         """Return whether the client has ended the connection, without reading from it."""
-        return self._read(1, socket.MSG_PEEK) == b""
+        return self._recv(1, socket.MSG_PEEK) == b""
 
     def ignore(self) -> bool:
         """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""
-        data = self._read()
+        data = self._recv()
         self.ignored_bytes += max(len(data or b""), LEAST_IGNORED_BYTES)
         return data == b"" or self.ignored_bytes > MAX_IGNORED_BYTES
 

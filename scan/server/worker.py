@@ -18,7 +18,8 @@ from gunicorn.http import errors
 from scan import processor_affinity
 from scan.concurrency.turns import Postponed, Turn
 from scan.errors import ScanError, Unavailable
-from scan.server import connection, connection_limits, responses
+from scan.server import connection_limits, responses
+from scan.server.connection import Connection, MoreNeeded, State
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
@@ -40,21 +41,21 @@ class Worker(connection_limits.AcceptedConnections):
         )
         # Another application, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
-        self._step = getattr(application, "step", _leave_to_thread)
-        self._check_application = getattr(application, "check", _leave_to_thread)
-        self._may_go_on = getattr(application, "may_go_on", _always)
-        self._leave = getattr(application, "leave", _leave_to_thread)
+        self._step = getattr(application, "step", lambda *_: None)
+        self._check_application = getattr(application, "check", lambda: None)
+        self._may_go_on = getattr(application, "may_go_on", lambda *_, **__: True)
+        self._leave = getattr(application, "leave", lambda _: None)
         self._client_address = getattr(application, "client_address", _peer)
         super().run()
 
-    def _client_of(self, conn: connection.Connection) -> str:
+    def _client_of(self, conn: Connection) -> str:
         """Return the client's address; before it has sent a request, the peer's."""
         peer = conn.client[0] if isinstance(conn.client, tuple) else ""
         return str(self._client_address(conn.environ if conn.request else {"REMOTE_ADDR": peer}))
 
     # A request
 
-    def _receive(self, conn: connection.Connection) -> None:
+    def _receive(self, conn: Connection) -> None:
         count = conn.receive()
         if count is None:
             return
@@ -68,16 +69,15 @@ class Worker(connection_limits.AcceptedConnections):
         uploads = {
             conn: conn.received_bytes
             for conn in self._connections
-            if conn.received_bytes > 0
-            and (conn.state is connection.State.RECEIVING or conn.waits_for)
+            if conn.received_bytes > 0 and (conn.state is State.RECEIVING or conn.waits_for)
         }
         if uploads:
             refused = connection_limits.first_of_largest(uploads, self._client_of)
             self._refuse(refused, Unavailable("Too many uploads at once; try again shortly."))
 
-    def _advance(self, conn: connection.Connection) -> None:
+    def _advance(self, conn: Connection) -> None:
         """Parse and serve the request as far as its bytes have been received."""
-        if conn not in self._connections or conn.state is not connection.State.RECEIVING:
+        if conn not in self._connections or conn.state is not State.RECEIVING:
             return
         if conn.request is None and not self._begin(conn):
             return
@@ -86,7 +86,7 @@ class Worker(connection_limits.AcceptedConnections):
         else:
             self.watch(conn, selectors.EVENT_READ, self._receive)
 
-    def _begin(self, conn: connection.Connection) -> bool:
+    def _begin(self, conn: Connection) -> bool:
         """Parse a head; return whether its request now waits for its body or for a thread."""
         try:
             if not conn.may_have_head() or not conn.parse_head():
@@ -105,38 +105,38 @@ class Worker(connection_limits.AcceptedConnections):
         conn.to_send.flush()  # 100 Continue, where it was asked for
         return not self._take_step(conn)
 
-    def _has_waited(self, conn: connection.Connection, waited_for: "Future[Any]") -> None:
+    def _has_waited(self, conn: Connection, waited_for: "Future[Any]") -> None:
         if conn.waits_for is not waited_for:
             return
-        conn.state, conn.waits_for = connection.State.RECEIVING, None
+        conn.state, conn.waits_for = State.RECEIVING, None
         # A first charge may allow a second one, which may be made elsewhere, too.
         if not self._take_step(conn):
             self._advance(conn)
 
-    def _look_for_end(self, conn: connection.Connection) -> None:
+    def _look_for_end(self, conn: Connection) -> None:
         """Close the connection of a client that has left while its request waits."""
         self.watch(conn, 0)  # of one that sends its next request it is not known
         if conn.has_left():
             self.close(conn)
 
-    def close(self, conn: connection.Connection) -> None:
+    def close(self, conn: Connection) -> None:
         self._stop_waiting(conn)
         super().close(conn)
 
-    def _stop_waiting(self, conn: connection.Connection) -> None:
+    def _stop_waiting(self, conn: Connection) -> None:
         if conn.waits_for is not None:
             conn.waits_for = None
             self._leave(conn.environ)
 
-    def _serve(self, conn: connection.Connection) -> None:
+    def _serve(self, conn: Connection) -> None:
         # Without a body, the step that the head has led to was the last one here.
         if not conn.has_body or not self._take_step(conn):
-            conn.state = connection.State.IN_THREAD
+            conn.state = State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
-    def _take_step(self, conn: connection.Connection) -> bool:
+    def _take_step(self, conn: Connection) -> bool:
         """Take the application's steps that never wait; return whether it has answered, or the
         request is being counted elsewhere or waits for its turn, after which it goes on."""
         try:
@@ -144,7 +144,7 @@ class Worker(connection_limits.AcceptedConnections):
             if made is None:
                 return False
             if isinstance(made, Future):
-                conn.state, conn.waits_for = connection.State.IN_THREAD, made
+                conn.state, conn.waits_for = State.IN_THREAD, made
                 if isinstance(made, Turn):
                     self.watch(conn, selectors.EVENT_READ, self._look_for_end)
                 else:
@@ -158,12 +158,12 @@ class Worker(connection_limits.AcceptedConnections):
         self._send(conn)
         return True
 
-    def _run_flask(self, conn: connection.Connection) -> bool:
+    def _run_flask(self, conn: Connection) -> bool:
         """Run the application in a thread; return False where more of the body must come first."""
         began = datetime.now()
         try:
             conn.end_body()
-        except connection.MoreNeeded:
+        except MoreNeeded:
             return False
         body = self.wsgi(conn.environ, conn.response.start_response)
         try:
@@ -182,7 +182,7 @@ class Worker(connection_limits.AcceptedConnections):
             conn.to_send.flush()
         return True
 
-    def _write(self, conn: connection.Connection, body: Iterable[bytes]) -> None:
+    def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
         # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
@@ -194,10 +194,10 @@ class Worker(connection_limits.AcceptedConnections):
             conn.response.write(piece)
         conn.response.close()
 
-    def _flask_ran(self, conn: connection.Connection, future: "Future[bool]") -> None:
+    def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
         if conn not in self._connections:  # closed, as a stream whose client takes too little
             return
-        conn.state = connection.State.RECEIVING
+        conn.state = State.RECEIVING
         error = future.exception()
         if isinstance(error, Postponed):
             if not self._take_step(conn):
@@ -211,14 +211,14 @@ class Worker(connection_limits.AcceptedConnections):
         else:
             self.watch(conn, selectors.EVENT_READ, self._receive)
 
-    def _fail(self, conn: connection.Connection, error: BaseException) -> None:
+    def _fail(self, conn: Connection, error: BaseException) -> None:
         self.log.error("Error handling request", exc_info=error)
         if conn.response.headers_sent:
             self.end(conn)
         else:
             self._refuse(conn, ScanError("The request could not be served."))
 
-    def _refuse(self, conn: connection.Connection, error: Exception) -> None:
+    def _refuse(self, conn: Connection, error: Exception) -> None:
         self._stop_waiting(conn)
         if isinstance(error, errors.ParseException):
             error = responses.MalformedRequest(error)
@@ -233,11 +233,11 @@ class Worker(connection_limits.AcceptedConnections):
 
     # A response
 
-    def _send(self, conn: connection.Connection) -> None:
+    def _send(self, conn: Connection) -> None:
         if conn.to_send.flush():
             self._finish_response(conn)
-        elif conn.state is not connection.State.SENDING:
-            conn.state = connection.State.SENDING
+        elif conn.state is not State.SENDING:
+            conn.state = State.SENDING
             conn.deadline = time.monotonic() + connection_limits.SEND_WAIT_S
             self.watch(conn, selectors.EVENT_WRITE, self._send)
             self._unsent_bytes += len(conn.to_send)
@@ -246,12 +246,12 @@ class Worker(connection_limits.AcceptedConnections):
         else:
             conn.deadline += conn.to_send.taken_file_bytes() / connection_limits.FILE_BYTES_PER_S
 
-    def _finish_response(self, conn: connection.Connection) -> None:
+    def _finish_response(self, conn: Connection) -> None:
         if conn.response.should_close():
             self.end(conn)
             return
         conn.end_request()
-        conn.state = connection.State.RECEIVING
+        conn.state = State.RECEIVING
         conn.deadline = time.monotonic() + (
             self.cfg.keepalive if self.alive else connection_limits.CLOSE_WAIT_S
         )
@@ -264,7 +264,7 @@ class Worker(connection_limits.AcceptedConnections):
         self._received_bytes += conn.received_bytes
         self.defer(conn, self._advance, conn)
 
-    def end(self, conn: connection.Connection) -> None:
+    def end(self, conn: Connection) -> None:
         """Stop sending, and close once the client does: earlier it could lose unread bytes."""
         self._forget_received(conn)
         conn.received.clear()
@@ -273,12 +273,12 @@ class Worker(connection_limits.AcceptedConnections):
         except OSError:
             self.close(conn)
             return
-        conn.state = connection.State.ENDING
+        conn.state = State.ENDING
         conn.deadline = time.monotonic() + connection_limits.CLOSE_WAIT_S
         self.watch(conn, selectors.EVENT_READ, self._ignore)
         self._ignore(conn)
 
-    def _ignore(self, conn: connection.Connection) -> None:
+    def _ignore(self, conn: Connection) -> None:
         if conn.ignore():
             self.close(conn)
 
@@ -304,7 +304,7 @@ class Worker(connection_limits.AcceptedConnections):
         except Exception:  # it would end this loop, and with it every connection
             self.log.exception("Error in the application's periodic check")
 
-    def _check_deadline(self, conn: connection.Connection, now: float) -> None:
+    def _check_deadline(self, conn: Connection, now: float) -> None:
         if not self.alive:
             if conn.open_response is not None:
                 conn.open_response.finish()
@@ -317,17 +317,17 @@ class Worker(connection_limits.AcceptedConnections):
         if now <= conn.deadline:
             if conn.request is not None:
                 self._advance(conn)  # chunks whose decoding was put off
-        elif conn.state is connection.State.RECEIVING and conn.request is not None:
+        elif conn.state is State.RECEIVING and conn.request is not None:
             conn.received.has_ended = True
             self._advance(conn)
-        elif conn.state is not connection.State.IN_THREAD:
+        elif conn.state is not State.IN_THREAD:
             self.close(conn)
 
-    def _check_key(self, conn: connection.Connection) -> None:
+    def _check_key(self, conn: Connection) -> None:
         """End a stream, or the sending of a response, whose key has been revoked or has expired, or
         a stream whose person is to be signed in again."""
-        is_stream = conn.state is connection.State.STREAMING
-        is_sent = is_stream or conn.state is connection.State.SENDING
+        is_stream = conn.state is State.STREAMING
+        is_sent = is_stream or conn.state is State.SENDING
         if not is_sent or conn not in self._connections:
             return
         if self._may_go_on(conn.environ, is_stream=is_stream):
@@ -339,7 +339,7 @@ class Worker(connection_limits.AcceptedConnections):
 
     def _limit_unsent(self) -> None:
         """Close connections until the unsent bytes of the others fit into MAX_UNSENT_BYTES."""
-        states = (connection.State.SENDING, connection.State.STREAMING)
+        states = (State.SENDING, State.STREAMING)
         unsent = {
             conn: len(conn.to_send)
             for conn in self._connections
@@ -349,14 +349,6 @@ class Worker(connection_limits.AcceptedConnections):
         for conn in connection_limits.beyond(unsent, self._client_of, MAX_UNSENT_BYTES):
             self._unsent_bytes -= unsent[conn]
             self.close(conn)
-
-
-def _leave_to_thread(*_: Any) -> None:
-    return None
-
-
-def _always(*_: Any, **__: Any) -> bool:
-    return True
 
 
 def _peer(environ: dict[str, Any]) -> str:
