@@ -81,7 +81,7 @@ def _usage():
 
     def count():
         usage.count(1, 0.0)
-        usage._uses.clear()  # so that nothing is written
+        usage._requests.clear()  # so that nothing is written
 
     return "key-usage", count
 
