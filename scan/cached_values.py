@@ -123,10 +123,10 @@ class TimedValue(Generic[T]):
 
     def get(self) -> T:
         """Return the value. Threads that come while it is old read it each."""
-        kept = self._kept
-        if kept is None or self._clock() >= kept.until:
-            self._kept = kept = _Kept(self._read(), self._clock() + self._age_s)
-        return kept.value
+        cached = self._kept
+        if cached is None or self._clock() >= cached.until:
+            self._kept = cached = _Kept(self._read(), self._clock() + self._age_s)
+        return cached.value
 
     @property
     def known(self) -> T | None:

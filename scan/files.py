@@ -35,12 +35,12 @@ def whole_file(path: Path, mode: int = 0o666, *, follows_links: bool = True) -> 
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
     if follows_links:
         path = Path(os.path.realpath(path))
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"):
+    for abandoned in path.parent.glob(f".{glob.escape(path.name)}.*{UNFINISHED}"):
         # It may be another user's link or pipe, which is neither followed nor waited for.
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
-        with suppress(OSError), os.fdopen(os.open(left, flags), "rb") as file:
+        with suppress(OSError), os.fdopen(os.open(abandoned, flags), "rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            left.unlink()
+            abandoned.unlink()
     unfinished = path.with_name(f".{path.name}.{os.urandom(4).hex()}{UNFINISHED}")
     try:
         with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -87,9 +87,9 @@ def temporary_folder(prefix: str) -> Iterator[str]:
     """Make a folder among the system's temporary ones, which is removed at the end of the `with`
     block, or if the process is killed before, by the next one that makes such a folder. `prefix`
     begins the name of no others."""
-    for left in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
-        with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
-            shutil.rmtree(left)
+    for abandoned in Path(tempfile.gettempdir()).glob(f"{glob.escape(prefix)}*"):
+        with suppress(OSError), _locked(abandoned, fcntl.LOCK_EX | fcntl.LOCK_NB):
+            shutil.rmtree(abandoned)
     with ExitStack() as stack:
         while True:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=prefix))

@@ -302,9 +302,9 @@ def without_ignored(query: str, *, is_page: bool) -> str:
     if not query or not (is_page or "_" in query or "%" in query):
         return query
     ignored = ("_", "utm_") if is_page else "_"
-    kept = []
+    fields = []
     for field in query.split("&"):
         name = unquote_plus(field.partition("=")[0]).lower()
         if not name.startswith(ignored) and not (is_page and name in TRACKERS):
-            kept.append(field)
-    return "&".join(kept)
+            fields.append(field)
+    return "&".join(fields)

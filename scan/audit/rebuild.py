@@ -346,11 +346,11 @@ def _lines_of(
         if selection not in (None, logs.stored):
             topics = frozenset(block_rows.load_standard_topics())
             logs = logs._replace(stored=selection, topics=topics)
-    made = [block_rows.table_rows(block, logs) for block in fetched]
+    rows = [block_rows.table_rows(block, logs) for block in fetched]
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
-        events = block_comparison.events_of(tx, [block.block for block in fetched], made)
-    return {table: "".join(map(transaction.line, _rows(table, made, events))) for table in tables}
+        events = block_comparison.events_of(tx, [block.block for block in fetched], rows)
+    return {table: "".join(map(transaction.line, _rows(table, rows, events))) for table in tables}
 
 
 def _rows(

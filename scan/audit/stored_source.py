@@ -86,13 +86,13 @@ class StoredSource:
     def _records(self, table: str, first: int, last: int) -> dict[int, list[Any]]:
         """Return the records of a table's rows by their blocks, in the rows' order."""
         record, columns = _RECORDS[table], _COLUMNS[table]
-        made = defaultdict(list)
+        by_block = defaultdict(list)
         for row in self._rows(table, first, last):
             values = {name: _value(column, row, name) for name, column in columns.items()}
-            made[row["block_number"]].append(record(**values))
-        for of_block in made.values():
+            by_block[row["block_number"]].append(record(**values))
+        for of_block in by_block.values():
             of_block.sort(key=lambda values: values[0])  # by ordinal, or by the place in the block
-        return made
+        return by_block
 
     def _block(
         self,

@@ -81,9 +81,9 @@ def restore(postgres: EmbeddedPostgres, path: Path) -> str:
 def _digest(file: BinaryIO, size: int) -> bytes:
     """Return the SHA-256 of the next bytes of a file."""
     hashed = sha256()
-    while size > 0 and (read := file.read(min(size, 1024 * 1024))):
-        hashed.update(read)
-        size -= len(read)
+    while size > 0 and (piece := file.read(min(size, 1024 * 1024))):
+        hashed.update(piece)
+        size -= len(piece)
     return hashed.digest()
 
 

@@ -359,10 +359,10 @@ def _filters(entity: str, key: str, declared: Mapping[str, Any]) -> list[Filter]
     param = declared.get("param", key)
     condition = declared["matches"][entity].format(value=f"%({param})s")
     type_ = of_kind(declared["kind"], read_table()["kinds"], "[kinds] of sql/lists.toml")
-    made = {"key": key, "param": param, "type": type_, "condition": condition}
-    made["words"] = declared.get("words") or {name: name for name in declared.get("choices", ())}
+    values = {"key": key, "param": param, "type": type_, "condition": condition}
+    values["words"] = declared.get("words") or {name: name for name in declared.get("choices", ())}
     others = {n: v for n, v in declared.items() if n not in ("matches", "synonym")}
-    filter_ = Filter(**{**others, **made})
+    filter_ = Filter(**{**others, **values})
     synonym = declared.get("synonym")
     if synonym is None:
         return [filter_]

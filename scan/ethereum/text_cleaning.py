@@ -38,13 +38,13 @@ def clean(text: str, most: int) -> str:
     if not visible.isascii():
         # At most two combining marks on a letter: more would cover the lines above and below. The
         # text begins with a letter.
-        kept: list[str] = []
+        characters: list[str] = []
         marks = 0
         for character in visible:
             marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
-            if marks <= 2 and (kept or not (marks or character == " ")):
-                kept.append(character)
-        visible = "".join(kept)
+            if marks <= 2 and (characters or not (marks or character == " ")):
+                characters.append(character)
+        visible = "".join(characters)
     return visible if len(visible) <= most else f"{visible[: most - 1].rstrip()}…"
 
 

@@ -88,12 +88,12 @@ def facts_of(page: Page, reported: Iterable[str]) -> bytes:
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """Return the header Link: the request's URL with `cursor` instead of `page`."""
-    kept = ""
+    query = ""
     for name, text in arguments.items():
         if name and name not in ("page", "cursor"):
             quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
-            kept += f"{name if name.isalnum() and name.isascii() else quote_plus(name)}={quoted}&"
-    return f'<{_quoted(request_state.current_request().path)}?{kept}cursor={cursor}>; rel="next"'
+            query += f"{name if name.isalnum() and name.isascii() else quote_plus(name)}={quoted}&"
+    return f'<{_quoted(request_state.current_request().path)}?{query}cursor={cursor}>; rel="next"'
 
 
 @lru_cache(maxsize=256)

@@ -266,9 +266,9 @@ def _without_method(record: Record) -> str:
 def flow(record: Record, own: str | None) -> str:
     """Return which way it went, for the address whose list it is."""
     sender, receiver = record["fromAddress"], record["toAddress"] or record.get("contractAddress")
-    way = "self" if sender == receiver else "out" if sender == own else "in"
-    style = "flow" if way == "self" else f"flow {way}"
-    return f'<span class="badge {style}">{way}</span>'
+    direction = "self" if sender == receiver else "out" if sender == own else "in"
+    style = "flow" if direction == "self" else f"flow {direction}"
+    return f'<span class="badge {style}">{direction}</span>'
 
 
 @functools.lru_cache(maxsize=16_384)  # a list is shown anew with each block, most of it as before
@@ -307,8 +307,8 @@ def moved(record: Record, names: Names) -> str:
     other = others.pop() if len(others) == 1 else None
     if other is None:
         return text
-    way = '<span aria-label="to">→</span>' if given else '<span aria-label="from">←</span>'
-    return f"{text} {way} {_brief('address', other, names.get(other, NAMELESS)['label'])}"
+    arrow = '<span aria-label="to">→</span>' if given else '<span aria-label="from">←</span>'
+    return f"{text} {arrow} {_brief('address', other, names.get(other, NAMELESS)['label'])}"
 
 
 def _several(changes: Sequence[Mapping[str, Any]], names: Names) -> str:

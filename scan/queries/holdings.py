@@ -179,8 +179,8 @@ class KnownSymbols:
     def get(self, reader: Reader, version: int | None, tokens: Mapping[str, object]) -> Set[str]:
         """Return them for a version of the token lists and the tokens with an operator's price,
         whose symbols may become known a minute later."""
-        kept, of = self._known, (version, tokens.keys())
-        if kept is None or kept.of != of or time.monotonic() >= kept.until:
+        known, of = self._known, (version, tokens.keys())
+        if known is None or known.of != of or time.monotonic() >= known.until:
             (symbols,) = reader.row(
                 "queries/known_symbols_list",
                 tokens=[bytes.fromhex(token[2:]) for token in tokens],
@@ -188,8 +188,8 @@ class KnownSymbols:
                 letters=MAX_LETTERS,
             )
             until = time.monotonic() + SYMBOLS_AGAIN_S
-            self._known = kept = _Symbols({*filter(None, symbols)}, of, until)
-        return kept.symbols
+            self._known = known = _Symbols({*filter(None, symbols)}, of, until)
+        return known.symbols
 
 
 def tokens_by_worth(

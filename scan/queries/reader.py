@@ -170,9 +170,9 @@ class Sources:
     def get(self, kind: type[T]) -> T:
         """Return what an extension keeps for as long as the process lives, by its type: what its
         service.py made, or, of a type that is made without arguments, what is made now."""
-        kept: T | None = self.of_extensions.get(kind)
+        service: T | None = self.of_extensions.get(kind)
         # Of two threads that make one, both get the first.
-        return self.of_extensions.setdefault(kind, kind()) if kept is None else kept
+        return self.of_extensions.setdefault(kind, kind()) if service is None else service
 
 
 @dataclass(eq=False)
@@ -222,8 +222,8 @@ class Reader:
         """Return what `read` returns for this reader; it is called once a request."""
         if read not in self._once:
             self._once[read] = read(self)
-        kept: T = self._once[read]
-        return kept
+        value: T = self._once[read]
+        return value
 
     def keep(self, read: Callable[["Reader"], T], value: T) -> None:
         """Have once() return what another statement has read."""

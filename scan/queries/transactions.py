@@ -98,8 +98,8 @@ def add_moved(
         if transfers == [] and is_own and record["value"] == "0" and record["toAddress"]:
             nothing.append(record)
     if nothing:
-        made = _moved(reader, nothing, [ZERO_ADDRESS] * len(nothing))
-        for record, transfers in zip(nothing, made, strict=True):
+        moved = _moved(reader, nothing, [ZERO_ADDRESS] * len(nothing))
+        for record, transfers in zip(nothing, moved, strict=True):
             record["moved"] = _changes(transfers or [])
 
 

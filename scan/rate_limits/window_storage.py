@@ -245,8 +245,8 @@ class SharedWindows:
 
     def _result(self, window: Window) -> RateLimitResult:
         rate, now = window.rate, time.time()
-        reset, left = self._strategy.get_window_stats(rate, window.client)
-        return _state(rate, left > 0, rate.amount - left, reset - rate.get_expiry(), now)
+        reset, remaining = self._strategy.get_window_stats(rate, window.client)
+        return _state(rate, remaining > 0, rate.amount - remaining, reset - rate.get_expiry(), now)
 
     def _give_back(self, window: Window) -> None:
         """Take back what a further window refused."""

@@ -125,7 +125,7 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
 
 def add_routes(app: Flask, base_path: str, in_page: InPage | None, *, needs_key: bool) -> None:
     """Add the document, which app.extensions keeps as scan.document, and its pages."""
-    made = functools.cache(lambda: document(base_path, needs_key=needs_key))
-    app.extensions["scan.document"] = made
-    app.register_blueprint(describe(made))
-    app.register_blueprint(docs(made, in_page), url_prefix="/docs")
+    described = functools.cache(lambda: document(base_path, needs_key=needs_key))
+    app.extensions["scan.document"] = described
+    app.register_blueprint(describe(described))
+    app.register_blueprint(docs(described, in_page), url_prefix="/docs")
