@@ -229,20 +229,20 @@ class ChainIndexer:
             for task in self._tasks:
                 task.advance(head.number)
             if head.number == node_head:
-                is_idle = not self._refresher.refresh(head) and not self._find_eventless(session)
+                is_live = self._settings.development_node == "auto" and session.chain.is_development
+                is_idle = not self._refresher.refresh(head, are_reported=is_live)
+                if is_idle and is_live:
+                    is_idle = not self._find_eventless(session.inspector, head)
         self._status.record_following(node_head)
         return is_idle
 
-    def _find_eventless(self, session: Session) -> bool:
+    def _find_eventless(self, inspector: ContractInspector, head: writer.IndexedHead) -> bool:
         """Store tokens of a development chain that have no event; return whether there are any."""
-        head, now = session.head, monotonic()
-        is_looked_at = self._settings.development_node == "auto"
-        if not (head and is_looked_at and session.chain.is_development):
-            return False
+        now = monotonic()
         if now < self._look_for_eventless_at:
             return False
         self._look_for_eventless_at = now + EVENTLESS_EVERY_S
-        findings = session.inspector.eventless_tokens(BlockId(head.number, head.hash))
+        findings = inspector.eventless_tokens(BlockId(head.number, head.hash))
         if findings.tokens:
             self._writer.store_contracts(head, findings)
         return bool(findings.tokens)

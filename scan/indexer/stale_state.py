@@ -213,12 +213,13 @@ class StaleStateRefresher:
         self._times = ReadingTimes()
         self._slow_rest_until = 0.0
 
-    def refresh(self, head: IndexedHead) -> bool:
-        """Read and store one batch of values; return whether there was one."""
+    def refresh(self, head: IndexedHead, *, are_reported: bool) -> bool:
+        """Read and store one batch of values; return whether there was one. Balances of tokens that
+        `are_reported` are the node's, whatever their events say."""
         # One batch a step, so that the follower looks for new blocks in between.
-        return self._refresh_tokens(head) or self._refresh_balances(head)
+        return self._refresh_tokens(head, are_reported) or self._refresh_balances(head)
 
-    def _refresh_tokens(self, head: IndexedHead) -> bool:
+    def _refresh_tokens(self, head: IndexedHead, are_reported: bool) -> bool:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether
         their events add up; and decimals before contracts changed. All are as of blocks that do not
         depend on when they are read. Return whether there were any.
@@ -249,7 +250,7 @@ class StaleStateRefresher:
         statements = []
         if tokens:
             rows = [t.row(results, is_compared=t.address in compared) for t in tokens]
-            refreshed = _columns(REFRESHED, rows)
+            refreshed = _columns(REFRESHED, rows) | {"are_reported": are_reported}
             statements.append(("indexer/tokens_refresh", refreshed))
         if changes:
             decimals = [

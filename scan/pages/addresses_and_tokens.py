@@ -333,7 +333,6 @@ def get_token(address: str) -> Response:
             for record in records
         ],
         holder=holder,
-        is_development=reader().is_development and not is_past,
         **(values or {"names": names_of(records, to_hex(key))}),
     )
 

@@ -68,27 +68,15 @@ def stored_balance(
 def at_head(
     reader: Reader, addresses: Sequence[bytes], indexed: Sequence[Balance], head: BlockId | None
 ) -> list[Balance]:
-    """Return indexed balances where they were read at the head, which is None where nothing is
-    indexed, else the node's, else older ones.
-
-    An older one is the head's, too, where no indexed row has changed it since it was read, but for
-    a development node's.
+    """Return the node's balances at the head, which is None where nothing is indexed, else the
+    indexed ones. These are the head's, too, where no indexed row has changed them since.
     """
-    stale = [
-        address
-        for address, balance in zip(addresses, indexed, strict=True)
-        if reader.is_development
-        or not balance.is_current
-        or balance.known is None
-        or head is None
-        or balance.known.block != head.number
-    ]
     states = {}
     # A node that has failed this request once would cost each page of a file its time-out.
-    if stale and not reader.has_node_failed and head is not None:
+    if addresses and not reader.has_node_failed and head is not None:
         are_stored = all(balance.known is not None for balance in indexed)
         states = reader.sources.account_states.all_at(
-            reader.node, stale, head, are_stored=are_stored
+            reader.node, addresses, head, are_stored=are_stored
         )
         contracts = {
             a
@@ -99,7 +87,7 @@ def at_head(
             a: state.code_hash for a, state in states.items() if state.is_contract or a in contracts
         }
         reader.sources.replaced_codes.note(codes, head.number)
-    if len(states) < len(set(stale)):
+    if len(states) < len(set(addresses)):
         reader.do_not_cache()  # the node may return them to the next request
     balances = []
     for address, balance in zip(addresses, indexed, strict=True):
@@ -148,7 +136,7 @@ def tokens_held(
         most_compared=balances.MOST_HELD,
     )
     *row, inconsistent = read_page(**balances.held(reader, address, tokens=()))
-    if inconsistent and not reader.is_development:  # of which all are read
+    if inconsistent:
         *row, _ = read_page(**balances.held(reader, address, tokens=inconsistent))
     return balances.completed(reader, Page.keyed(traversal, row), holder=address)
 
@@ -225,7 +213,7 @@ def get(
     if block is None:
         indexed = stored_balance(*stored)
         [balance] = at_head(reader, [address], [indexed], head)
-        if reader.is_development and balance.is_contract and not indexed.is_contract:
+        if balance.is_contract and not indexed.is_contract:
             get_or_index(reader, address, ["code"])
     else:
         balance = at_block(reader, address, block)

@@ -1,13 +1,10 @@
-"""Balances of tokens whose events do not add up to what they answer.
+"""Balances of marked tokens, whose balances and supplies are the node's.
 
-Some mint, burn, rebase or take a fee without an event, and what holders of others had before the
-first block of an index that begins late is in no row. Their balances are read from the node. Where
-it does not give one, the record says that it is a sum of events, and so does a header (`notes` of
-the Reader), also in forms whose records have no field for it.
-
-The state of a development node changes without any event: there, all supplies, balances and owners
-are read, of the addresses that blocks or the node name, and an address that neither names is in no
-list of holders.
+Some mint, burn, rebase or take a fee without an event, what holders of others had before the first
+block of an index that begins late is in no row, and those of a development node, where anything may
+change without an event, are all reported. Where the node does not give a balance, the record says
+that it is a sum of events, and so does a header (`notes` of the Reader), also in forms whose
+records have no field for it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,8 +22,8 @@ from scan.queries.reader import Reader
 MOST_READ = 300  # of one page; further balances are marked
 MOST_HELD = 1_000  # by an address, that are looked through for such tokens
 LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
-MOST_CHANGEABLE = 200  # tokens, and holders, of a development node that are read without an event
-MOST_RANKED = LARGEST + SMALLEST + 1 + MOST_CHANGEABLE
+MOST_UNNAMED = 500  # who may have a balance without any event
+MOST_RANKED = LARGEST + SMALLEST + 1 + MOST_UNNAMED
 MARK = '"inconsistentSince":'
 INCONSISTENT = "X-Scan-Inconsistent-Since"
 
@@ -52,51 +49,37 @@ class Ranking(NamedTuple):
     largest: int
 
 
-class Changeable(NamedTuple):
-    """The tokens and holders whose balances a development node may have changed, the newest
-    first."""
-
-    tokens: Sequence[bytes]
-    holders: Sequence[bytes]
-
-
-def _changeable(reader: Reader) -> Changeable:
-    """Return what the index names, and the node's own accounts; nothing of other nodes."""
-    if not reader.is_development:
-        return Changeable((), ())
-    tokens, holders = reader.row("queries/balances_list_changeable", most=MOST_CHANGEABLE)
-    accounts = reader.sources.account_states.of_node(reader.node)
-    named = dict.fromkeys([*map(bytes, accounts), *map(bytes, holders or ())])
-    return Changeable([*map(bytes, tokens or ())], [*named][:MOST_CHANGEABLE])
-
-
 def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
-    """Set the supply at the newest block, and its block, of those tokens whose events do not add
-    up, where they return one; and `balancesSince` of those that are older than the index: the block
-    that the holders are known from. Nobody knows whether the events of these add up. Of a
-    development node, all supplies are read."""
-    is_any = reader.is_development
-    marked = [r for r in records if is_any or r.get("inconsistentSince") is not None]
+    """Set the supply at the newest block, and its block, of marked tokens, where they return one;
+    and of those that are older than the index, not the supply but `balancesSince`: the block that
+    the holders are known from. Nobody knows whether the events of these add up."""
+    marked = []
+    for record in records:
+        if is_older(reader, record.get("inconsistentSince")):
+            since = record.pop("inconsistentSince")
+            record["balancesSince"] = reader.notes["X-Scan-Balances-Since"] = since
+        elif "inconsistentSince" in record:
+            marked.append(record)
     _, head = _inconsistent(reader, [_bytes(record["address"]) for record in marked])
     views = [(_bytes(record["address"]), token_metadata.TOTAL_SUPPLY) for record in marked]
     supplies = _words(reader, views, head)
     for record, view in zip(marked, views, strict=True):
-        since: int | None = record.get("inconsistentSince")
-        older = since if since is not None and since <= reader.first_block else None
-        if older is not None:
-            record["balancesSince"] = reader.notes["X-Scan-Balances-Since"] = older
+        if record["inconsistentSince"] is None:
             del record["inconsistentSince"]
-            if "eventsConsistent" in record:
-                record["eventsConsistent"] = True
-        if head is not None and view in supplies and (is_any or older is None):
+        if head is not None and view in supplies:
             record |= {"totalSupply": str(supplies[view]), "supplyBlock": head.number}
-        elif record["supplyBlock"] is None and since is not None and older is None:
-            reader.notes[INCONSISTENT] = since
+        elif record["supplyBlock"] is None and "inconsistentSince" in record:
+            reader.notes[INCONSISTENT] = record["inconsistentSince"]
+
+
+def is_older(reader: Reader, since: int | None) -> bool:
+    """Return whether a token is older than the index, by the block since which it is marked."""
+    return since is not None and since <= reader.first_block
 
 
 def marked(reader: Reader, text: str) -> str:
     """Return the JSON text of a token, or of several, as mark_tokens() has them."""
-    if MARK not in text and not reader.is_development:
+    if MARK not in text:
         return text
     tokens = orjson.loads(text)
     mark_tokens(reader, tokens if isinstance(tokens, list) else [tokens])
@@ -110,11 +93,9 @@ def held(
     tokens: Sequence[bytes] | None = None,
 ) -> Read:
     """Return what an address holds of such `tokens` after a block, by default the newest, as
-    parameters, as far as it is given; by default of those among the first MOST_HELD. Of a
-    development node, of any of its tokens."""
-    if reader.is_development:
-        tokens = reader.once(_changeable).tokens
-    elif tokens is None:
+    parameters, as far as it is given; by default of marked ones among the first MOST_HELD, and of
+    those that are reported."""
+    if tokens is None:
         (tokens,) = reader.row(
             "queries/addresses_list_inconsistent", address=address, most_compared=MOST_HELD
         )
@@ -132,7 +113,7 @@ def completed(
     block: served_chain.BlockId | None = None,
 ) -> P:
     """Return a page of balances with those corrected that events do not tell, and marked."""
-    if MARK not in page.data and token is None and not reader.is_development:
+    if MARK not in page.data and token is None:
         return page
     records = orjson.loads(page.data)
     correct(reader, records, token, holder, block)
@@ -153,24 +134,23 @@ def correct(
     A record is of `token`, or names its own; of `holder`, or of its own `address`; of `item`, or of
     its own `tokenId`, if any. One whose balance the token or the node does not give gets
     `inconsistentSince`; or `balancesSince`, the block that it is known from, where the token is
-    older than the index, of which no items are read. Of a BEP721's item ownerOf() is read. A
-    development node's state changes without events: there, all balances are read.
+    older than the index, of which no items are read. Of a BEP721's item ownerOf() is read.
     """
     tokens = [token or _bytes(record["tokenAddress"]) for record in records]
     since_of, head = _inconsistent(reader, tokens)
     block = block or head
     marked, views = [], []
     for record, address in zip(records, tokens, strict=True):
-        if address not in since_of and not reader.is_development:
+        if address not in since_of:
             continue
-        since = since_of.get(address)
+        since = since_of[address]
         text = record.get("tokenId") if item is None else item
         id_, owner = None if text is None else int(text), holder or _bytes(record["address"])
         is_single = id_ is not None and record.get("type") == "BEP721"
         call = token_metadata.balance_of(owner, id_)
         view = address, token_metadata.owner_of(id_ or 0) if is_single else call
         marked.append((record, since, view, owner if is_single else b""))
-        if id_ is None or since is None or since > reader.first_block:
+        if id_ is None or not is_older(reader, since):
             views.append(view)
     balances = _words(reader, views[:MOST_READ], block)
     for record, since, view, owner in marked:
@@ -182,16 +162,16 @@ def correct(
             record["unproven"] = [*record.get("unproven", ()), "balance"]
         elif since is None:
             continue
-        elif since > reader.first_block:
-            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
-        else:
+        elif is_older(reader, since):
             record["balancesSince"] = reader.notes["X-Scan-Balances-Since"] = since
+        else:
+            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
 
 
 def note_sums(reader: Reader, token: bytes) -> None:
     """Have the response say where a token's events do not add up."""
     since_of, _ = _inconsistent(reader, [token])
-    if (since := since_of.get(token, 0)) > reader.first_block:
+    if (since := since_of.get(token)) is not None and not is_older(reader, since):
         reader.notes[INCONSISTENT] = since
 
 
@@ -199,11 +179,11 @@ def correct_owners(reader: Reader, records: Sequence[Record], token: bytes) -> N
     """Set the owners of items of such a BEP721 to those by ownerOf() at the newest block, with
     `ownerBlock`; others are the last recipients, with `inconsistentSince`."""
     since_of, head = _inconsistent(reader, [token] if records else [])
-    is_marked = (since := since_of.get(token, 0)) > reader.first_block
-    if (is_marked or reader.is_development) and head is not None:
-        unread = read_owners(reader, records, token, head)
-        for record in unread if is_marked else ():
-            record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
+    since = since_of.get(token)
+    if token in since_of and not is_older(reader, since) and head is not None:
+        for record in read_owners(reader, records, token, head):
+            if since is not None:
+                record["inconsistentSince"] = reader.notes[INCONSISTENT] = since
 
 
 def read_owners(
@@ -226,26 +206,25 @@ def read_owners(
 
 
 def ranking(reader: Reader, token: bytes, since: int | None) -> Ranking | None:
-    """Return the largest holders of a token whose events do not add up `since` a block, or of a
-    development node's, by its own answers; those without one follow, by events. None where it gives
-    none, or the node fails."""
+    """Return the largest holders of a token that is marked `since` a block by its own answers;
+    those without one follow, by events. None where it gives none, or the node fails."""
     bounds = reader.sources.get(RankingBounds)
-    holders, sums, count = reader.row(
+    holders, sums, count, is_reported = reader.row(
         "queries/tokens_list_candidates",
         address=token,
         largest=bounds.largest,
         smallest=bounds.smallest,
-        others=[*reader.once(_changeable).holders],
     )
-    by_events = dict(zip(map(bytes, holders or ()), map(int, sums or ()), strict=True))
+    accounts = reader.sources.account_states.of_node(reader.node) if is_reported else ()
+    by_events = dict.fromkeys(accounts, 0)
+    by_events |= zip(map(bytes, holders or ()), map(int, sums or ()), strict=True)
     balances, head = read(reader, [(token, holder) for holder in by_events])
     reader.reported |= {"holders", "total"}  # also where it has no answers
     if head is None or not balances or reader.has_node_failed:
         return None
     answered = {holder: n for (_, holder), n in balances.items()}
     unread = {holder: n for holder, n in by_events.items() if holder not in answered}
-    is_older = since is not None and since <= reader.first_block
-    of_events = {"balancesSince" if is_older else "inconsistentSince": since} if since else {}
+    of_events = {} if since is None else {"inconsistentSince": since}
     records = [
         {"address": holder, "balance": str(n), **mark}
         for sums, mark in (
@@ -296,8 +275,9 @@ def _words_at(reader: Reader, views: Sequence[ViewAt]) -> Mapping[ViewAt, int]:
 
 def _inconsistent(
     reader: Reader, tokens: Sequence[bytes]
-) -> tuple[Mapping[bytes, int], served_chain.BlockId | None]:
-    """Return those tokens whose events do not add up, since which block, and the newest block."""
+) -> tuple[Mapping[bytes, int | None], served_chain.BlockId | None]:
+    """Return those tokens that are marked, since which block their events do not add up, None
+    where nothing contradicts them, and the newest block."""
     if not tokens:
         return {}, None
     addresses, since, number, hash_ = reader.row(

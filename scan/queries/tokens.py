@@ -118,23 +118,28 @@ def listing(arguments: Mapping[str, str]) -> TokenListing:
 
 
 def get(reader: Reader, address: bytes) -> str:
-    """Return the token's record as JSON text; raises NotFound. A development node's contract that
-    nothing has called is indexed by this, and shown as a token shortly after."""
+    """Return the token's record as JSON text; raises NotFound."""
+    return balances.marked(reader, _indexed(reader, address))
+
+
+def _indexed(reader: Reader, address: bytes) -> str:
+    """Return a token's record as it is indexed; raises NotFound. A contract that no block showed is
+    indexed by this, and of a development node shown as a token shortly after."""
     record: str | None
     (record,) = reader.row("queries/tokens_get", address=address)
     if record is None:
-        if reader.is_development:
-            contracts.get_or_index(reader, address, ["code"])
+        contracts.get_or_index(reader, address, ["code"])
         raise NotFound(UNKNOWN)
-    return balances.marked(reader, record)
+    return record
 
 
 def detail(reader: Reader, address: bytes) -> str:
     """Return the record as get() does, but with as many holders as their list has."""
-    record = get(reader, address)
-    if balances.MARK not in record and not reader.is_development:
-        return record
-    token = orjson.loads(record)
+    record = _indexed(reader, address)
+    text = balances.marked(reader, record)
+    if balances.MARK not in record:
+        return text
+    token = orjson.loads(text)
     return orjson.dumps({**token, "holderCount": holder_count(reader, address)}).decode()
 
 
@@ -172,7 +177,7 @@ def records_of(reader: Reader, keys: Sequence[bytes], *, ended: bool = False) ->
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=keys, ended=ended)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
     for record in by_address.values():
-        if record["inconsistentSince"] is None:
+        if not record.pop("isMarked"):
             del record["inconsistentSince"]
     balances.mark_tokens(reader, [*by_address.values()])
     return by_address
@@ -187,9 +192,8 @@ def type_of(reader: Reader, address: bytes) -> str | None:
 def holders(reader: Reader, address: bytes, window: Window) -> Page:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
-    Where its events do not add up, or of a development node, these are first those of
-    balances.ranking(); the cursor of such a page has its end, beside the zero address, which is no
-    holder."""
+    Where it is marked, these are first those of balances.ranking(); the cursor of such a page has
+    its end, beside the zero address, which is no holder."""
     traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
     after = traversal.position(2)
     if after[1] == ZERO_ADDRESS:
@@ -197,8 +201,8 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         offset = min(cast(int, after[0]), BIGINT_MAX // 2)
         window, after = window._replace(offset=offset), (None, None)
 
-    def by_events(limit: int, offset: int) -> tuple[Page, int | None]:
-        data, count, total, since, balance, holder = reader.row(
+    def by_events(limit: int, offset: int) -> tuple[Page, bool, int | None]:
+        data, count, total, is_marked, since, balance, holder = reader.row(
             "queries/tokens_list_holders",
             address=address,
             limit=limit,
@@ -208,15 +212,14 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         )
         if data is None:
             raise NotFound(UNKNOWN)
-        return Page.keyed(traversal, (data, count, total, balance, holder)), since
+        return Page.keyed(traversal, (data, count, total, balance, holder)), is_marked, since
 
-    page, since = by_events(window.limit, window.offset)
-    ranking = None
-    if reader.is_development or (since is not None and since > reader.first_block):
-        ranking = balances.ranking(reader, address, since)
+    page, is_marked, since = by_events(window.limit, window.offset)
+    if not is_marked:
+        return page
+    is_older = balances.is_older(reader, since)
+    ranking = None if is_older else balances.ranking(reader, address, since)
     if ranking is None:
-        if since is None and not reader.is_development:
-            return page
         return balances.completed(reader, page, token=address)
     ranked, largest = ranking.records, ranking.largest
     start = window.offset
@@ -230,7 +233,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
     total = len(ranked) + (0 if ranking.is_whole else cast(int, page.total) - largest)
     missing = window.limit - len(records)
     if missing and not ranking.is_whole and after[1] is None:
-        others, _ = by_events(missing, largest + max(start - len(ranked), 0))
+        others, *_ = by_events(missing, largest + max(start - len(ranked), 0))
         following = orjson.loads(others.data)
         balances.correct(reader, following, address)
         records += following

@@ -3,12 +3,12 @@
 -- literals: none
 -- returns: one row: index version, JSON text {address: {address, name, symbol, decimals, type,
 --   totalSupply, holderCount, transferCount,
---   inconsistentSince and supplyBlock or nulls, logoUrl, unproven}} of those that are known
+--   isMarked, inconsistentSince and supplyBlock or nulls, logoUrl, unproven}} of those that are known
 -- index: tokens_pkey, listed_tokens_pkey
 SELECT index_version(), coalesce(json_object_agg(hex(k.address), json_build_object('address', hex(k.address),
     'name', k.name, 'symbol', k.symbol, 'decimals', k.decimals, 'type', k.type,
     'totalSupply', token_supply(k)::text, 'holderCount', counted_holders(k), 'transferCount', k.transfer_count,
-    'inconsistentSince', k.inconsistent_since, 'supplyBlock', supply_block_of(k), 'logoUrl', logo_url(l.logo),
+    'isMarked', is_marked(k), 'inconsistentSince', marked_since(k), 'supplyBlock', supply_block_of(k), 'logoUrl', logo_url(l.logo),
     'unproven', ARRAY['name', 'symbol', 'decimals', 'type', 'totalSupply'])), '{}')::text
 FROM tokens t
 CROSS JOIN jsonb_populate_record(t, CASE WHEN t.ended_in IS NOT NULL THEN t.earlier_lives -> -1 END) AS k

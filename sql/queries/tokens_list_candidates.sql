@@ -1,12 +1,13 @@
--- Those who may be the largest holders of a token whose events do not add up: the largest and the smallest by
--- events, itself, and others who may have a balance without any event.
--- params: address bytea, largest integer, smallest integer, others bytea[]
+-- Those who may be the largest holders of a marked token: the largest and the smallest by events, itself, and of one
+-- that is reported the addresses that blocks have named last, whose balances of coin were read since.
+-- params: address bytea, largest integer, smallest integer
 -- literals: none
--- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, and how
---   many hold something by events
--- index: token_holders_by_balance, token_holders_pkey, tokens_pkey
+-- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, how many
+--   hold something by events, and whether it is reported
+-- index: token_holders_by_balance, token_holders_pkey, tokens_pkey, addresses_by_balance_block
 SELECT index_version(), array_agg(h.holder), array_agg(h.balance),
-    (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s)
+    (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s),
+    (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)
 FROM (
     (
         SELECT h.holder, h.balance
@@ -27,6 +28,10 @@ FROM (
     SELECT u.token_address, 0 FROM unnamed_holder(%(address)s) u
     UNION ALL
     SELECT o.address, 0
-    FROM unnest(%(others)s::bytea[]) AS o (address)
-    WHERE NOT EXISTS (SELECT FROM token_holders h WHERE h.holder = o.address AND h.token_address = %(address)s)
+    FROM (
+        (SELECT a.address FROM addresses a WHERE a.balance_stale LIMIT 200)
+        UNION
+        (SELECT a.address FROM addresses a WHERE NOT a.balance_stale ORDER BY a.balance_block DESC LIMIT 200)) AS o
+    WHERE (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)
+        AND NOT EXISTS (SELECT FROM token_holders h WHERE h.holder = o.address AND h.token_address = %(address)s)
 ) AS h;

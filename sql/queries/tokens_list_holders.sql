@@ -5,11 +5,11 @@
 --   after_holder bytea null
 -- literals: limit
 -- returns: one row: index version, data (JSON text; null where there is no such token), count in
---   data, total, since which block its events do not add up or null; for cursors: balance and holder of the
+--   data, total, whether it is marked, since which block its events do not add up or null; for cursors: balance and holder of the
 --   last row where more follow
 -- index: token_holders_by_balance, token_holder_ranges_pkey, tokens_pkey
 WITH span AS (
-    SELECT k.holder_count AS total, k.inconsistent_since, %(offset)s > k.holder_count / 2 AS is_from_end,
+    SELECT k.holder_count AS total, is_marked(k) AS is_marked, marked_since(k) AS since, %(offset)s > k.holder_count / 2 AS is_from_end,
         least(%(limit)s, greatest(k.holder_count - %(offset)s::numeric, 0))::bigint AS size
     FROM tokens k
     WHERE k.address = %(address)s AND k.ended_in IS NULL
@@ -98,7 +98,8 @@ SELECT index_version(),
             token_holder_record(page.holder, page.balance)::text, ',')) END,
     count(*),
     (SELECT total FROM span),
-    (SELECT inconsistent_since FROM span),
+    (SELECT is_marked FROM span),
+    (SELECT since FROM span),
     (SELECT balance FROM last_of_more),
     (SELECT holder FROM last_of_more)
 FROM page;

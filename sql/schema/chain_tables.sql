@@ -311,6 +311,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     inconsistent_since bigint,     -- the block after which a balance was not the sum of its events, or at which
                                     -- the index began, if it is older; null: all were, as far as compared
     contradicted jsonb,            -- [holder as hex digits, or null for the owner; id of an item or null]; null: none is
+    is_reported boolean NOT NULL DEFAULT false, -- whatever its events say, its balances are the node's, as of a
+                                    -- development node, whose state changes without any
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     has_holdings boolean NOT NULL DEFAULT true, -- false: its contract has no function of a token, so that nobody
                                     -- holds what its events say
@@ -358,6 +360,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_inconsistent_since ON tokens (inconsistent_since)
     WHERE inconsistent_since IS NOT NULL;
+-- serves reported_tokens()
+CREATE INDEX IF NOT EXISTS tokens_reported ON tokens (address) WHERE is_reported;
 
 CREATE TABLE IF NOT EXISTS token_transfers (
     ordinal bigint PRIMARY KEY,

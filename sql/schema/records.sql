@@ -313,12 +313,29 @@ CREATE OR REPLACE FUNCTION namesake_fields(namesake json) RETURNS text LANGUAGE 
 RETURN CASE WHEN namesake IS NULL THEN '"largerNamesake":null,"namesake":null'
     ELSE '"largerNamesake":' || (namesake -> 'address')::text || ',"namesake":' || namesake::text END;
 
+-- Whether a token's balances are the node's: its events do not add up, it is older than the index, or reported.
+CREATE OR REPLACE FUNCTION is_marked(t tokens) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN t.inconsistent_since IS NOT NULL OR t.is_reported;
+
+-- The block since which its events do not add up, or are known; null of one that is reported, unless they contradict it.
+CREATE OR REPLACE FUNCTION marked_since(t tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN t.contradicted IS NOT NULL OR NOT t.is_reported THEN t.inconsistent_since END;
+
+-- Reported tokens, of which anybody may have a balance: those with most transfers.
+CREATE OR REPLACE FUNCTION reported_tokens() RETURNS SETOF bytea LANGUAGE sql STABLE AS $$
+    SELECT k.address
+    FROM tokens k
+    WHERE k.is_reported AND k.ended_in IS NULL
+    ORDER BY k.transfer_count DESC, k.address
+    LIMIT 200
+$$;
+
 -- A token whose events do not add up, if they name it as no holder of itself, where fees may go.
 CREATE OR REPLACE FUNCTION unnamed_holder(token bytea)
 RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
     SELECT k.address, 0::numeric
     FROM tokens k
-    WHERE k.address = token AND k.inconsistent_since IS NOT NULL AND NOT EXISTS (
+    WHERE k.address = token AND is_marked(k) AND NOT EXISTS (
         SELECT FROM token_holders h WHERE h.holder = token AND h.token_address = token)
 $$;
 
@@ -343,9 +360,9 @@ RETURNS TABLE (token_address bytea, balance numeric) LANGUAGE sql STABLE AS $$
     WHERE read_or(m.token_address, m.balance, read_tokens, read_balances) > 0
 $$;
 
--- A field of the records of a token whose events do not add up, as more of a JSON object; else none.
+-- A field of the records of a marked token, as more of a JSON object; else none.
 CREATE OR REPLACE FUNCTION inconsistency_field(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN ',"inconsistentSince":' || t.inconsistent_since;
+RETURN CASE WHEN is_marked(t) THEN ',"inconsistentSince":' || coalesce(marked_since(t)::text, 'null') END;
 
 -- The block that a token's supply was read at; null where it is not, or is what is held, since it was not returned.
 CREATE OR REPLACE FUNCTION supply_block_of(t tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
@@ -377,7 +394,7 @@ RETURN format(
     '"readBlock":%s,"verified":%s,%s,'
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), coalesce(t.decimals::text, 'null'), t.type, token_supply(t),
-    counted_holders(t), t.transfer_count, iso(seen_at), (t.inconsistent_since IS NULL)::text, t.held_supply,
+    counted_holders(t), t.transfer_count, iso(seen_at), (t.contradicted IS NULL)::text, t.held_supply,
     CASE WHEN t.type = 'BEP20' AND t.item_type IS NULL OR t.type = 'BEP721' AND t.item_transfer_count < t.transfer_count
         THEN 'null' ELSE t.item_count::text END,
     coalesce(t.read_block::text, 'null'), is_verified::text,
