@@ -422,10 +422,7 @@ class ContractInspector:
         if not logs:
             return ended
         calls = [state.TOKEN_CALLS + state.CLAIM_CALLS * bool(log.claim) for _, log in logs]
-        # A crowded block is a batch of its own; of others, each has the most gas.
-        gas, count = (
-            state.shared_gas(calls) if len(batch) == 1 else (state.MOST_CALL_GAS, len(logs))
-        )
+        gas, count = _gas(batch, calls)
         for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
             chunk = logs[start : start + TOKENS_AT_ONCE]
             read = chunk[: max(count - start, 0)]
@@ -624,27 +621,14 @@ class ContractInspector:
     # Pools
 
     def _find_pools(self, batch: Batch, findings: state.ContractFindings) -> None:
+        """Find the pools of managers (v4), which are no contracts, by events, and others by what
+        contracts that swap answer; those that answer like none are rejected."""
         for block in batch:
             for event in block.pool_events:
-                contract = self._contracts[event.pool]
-                if contract.pool is None:
-                    dex = self._factories.get(event.manager) or f"v4-{to_hex(event.manager)}"
-                    contract.pool = state.NewPool(
-                        event.pool, block.number, dex, event.token0, event.token1
-                    )
-                    findings.pools.append(contract.pool)
-        claims = self._pool_claims(batch, findings)
-        confirmed = self._state.read(claim.confirmation for claim in claims)
-        for pool, family, confirmation in claims:
-            # Any contract can claim any factory, so the factory is asked for its pool.
-            if token_metadata.address(confirmed[confirmation]) != pool.address:
-                pool = pool._replace(dex=f"{family}-unconfirmed")
-            self._contracts[pool.address].pool = pool
-            findings.pools.append(pool)
-
-    def _pool_claims(self, batch: Batch, findings: state.ContractFindings) -> list[state.PoolClaim]:
-        """Return the claim of each contract that swaps and is not known as a pool; those that
-        answer like none are rejected. Pools of managers (v4) are no contracts and claim nothing."""
+                dex = self._factories.get(event.manager) or f"v4-{to_hex(event.manager)}"
+                tokens = event.token0, event.token1
+                if self._contracts[event.pool].pool is None:
+                    self._add_pool(state.NewPool(event.pool, block.number, dex, *tokens), findings)
         tried: _Tried = {}
         swaps = [
             (swap.pool, state.block_id(block), swap.family)
@@ -655,31 +639,47 @@ class ContractInspector:
             and self._begin_try("pool", tried, swap.pool, block.number)
         ]
         swaps.sort(key=lambda swap: self._tried(swap[0], "pool"))
-        calls = [state.POOL_CALLS] * len(swaps)
-        gas, count = (
-            state.shared_gas(calls) if len(batch) == 1 else (state.MOST_CALL_GAS, len(swaps))
-        )
-        queries = [state.pool_queries(family, pool, at, gas) for pool, at, family in swaps[:count]]
+        gas, count = _gas(batch, [state.POOL_CALLS] * len(swaps))
+        queries = [
+            [
+                state.StateQuery(pool, data, at, gas=gas)
+                for data in token_metadata.pool_calls(family)
+            ]
+            for pool, at, family in swaps[:count]
+        ]
         results = self._state.read(chain.from_iterable(queries))
-        claims: dict[bytes, state.PoolClaim] = {}
         queries += [[]] * (len(swaps) - count)
+        claims: dict[bytes, tuple[state.NewPool, str, state.StateQuery]] = {}
         for (address, at, family), of_pool in zip(swaps, queries, strict=True):
             if address in claims:
                 continue
-            tokens = None
-            if of_pool:
-                tokens, factory, variant = state.pool_fields(of_pool, results)
-            if tokens is None:
+            *addresses, variant = map(results.get, of_pool) if of_pool else (None,) * 4
+            token0, token1, factory = map(token_metadata.address, addresses)
+            if token0 is None or token1 is None:
                 self._reject(address, "pool", at.number, findings)
                 continue
+            factory = factory or events.ZERO_ADDRESS
             dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
-            call = token_metadata.get_pool(family, *tokens, variant)
-            claims[address] = state.PoolClaim(
-                state.NewPool(address, at.number, dex, *tokens),
-                family,
-                state.StateQuery(factory, call, at, gas=gas),
-            )
-        return [*claims.values()]
+            number = token_metadata.word(variant) or 0  # its fee, or whether it is stable
+            call = token_metadata.get_pool(family, token0, token1, number)
+            pool = state.NewPool(address, at.number, dex, token0, token1)
+            claims[address] = pool, family, state.StateQuery(factory, call, at, gas=gas)
+        confirmed = self._state.read(confirmation for *_, confirmation in claims.values())
+        for pool, family, confirmation in claims.values():
+            # Any contract can claim any factory, so the factory is asked for its pool.
+            if token_metadata.address(confirmed[confirmation]) != pool.address:
+                pool = pool._replace(dex=f"{family}-unconfirmed")
+            self._add_pool(pool, findings)
+
+    def _add_pool(self, pool: state.NewPool, findings: state.ContractFindings) -> None:
+        self._contracts[pool.address].pool = pool
+        findings.pools.append(pool)
+
+
+def _gas(batch: Batch, calls: Sequence[int]) -> tuple[int, int]:
+    """Return what shared_gas() does of a crowded block, which is a batch of its own; of others,
+    each contract has the most gas."""
+    return state.shared_gas(calls) if len(batch) == 1 else (state.MOST_CALL_GAS, len(calls))
 
 
 def _metadata(claim: Claim | None, results: Sequence[bytes | None]) -> token_metadata.TokenMetadata:

@@ -5,14 +5,14 @@ A token has lives: its contract or delegation may end and begin anew, and be of 
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
 from scan.ethereum import token_metadata
-from scan.ethereum.events import ZERO_ADDRESS, Trade
+from scan.ethereum.events import Trade
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.hex import data
 from scan.indexer.block_rows import BlockContracts, Claim
@@ -75,22 +75,6 @@ def load_factories(chain_id: int) -> Factories:
     text = Path(__file__).with_name("dex_factories.json").read_text(encoding="utf-8")
     by_chain = json.loads(text)
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
-
-
-def pool_queries(family: str, pool: bytes, block: BlockId, gas: int) -> list[StateQuery]:
-    """Return the queries of pool_calls()."""
-    return [StateQuery(pool, data, block, gas=gas) for data in token_metadata.pool_calls(family)]
-
-
-def pool_fields(
-    queries: Sequence[StateQuery], results: Mapping[StateQuery, bytes | None]
-) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
-    """Return a pool's tokens, None if it has none, its factory, and its fee or whether it is
-    stable."""
-    *addresses, variant = map(results.get, queries)
-    token0, token1, factory = map(token_metadata.address, addresses)
-    tokens = None if token0 is None or token1 is None else (token0, token1)
-    return tokens, factory or ZERO_ADDRESS, token_metadata.word(variant) or 0
 
 
 def token_queries(address: bytes, block: BlockId, gas: int = MOST_CALL_GAS) -> list[StateQuery]:
@@ -192,14 +176,6 @@ class NewPool(NamedTuple):
     dex: str
     token0: bytes
     token1: bytes
-
-
-class PoolClaim(NamedTuple):
-    """What a contract says to be, and the query of its factory that confirms it."""
-
-    pool: NewPool
-    family: str
-    confirmation: StateQuery
 
 
 class RejectedEmitter(NamedTuple):
