@@ -46,6 +46,7 @@ MAX_CONSECUTIVE = 50_000
 # After these the code that answers for their contract may be another, or what it answers:
 # EIP-1967, EIP-2535, OpenZeppelin's Initializable.
 UPGRADED = _topic("Upgraded(address)")
+BEACON_UPGRADED = _topic("BeaconUpgraded(address)")
 _CHANGES = """
     Upgraded(address) BeaconUpgraded(address) AdminChanged(address,address)
     DiamondCut((address,uint8,bytes4[])[],address,bytes) Initialized(uint8) Initialized(uint64)

@@ -103,7 +103,7 @@ class FollowedTable(SparseTable):
 class DelegatedCall(NamedTuple):
     """Calls of a function that a contract passed on whole by DELEGATECALL in a block; a row of the
     table delegated_calls. `implementation` is None where it kept the last of them, or passed it on
-    to several."""
+    to several; without a selector of four bytes it is what an event of the contract names."""
 
     address: Annotated[bytes, Column(ADDRESS, SAID)]
     selector: Annotated[bytes, Column(BYTES, SAID)]

@@ -271,7 +271,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
             BODIES: [(number, *block.body)] if block.body else [],
             DELEGATED_CALLS: [
                 sparse_tables.DelegatedCall(*call, number, implementation)
-                for call, implementation in fetched.delegated.items()
+                for call, implementation in (*fetched.delegated.items(), *_named(block))
             ],
             **of_extensions,
         },
@@ -293,6 +293,20 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         pools=pools,
         called=fetched.called | called_directly,
     )
+
+
+_NAMING = {events.BEACON_UPGRADED: b"", events.UPGRADED: b"\0"}
+
+
+def _named(block: blocks.DecodedBlock) -> Iterator[tuple[tuple[bytes, bytes], bytes]]:
+    """Yield the beacon and the implementation that events of a contract name last, as rows of
+    delegated_calls have them."""
+    named = {}
+    for log in block.contract_logs:
+        if log.topics and (key := _NAMING.get(log.topics[0])) is not None:
+            word = b"".join((*log.topics[1:], log.data[:32]))[:32]  # it may be indexed or not
+            named[log.address, key] = word[-20:].rjust(20, b"\0")
+    yield from named.items()
 
 
 def _creations(

@@ -73,6 +73,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
         grown += _derive_items(tx, of_day, sign=1)
         grown += tx.rows("indexer/counters_derive", span=of_day.span, sign=1)
         tx.defer("indexer/tokens_mark_seen", span=of_day.span)
+        tx.defer("indexer/beacons_mark_changed", span=of_day.span)
         if of_day.listed:
             grown += tx.rows("indexer/list_counts_derive", span=of_day.span, sign=1)
         for extension in registry.parts(Derived):

@@ -239,13 +239,18 @@ CREATE TABLE IF NOT EXISTS codes (
 -- after which the same contract ran it. Of several calls of a block the last counts.
 CREATE TABLE IF NOT EXISTS delegated_calls (
     address bytea NOT NULL,        -- of the contract that was called
-    selector bytea NOT NULL,       -- the first four bytes of the input
+    selector bytea NOT NULL,       -- the first four bytes of the input; or else an event of the contract names here the
+                                   -- beacon to whose implementation it passes calls on (empty), or an implementation (0)
     block_number bigint NOT NULL,
     implementation bytea,          -- null: it was not passed on, or to several
     PRIMARY KEY (address, selector, block_number)
 );
 -- serves delegated_calls_of()
 CREATE INDEX IF NOT EXISTS delegated_calls_by_address ON delegated_calls (address, block_number);
+-- serves indexer/beacons_mark_changed
+CREATE INDEX IF NOT EXISTS delegated_calls_by_beacon ON delegated_calls (implementation, address, block_number)
+    WHERE selector = '';
+CREATE INDEX IF NOT EXISTS delegated_calls_named ON delegated_calls (block_number, address) WHERE selector = '\x00';
 -- serves indexer/blocks_unwind
 CREATE INDEX IF NOT EXISTS delegated_calls_by_block ON delegated_calls USING brin (block_number);
 

@@ -292,7 +292,7 @@ RETURN (
         FROM (
             SELECT d.selector, d.implementation, d.block_number
             FROM delegated_calls d
-            WHERE d.address = at AND d.block_number <= coalesce(last, 9223372036854775807)
+            WHERE d.address = at AND d.block_number <= coalesce(last, 9223372036854775807) AND length(d.selector) = 4
             ORDER BY d.block_number DESC
             LIMIT 512) AS newest
         ORDER BY newest.selector, newest.block_number DESC) AS c
@@ -304,7 +304,7 @@ CREATE OR REPLACE FUNCTION is_proxy(at bytea) RETURNS boolean LANGUAGE sql STABL
 RETURN coalesce((
     SELECT o.is_proxy OR EXISTS (
         SELECT FROM delegated_calls d
-        WHERE d.address = at AND d.implementation IS NOT NULL)
+        WHERE d.address = at AND d.implementation IS NOT NULL AND length(d.selector) = 4)
     FROM code_at(at) AS o), false);
 
 -- The contracts that stood at an address one after the other, the newest first, at most 200, as JSON: each with the

@@ -42,7 +42,7 @@ from scan.extensions.backfill.worker_pool import make_tasks, spooling, start_poo
 from scan.files import held_folder
 from scan.indexer import block_rows, block_source, chain_identity, contract_state, node_reader
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.derivation import fill_missing, forget_others
+from scan.indexer.derivation import fill_missing, forget_others, read_block_range
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings
 
@@ -363,6 +363,8 @@ class ChainBackfill:
             loading.accept(tx, warehouse)
             if differences := self._audit(tx):
                 raise Differs(differences)
+            written = read_block_range(tx, plan.ranges[0].first, plan.last_block)
+            tx.execute("indexer/beacons_mark_changed", span=written.span)
             tx.execute("bulk/state_delete")
             tx.execute("indexer/chain_notify")
         shutil.rmtree(plan.folder, ignore_errors=True)
