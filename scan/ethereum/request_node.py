@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol, TypeVar, cast
 
 from scan.cached_values import SizedCache
@@ -31,6 +31,8 @@ CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
 MOST_BYTES_IN_ALL = 2 * MOST_BYTES  # of the answers to one read, parsed up to five times as many
+MOST_KEPT = 20  # results of calls, of a request
+WORD = len("0x") + 2 * 32
 NO_NODE = "This service has no node (RPC_URL), which this needs."
 NOT_ANSWERING = "The node does not respond; try again shortly."
 OTHER_FORK = "The node does not have the state of this block now; try again shortly."
@@ -178,6 +180,7 @@ class NodeGateway:
 class _Outcome:
     is_optional: bool  # so that the request does not wait for its turn
     failed: bool = False
+    called: list[tuple[Call, str]] = field(default_factory=list)
 
 
 class NodeSession:
@@ -199,6 +202,11 @@ class NodeSession:
     def failed(self) -> bool:
         """Whether a call of this request failed that may succeed in another request."""
         return self._outcome.failed
+
+    @property
+    def called(self) -> Sequence[tuple[Call, str]]:
+        """The first MOST_KEPT calls of contracts that have returned a word, each with it."""
+        return self._outcome.called
 
     def record_failed(self) -> None:
         """Count a call as failed whose result is malformed, or that is not repeated yet."""
@@ -270,6 +278,12 @@ class NodeSession:
         except (UpstreamFailed, Unavailable):
             self._outcome.failed = True
             raise
+        if len(self._outcome.called) < MOST_KEPT:
+            self._outcome.called += [
+                (call, result)
+                for call, result in zip(calls, results, strict=True)
+                if call.method == "eth_call" and isinstance(result, str) and len(result) == WORD
+            ][: MOST_KEPT - len(self._outcome.called)]
         errors = [result for result in results if isinstance(result, RpcError)]
         if any(error.is_transient for error in errors):
             self._outcome.failed = True

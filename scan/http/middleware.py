@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +19,7 @@ from werkzeug.routing.exceptions import RoutingException
 from scan.concurrency import turns
 from scan.concurrency.turns import Postponed, RequestPlaces
 from scan.database.connection import request_waits
-from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
+from scan.errors import ForeignForm, InvalidParameter, RateLimited, ScanError, Unavailable
 from scan.http import (
     access,
     application,
@@ -35,6 +36,7 @@ from scan.http.request_state import RequestState, Steps, Wait
 from scan.http.services import Services
 from scan.observability import logs, metrics
 from scan.parameters import without_ignored
+from scan.queries import balances
 from scan.queries.reader import Reader
 from scan.rate_limits.client_address import client_address
 from scan.server import responses
@@ -301,6 +303,8 @@ class Middleware:
             headers += [(name, str(block)) for name, block in reader.notes.items()]
         if self.settings.base_path:
             headers = [self._below_base_path(*header) for header in headers]
+        with suppress(ScanError):  # it tells another request
+            state.has_changed_index |= balances.mark_contradicted(reader)
         if state.has_changed_index:
             self.index_version.expire()
         may_cache = body != () and response_cache.may_be_cached(  # of HEAD: it is streamed

@@ -54,6 +54,7 @@ def make_services(settings: Settings, writes: Database, reads: Database) -> Serv
         index_state=IndexState(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
+        writes=writes,
     )
     services = Services(
         settings,

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import groupby, islice
+from secrets import token_bytes
 from typing import NamedTuple
 
 import orjson
@@ -44,6 +45,8 @@ FIRST_TOGETHER, FEWER = 12, 4  # contracts that are read in a group the first ti
 # What a group may take without being slow: twice what requests take, and for each call and in all.
 CALL_S, SPARE_S = 0.000_5, 0.05
 SLOW_RESTS = 4  # times as long as slow contracts were read, none of them is
+# Between batches of tokens that are read though nothing used them: 260,000 a day.
+IDLE_EVERY_S = 30.0
 MAX_REMEMBERED = 200_000
 # Slow contracts that are known as such, each of which two statements a step pass over. Of more,
 # those read longest ago are read among others again, as new ones are.
@@ -211,13 +214,41 @@ class StaleStateRefresher:
         self._database = database
         self._writer = writer
         self._times = ReadingTimes()
-        self._slow_rest_until = 0.0
+        self._slow_rest_until = self._idle_rest_until = 0.0
+        self._idle_after = token_bytes(20)  # the address whose turn was last, at first any
+        self._idle_done = -1  # the first block of the day of which all have been read
 
     def refresh(self, head: IndexedHead, *, are_reported: bool) -> bool:
         """Read and store one batch of values; return whether there was one. Balances of tokens that
         `are_reported` are the node's, whatever their events say."""
         # One batch a step, so that the follower looks for new blocks in between.
-        return self._refresh_tokens(head, are_reported) or self._refresh_balances(head)
+        return (
+            self._mark_idle(head)
+            or self._refresh_tokens(head, are_reported)
+            or self._refresh_balances(head)
+        )
+
+    def _mark_idle(self, head: IndexedHead) -> bool:
+        """Have the next tokens read that were not since the newest day began, of addresses in turn,
+        as their balances may be another contract's matter; return whether there may be more. Those
+        that were used the day before are due already."""
+        now = time.monotonic()
+        if now < self._idle_rest_until:
+            return False
+        after, self._idle_after = self._idle_after, b""
+        [(day, idle)] = self._database.rows(
+            "indexer/tokens_list_idle", done=self._idle_done, after=after, limit=BATCH_TOKENS
+        )
+        addresses = [*map(bytes, idle or ())]
+        if len(addresses) == BATCH_TOKENS:
+            self._idle_after = addresses[-1]
+            self._idle_rest_until = now + IDLE_EVERY_S
+        elif not after and day is not None:
+            self._idle_done = day
+        if addresses:
+            marked = {"addresses": addresses, "compared": False}
+            self._writer.execute(head, [("indexer/tokens_mark_changed", marked)])
+        return bool(addresses) or bool(after)
 
     def _refresh_tokens(self, head: IndexedHead, are_reported: bool) -> bool:
         """Store the supplies of stale tokens, names and decimals of those that are due, and whether
@@ -247,11 +278,14 @@ class StaleStateRefresher:
         of_read = [due[address] for address in read if address not in unreadable]
         tokens = [compared.get(t.address, t) for part in of_read if (t := part.token) is not None]
         changes = [change for part in of_read for change in part.changes]
-        statements = []
+        statements: list[tuple[str, Mapping[str, object]]] = []
         if tokens:
             rows = [t.row(results, is_compared=t.address in compared) for t in tokens]
             refreshed = _columns(REFRESHED, rows) | {"are_reported": are_reported}
             statements.append(("indexer/tokens_refresh", refreshed))
+            contradicted = [row[0] for row in rows if row[-1] is not None]
+            named = {"tokens": contradicted, "most": MOST_COMPARED}
+            statements += [("indexer/unnamed_holders_insert", named)] * bool(contradicted)
         if changes:
             decimals = [
                 (

@@ -333,6 +333,7 @@ def get_token(address: str) -> Response:
             for record in records
         ],
         holder=holder,
+        ranked_share=formatting.percent(token.get("rankedSupply", 0), token["totalSupply"]),
         **(values or {"names": names_of(records, to_hex(key))}),
     )
 

@@ -8,14 +8,15 @@ records have no field for it.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from scan.contracts.account_state import ViewAt, ViewCall
 from scan.ethereum import served_chain, token_metadata
-from scan.hex import to_hex
+from scan.hex import BadHex, data, to_hex
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 
@@ -24,6 +25,9 @@ MOST_HELD = 1_000  # by an address, that are looked through for such tokens
 LARGEST, SMALLEST = 300, 100  # holders by events, that are ranked by what they hold
 MOST_UNNAMED = 500  # who may have a balance without any event
 MOST_RANKED = LARGEST + SMALLEST + 1 + MOST_UNNAMED
+# totalSupply(), balanceOf(address), ownerOf(uint256), balanceOf(address,uint256)
+DRAWING = (token_metadata.TOTAL_SUPPLY, "0x70a08231", "0x6352211e", "0x00fdd58e")
+MOST_NOTED = 1_000  # holders of a token that no event names
 MARK = '"inconsistentSince":'
 INCONSISTENT = "X-Scan-Inconsistent-Since"
 
@@ -37,6 +41,14 @@ class RankingBounds:
 P = TypeVar("P", bound=Page)
 Record = dict[str, Any]
 Read = dict[str, Any]
+
+
+@dataclass
+class HolderPage(Page):
+    """A page of holders; of a ranking also how many are `ranked`, and what they have together."""
+
+    ranked: int = field(default=0, kw_only=True)
+    ranked_balance: int = field(default=0, kw_only=True)
 
 
 class Ranking(NamedTuple):
@@ -246,6 +258,43 @@ def read(
     views = {(token, token_metadata.balance_of(holder)): (token, holder) for token, holder in pairs}
     balances = _words(reader, [*views][:MOST_RANKED], block)
     return {views[view]: balance for view, balance in balances.items()}, block
+
+
+def mark_contradicted(reader: Reader) -> bool:
+    """Mark a token of which this request has drawn a balance or an owner that its events
+    contradict, if they do at the head, or note a holder whom no event names: whatever door drew it,
+    all show it from now on. Where a supply is another one than was read, the balance of who has
+    most is drawn. Return whether anything was noted; raises ScanError."""
+    drawn = []
+    for call, word in reader.called:
+        called: Any = call.params[0]
+        with suppress(BadHex):
+            if called.get("data", "").startswith(DRAWING):
+                drawn.append((data(called["to"], 20), data(called["data"]), data(word)))
+    if not drawn:
+        return False
+    tokens, calls, words = map(list, zip(*drawn, strict=True))
+    contradiction = reader.sources.database.row(
+        "queries/tokens_list_drawn", tokens=tokens, calls=calls, words=words
+    )
+    if contradiction is None:
+        return False
+    token, holder, item, balance, owner, number, hash_ = contradiction
+    by_events = balance if owner is None else int.from_bytes(owner)
+    id_ = None if item is None else int(item)
+    view = bytes(token), token_metadata.owner_of(id_ or 0)
+    if holder is not None:
+        view = view[0], token_metadata.balance_of(bytes(holder), id_)
+    answer = _words(reader, [view], served_chain.BlockId.of(number, hash_)).get(view)
+    if answer in (None, by_events):
+        return False
+    is_holder = holder is not None and item is None and answer != 0
+    noted = reader.sources.writes.rows(
+        "queries/tokens_contradict",
+        **{"token": token, "holder": holder, "item": item, "block": number},
+        **{"is_holder": is_holder, "most": MOST_NOTED},
+    )
+    return bool(noted)
 
 
 def over_time(

@@ -18,6 +18,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
 from scan.ethereum import request_node
+from scan.ethereum.client import Call
 from scan.indexer.hooks import Rows
 
 PROCESSOR_WAIT_S = 1.0
@@ -154,6 +155,7 @@ class Sources:
     index_state: IndexState
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
+    writes: Database  # which keeps what requests have found out
     processor_places: ConcurrencyLimit = field(default_factory=processor_places)
     of_extensions: dict[type[Any], Any] = field(default_factory=dict)
 
@@ -286,6 +288,11 @@ class Reader:
         """Return whether the node is one for development, where `anvil_setBalance` and others
         change state without a block."""
         return self.sources.is_development()
+
+    @property
+    def called(self) -> Sequence[tuple[Call, str]]:
+        """The first calls of contracts that this request has made, each with the word returned."""
+        return () if self._node is None else self._node.called
 
     @property
     def has_node_failed(self) -> bool:

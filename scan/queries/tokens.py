@@ -134,13 +134,18 @@ def _indexed(reader: Reader, address: bytes) -> str:
 
 
 def detail(reader: Reader, address: bytes) -> str:
-    """Return the record as get() does, but with as many holders as their list has."""
+    """Return the record as get() does, but with as many holders as their list has, and of a marked
+    token with what those have together that are ranked by its answers."""
     record = _indexed(reader, address)
     text = balances.marked(reader, record)
     if balances.MARK not in record:
         return text
-    token = orjson.loads(text)
-    return orjson.dumps({**token, "holderCount": holder_count(reader, address)}).decode()
+    token, page = orjson.loads(text), holders(reader, address, Window(1, 0))
+    token["holderCount"] = page.total
+    if page.ranked:
+        ranked = {"rankedHolders": page.ranked, "rankedSupply": str(page.ranked_balance)}
+        token |= {**ranked, "unproven": [*token["unproven"], *ranked]}
+    return orjson.dumps(token).decode()
 
 
 def holder_count(reader: Reader, address: bytes) -> int:
@@ -189,7 +194,7 @@ def type_of(reader: Reader, address: bytes) -> str | None:
     return None if record is None else str(orjson.loads(record)["type"])
 
 
-def holders(reader: Reader, address: bytes, window: Window) -> Page:
+def holders(reader: Reader, address: bytes, window: Window) -> balances.HolderPage:
     """Return a token's holders, the largest first; raises NotFound for an unknown token.
 
     Where it is marked, these are first those of balances.ranking(); the cursor of such a page has
@@ -201,7 +206,7 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         offset = min(cast(int, after[0]), BIGINT_MAX // 2)
         window, after = window._replace(offset=offset), (None, None)
 
-    def by_events(limit: int, offset: int) -> tuple[Page, bool, int | None]:
+    def by_events(limit: int, offset: int) -> tuple[balances.HolderPage, bool, int | None]:
         data, count, total, is_marked, since, balance, holder = reader.row(
             "queries/tokens_list_holders",
             address=address,
@@ -212,7 +217,8 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         )
         if data is None:
             raise NotFound(UNKNOWN)
-        return Page.keyed(traversal, (data, count, total, balance, holder)), is_marked, since
+        row = data, count, total, balance, holder
+        return balances.HolderPage.keyed(traversal, row), is_marked, since
 
     page, is_marked, since = by_events(window.limit, window.offset)
     if not is_marked:
@@ -239,7 +245,14 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
         records += following
     end = start + len(records)
     cursor = traversal.next((end, ZERO_ADDRESS) if records and end < total else None)
-    return Page(orjson.dumps(records).decode(), len(records), total, cursor)
+    return balances.HolderPage(
+        orjson.dumps(records).decode(),
+        len(records),
+        total,
+        cursor,
+        ranked=len(ranked),
+        ranked_balance=sum(int(record["balance"]) for record in ranked),
+    )
 
 
 class Past(NamedTuple):

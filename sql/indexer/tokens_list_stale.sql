@@ -1,6 +1,6 @@
 -- Tokens that are to be read, older ones before newer ones, with the block after which to read each: the last one in
 -- which it was active, or 64 blocks after its first one, as what grows with time differs there, or where there is a
--- later day, that day's first block. Name, symbol and decimals are of that day's first block, too, or of the first block
+-- later day, the newest day's first block. Name, symbol and decimals are of that block, too, or of the first block
 -- in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its last change. So
 -- blocks depend on the chain alone. Then what its events say of some parties, to be compared with what it answers: one
 -- of its newest transfers, the sender of the newest transaction to it, an address that nobody names, which has nothing,
@@ -29,7 +29,7 @@ FROM stale_tokens s
 JOIN tokens k ON k.address = s.address
 CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address),
     (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block) AS seen
-CROSS JOIN LATERAL (SELECT min(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
+CROSS JOIN LATERAL (SELECT max(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
 JOIN blocks b ON b.number = coalesce(next_day.block, seen.block)
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,
     (SELECT max(s.first_block) FROM daily_stats s WHERE s.first_block <= seen.block),

@@ -1,6 +1,7 @@
 -- Has tokens read again, after blocks that are written, that emitted a log there or that a transaction called,
 -- since not every token says by a Transfer what changes; those whose first block was 64 blocks before; and at a
--- day's first block those read on the day before, as a contract may have called one without a log.
+-- day's first block those used on the day before, as a contract may have called one without a log. All others are read
+-- in turn (indexer/tokens_list_idle).
 -- params: span block_range
 -- literals: none
 -- returns: nothing
@@ -27,6 +28,5 @@ WHERE k.supply_block IS NOT NULL AND k.address IN (
     CROSS JOIN LATERAL (
         SELECT y.first_block FROM daily_stats y WHERE y.first_block < s.first_block
         ORDER BY y.first_block DESC LIMIT 1) AS before
-    JOIN tokens o ON o.supply_block >= before.first_block AND (o.supply_block > before.first_block
-        OR last_active_block(o.address) >= before.first_block)
+    JOIN tokens o ON o.supply_block > before.first_block
     WHERE s.first_block = (%(span)s::block_range).first_block);

@@ -1,6 +1,7 @@
 -- Stores readings of tokens, each after a block: the supply, null where totalSupply() returns none, name, symbol and
 -- decimals with their block, null where they were not read, and the block since which its events do not add up, or
--- null, with the holder and the item that contradict them. Of a marked token the block stays. Another name or symbol
+-- null, with the holder and the item that contradict them. Of a marked token the block stays, and it is not unmarked as
+-- of an older block than that after which a request found it contradicted. Another name or symbol
 -- is its since the block of this reading. They `are_reported` of a development node.
 -- params: addresses bytea[], supplies numeric[], block_numbers bigint[], read_blocks bigint[],
 --   names text[], symbols text[], decimals smallint[], inconsistent bigint[], contradicted text[], are_reported boolean
@@ -10,9 +11,11 @@
 UPDATE tokens k
 SET total_supply = coalesce(read.supply, 0), supply_block = read.block_number,
     supply_missing = read.supply IS NULL AND k.type <> 'BEP20',
-    inconsistent_since = CASE WHEN k.contradicted IS NOT NULL AND read.contradicted IS NOT NULL
+    inconsistent_since = CASE WHEN k.contradicted IS NOT NULL AND (read.contradicted IS NOT NULL
+            OR k.inconsistent_since > read.block_number)
         THEN k.inconsistent_since ELSE read.inconsistent END,
-    contradicted = read.contradicted::jsonb, is_reported = %(are_reported)s,
+    contradicted = CASE WHEN k.contradicted IS NOT NULL AND k.inconsistent_since > read.block_number
+        THEN k.contradicted ELSE read.contradicted::jsonb END, is_reported = %(are_reported)s,
     read_block = coalesce(read.read_block, k.read_block),
     name_since = CASE WHEN read.read_block > k.block_number AND skeleton(read.name) <> skeleton(k.name)
         THEN read.read_block ELSE k.name_since END,

@@ -1,10 +1,10 @@
--- Those who may be the largest holders of a marked token: the largest and the smallest by events, itself, and of one
--- that is reported the addresses that blocks have named last, whose balances of coin were read since.
+-- Those who may be the largest holders of a marked token: the largest and the smallest by events, itself, those
+-- whom no sum names, and of one that is reported the addresses that blocks have named last, whose balances of coin were read since.
 -- params: address bytea, largest integer, smallest integer
 -- literals: none
 -- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, how many
 --   hold something by events, and whether it is reported
--- index: token_holders_by_balance, token_holders_pkey, tokens_pkey, addresses_by_balance_block
+-- index: token_holders_by_balance, token_holders_pkey, tokens_pkey, unnamed_holders_by_token, addresses_by_balance_block
 SELECT index_version(), array_agg(h.holder), array_agg(h.balance),
     (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s),
     (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)
@@ -29,9 +29,13 @@ FROM (
     UNION ALL
     SELECT o.address, 0
     FROM (
-        (SELECT a.address FROM addresses a WHERE a.balance_stale LIMIT 200)
+        (SELECT u.holder FROM unnamed_holders u WHERE u.token_address = %(address)s LIMIT 300)
         UNION
-        (SELECT a.address FROM addresses a WHERE NOT a.balance_stale ORDER BY a.balance_block DESC LIMIT 200)) AS o
-    WHERE (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)
-        AND NOT EXISTS (SELECT FROM token_holders h WHERE h.holder = o.address AND h.token_address = %(address)s)
+        SELECT n.address
+        FROM (
+            (SELECT a.address FROM addresses a WHERE a.balance_stale LIMIT 200)
+            UNION
+            (SELECT a.address FROM addresses a WHERE NOT a.balance_stale ORDER BY a.balance_block DESC LIMIT 200)) AS n
+        WHERE (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)) AS o (address)
+    WHERE NOT EXISTS (SELECT FROM token_holders h WHERE h.holder = o.address AND h.token_address = %(address)s)
 ) AS h;

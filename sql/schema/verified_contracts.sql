@@ -108,6 +108,15 @@ CREATE OR REPLACE TRIGGER replaced_codes_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON replaced_codes
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- Addresses that may hold of a marked token though no sum of its events says so: parties whose sum fell to 0, addresses
+-- that its other events name, and those of which a request drew a balance. They are ranked by what it answers.
+CREATE TABLE IF NOT EXISTS unnamed_holders (
+    holder bytea NOT NULL,
+    token_address bytea NOT NULL,
+    PRIMARY KEY (holder, token_address)
+);
+CREATE INDEX IF NOT EXISTS unnamed_holders_by_token ON unnamed_holders (token_address, holder);
+
 -- Functions of verified contracts, by which calls through proxies are named, and calls are listed by name.
 CREATE TABLE IF NOT EXISTS verified_functions (
     selector bytea NOT NULL CHECK (octet_length(selector) = 4),
