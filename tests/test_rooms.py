@@ -206,7 +206,6 @@ def test_a_folder_of_an_extension_imports_none_in_it():
 OF_ONE_ROOM = {
     ("scan.ethereum", "scan.ethereum.forms"),
     ("scan.verification", "scan.verification.languages"),
-    ("scan.extensions.blockscout", "scan.extensions.chain_statistics"),
 }
 
 

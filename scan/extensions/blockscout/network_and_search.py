@@ -1,4 +1,5 @@
-"""The chain as a whole: statistics, charts, the home page's lists, the version.
+"""The chain as a whole: statistics, charts, the contracts that were called most, the home page's
+lists, the version.
 
 Search: the results for a text, and a redirect for a hash, address, number or label.
 """
@@ -31,6 +32,10 @@ TRANSFER_GAS, WEI_PER_COIN = 21_000, 10**units.COIN_DECIMALS
 # The prices of /gas, and within how many blocks a transaction is expected, as Blockscout says where
 # it has seen none wait.
 GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 1)}
+
+# What lists of contracts can be sorted by, and the spans of time, in seconds.
+SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}
+SPANS_S = {"5m": 300, "1h": 3600, "3h": 10_800, "1d": 86_400, "7d": 604_800, "30d": 2_592_000}
 
 blueprint = paths.routes("network")
 
@@ -98,6 +103,42 @@ def get_transactions_chart() -> Response:
 @blueprint.path("/stats/charts/market")
 def get_market_chart() -> Response:
     return json_value({"chart_data": [], "available_supply": 0})  # as where no prices are known
+
+
+@blueprint.path("/stats/hot-smart-contracts")
+def list_most_called() -> Response:
+    """Return contracts by how often transactions called them in the `scale` before the newest
+    block. Their balances are null: they are those of another time."""
+    scale = paths.one_of("scale", [*SPANS_S])
+    if scale is None:
+        raise InvalidParameter(f"scale is missing: {', '.join(SPANS_S)}.", field="scale")
+    sort = paths.one_of("sort", [*SORTS]) or "transactions_count"
+    order = statistics.Order(
+        by_gas=SORTS[sort] == "gasUsed",
+        is_ascending=paths.one_of("order", ("asc", "desc")) == "asc",
+    )
+    place: Any = paths.together(
+        **dict.fromkeys(SORTS, paths.number), contract_address_hash=paths.address
+    )
+    after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
+    most = paths.row_count()
+    records = statistics.contracts(reader(), SPANS_S[scale], order, after, most)
+    objects = AddressObjects(record["address"] for record in records)
+    items = [
+        {
+            "contract_address": objects.of(record["address"]),
+            "transactions_count": record["transactions"],
+            "total_gas_used": record["gasUsed"],
+            "balance": None,
+        }
+        for record in records
+    ]
+    following = None
+    if len(items) == most:  # the next page may be empty
+        last_item = items[-1]
+        following = {name: last_item[name] for name in SORTS}
+        following["contract_address_hash"] = last_item["contract_address"]["hash"]
+    return paths.list_response(items, following)
 
 
 @blueprint.path("/main-page/blocks")

@@ -1,7 +1,7 @@
 """The decoder: calldata, logs, errors and constructor arguments that a client sends, and back.
 
-Start with decoded_data.py (candidates, nested calls), then nested_calls.py (which arguments are
-calls) and views.py (calldata of a function and its arguments, endpoints, pages).
+Start with decoded_data.py (candidates, and which arguments are calls), then views.py (calldata of a
+function and its arguments, endpoints, pages).
 """
 
 from scan.registry import Extension

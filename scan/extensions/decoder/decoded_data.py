@@ -1,16 +1,22 @@
-"""What a call, a log, an error or constructor arguments may mean, and the calls inside of calls.
+"""What a call, a log, an error or constructor arguments may mean, and the calls in the arguments of
+calls: multicalls, Safe accounts, timelocks, and those of extensions. Sources: Multicall3; Uniswap's
+Multicall and MulticallExtended; Safe.sol, MultiSend.sol; OpenZeppelin's TimelockController and
+Governor.
 
 All of it is hostile: sizes are bounded before they are decoded, the number and depth of nested
 calls and the bytes in all of them are, and one DecodingBudget bounds the time.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan import registry
 from scan.api.renamed_fields import recording
+from scan.contracts import abi, abi_decoding
 from scan.contracts.abi_decoding import (
     BUILD,
     AbiIndex,
@@ -24,12 +30,142 @@ from scan.contracts.abi_decoding import (
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason, with_inner_errors
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
-from scan.extensions.decoder import nested_calls, typed_data
+from scan.extensions.decoder import typed_data
+from scan.extensions.decoder.hooks import Decoder
 from scan.extensions.decoding import contract_abis
 from scan.extensions.decoding.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
+
+MOST_VALUES = 20_000
+# Operation, address, value and size of a packed transaction.
+PACKED_HEAD_BYTES = 1 + 20 + 2 * abi.WORD
+
+
+class NestedCall(NamedTuple):
+    """A call in the arguments of another one. `to` is None where it is the contract that has the
+    arguments, or unknown. `is_by_other`: another contract may make it than has the arguments."""
+
+    to: bytes | None
+    value: int
+    input: bytes
+    is_delegated: bool = False  # by DELEGATECALL, so the code runs as the caller
+    is_by_other: bool = False
+
+
+Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; NestedCalls as tuples
+
+
+def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
+    """Return the calls in the arguments of a call of this function; [] where it has none."""
+    text, types, read = _functions().get(calldata[:4], ("", (), _inner_calls))
+    if text != signature:
+        return []
+    data, most_bytes = calldata[4:], abi.most_bytes_of(calldata)
+    try:
+        arguments = abi.decode(types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
+        return [NestedCall(*call) for call in read(*arguments)]
+    except (abi.AbiError, ValueError, OverflowError):
+        return []
+
+
+@cache
+def functions_with_calls() -> abi_decoding.AbiIndex:
+    """Return the functions whose arguments are calls, as an ABI."""
+    return abi_decoding.index_abi(abi_decoding.entries_of("function", _readers()), "standard")
+
+
+@cache
+def _functions() -> Mapping[bytes, tuple[str, tuple[abi.AbiType, ...], Read]]:
+    return abi.by_selector(_readers())
+
+
+def _readers() -> Mapping[str, Read]:
+    return {**CALLS, **registry.merged(part.calls for part in registry.parts(Decoder))}
+
+
+def _inner_calls(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
+    """Return the calls that a contract makes of itself."""
+    return [(None, 0, calldata) for calldata in inputs]
+
+
+def _one(to: bytes, value: int, data: bytes, *_: object) -> Sequence[tuple[Any, ...]]:
+    return [(to, value, data)]
+
+
+def _operation_call(
+    to: bytes, value: int, data: bytes, operation: int, *_: object
+) -> Sequence[tuple[Any, ...]]:
+    return [(to, value, data, operation == 1)]
+
+
+def _lists(
+    targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[bytes], *_: object
+) -> Sequence[tuple[Any, ...]]:
+    """Return a call for each target; raises ValueError where the lists differ in length."""
+    return [*zip(targets, values, inputs, strict=True)]
+
+
+def _proposed(*lists: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
+    """Return the calls of a proposal, which the governor or its timelock makes."""
+    return [(*call, False, True) for call in _lists(*lists)]
+
+
+def _packed(transactions: bytes) -> Sequence[tuple[Any, ...]]:
+    """Return the transactions of MultiSend; raises ValueError where they do not end with the
+    data."""
+    calls, at = [], 0
+    while at < len(transactions):
+        head = transactions[at : at + PACKED_HEAD_BYTES]
+        at += PACKED_HEAD_BYTES
+        size = int.from_bytes(head[53:])
+        if len(head) < PACKED_HEAD_BYTES or at + size > len(transactions):
+            raise ValueError("the transactions are cut")
+        data = transactions[at : at + size]
+        calls.append((head[1:21], int.from_bytes(head[21:53]), data, head[0] == 1))
+        at += size
+    return calls
+
+
+def _pairs(calls: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[Any, ...]]:
+    return [(target, 0, data) for target, data in calls]
+
+
+_CALL = "(address target, bytes callData)[] calls"
+_SAFE = "(address to, uint256 value, bytes data, uint8 operation"
+_TIMELOCK = "(address target, uint256 value, bytes data, bytes32 predecessor, bytes32 salt"
+_TIMELOCK_BATCH = (
+    "(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt"
+)
+CALLS: Mapping[str, Read] = {
+    "multicall(bytes[] data)": _inner_calls,
+    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
+    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _inner_calls(inputs),
+    f"aggregate({_CALL})": _pairs,
+    f"blockAndAggregate({_CALL})": _pairs,
+    f"tryAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
+    f"tryBlockAndAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
+    "aggregate3((address target, bool allowFailure, bytes callData)[] calls)": lambda calls: [
+        (target, 0, data) for target, _, data in calls
+    ],
+    "aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls)": (
+        lambda calls: [(target, value, data) for target, _, value, data in calls]
+    ),
+    f"execTransaction{_SAFE}, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice,"
+    " address gasToken, address refundReceiver, bytes signatures)": _operation_call,
+    f"execTransactionFromModule{_SAFE})": _operation_call,
+    f"execTransactionFromModuleReturnData{_SAFE})": _operation_call,
+    "multiSend(bytes transactions)": _packed,
+    f"schedule{_TIMELOCK}, uint256 delay)": _one,
+    f"execute{_TIMELOCK})": _one,
+    f"scheduleBatch{_TIMELOCK_BATCH}, uint256 delay)": _lists,
+    f"executeBatch{_TIMELOCK_BATCH})": _lists,
+    "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": (
+        _proposed
+    ),
+}
+
 
 recorded = recording(__file__)
 
@@ -76,7 +212,7 @@ class DecodedCall(NamedTuple):
     """A call inside of another one; `path` has its position in each call around it."""
 
     path: tuple[int, ...]
-    call: nested_calls.NestedCall
+    call: NestedCall
     candidates: Sequence[Candidate]
 
     def record(self) -> dict[str, Any]:
@@ -184,15 +320,13 @@ class _Decoder:
             decoded = self._errors(encoded.data, declared, reason, is_error=encoded.kind == ERROR)
             decoded = self._with_inner_errors(decoded, declared)
             errors = self._distinct(ERROR, len(encoded.data), decoded)
-        nested = self._nested(nested_calls.NestedCall(encoded.address, 0, encoded.data), calls)
+        nested = self._nested(NestedCall(encoded.address, 0, encoded.data), calls)
         is_error = encoded.kind == ERROR or (errors and not calls)
         says_why = is_error and reason is not None and (reason.decoded or not errors)
         sentence = reason.sentence if says_why and reason is not None else None
         return Decoding([*calls, *errors], sentence, nested, self._incomplete())
 
-    def _nested(
-        self, call: nested_calls.NestedCall, candidates: Sequence[Candidate]
-    ) -> list[DecodedCall]:
+    def _nested(self, call: NestedCall, candidates: Sequence[Candidate]) -> list[DecodedCall]:
         """Return the calls inside of a call, level by level, in the order of their paths."""
         nested: list[DecodedCall] = []
         level = [DecodedCall((), call, candidates)]
@@ -215,15 +349,15 @@ class _Decoder:
         self._is_cut |= any(map(self._inside, level))
         return sorted(nested, key=lambda decoded: decoded.path)
 
-    def _inside(self, outer: DecodedCall) -> list[nested_calls.NestedCall]:
+    def _inside(self, outer: DecodedCall) -> list[NestedCall]:
         first = next(iter(outer.candidates), None)
         if first is None or not self._budget.allows(len(outer.call.input)):
             return []
-        return nested_calls.calls_in(outer.call.input, first.decoded.signature)
+        return calls_in(outer.call.input, first.decoded.signature)
 
     def _within_bounds(
-        self, calls: Sequence[tuple[tuple[int, ...], nested_calls.NestedCall]], most: int
-    ) -> list[tuple[tuple[int, ...], nested_calls.NestedCall]]:
+        self, calls: Sequence[tuple[tuple[int, ...], NestedCall]], most: int
+    ) -> list[tuple[tuple[int, ...], NestedCall]]:
         kept = []
         for path, call in calls[:most]:
             self._bytes_left -= len(call.input)
@@ -265,10 +399,10 @@ class _Decoder:
 
     def _functions(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
         token_type, budget = declared.token_type, self._budget
-        for abi, source in declared.abis:
-            if data[:4] in abi.functions:
-                yield _from(decode_call(data, [abi], token_type, budget=budget), source)
-        yield decode_call(data, [nested_calls.functions_with_calls()], token_type, budget=budget)
+        for index, source in declared.abis:
+            if data[:4] in index.functions:
+                yield _from(decode_call(data, [index], token_type, budget=budget), source)
+        yield decode_call(data, [functions_with_calls()], token_type, budget=budget)
         yield from self._by_signatures(data, declared)
 
     def _by_signatures(self, data: bytes, declared: _Known) -> Iterator[Decoded | None]:
@@ -287,9 +421,9 @@ class _Decoder:
     ) -> Iterator[Decoded | None]:
         """Yield errors. Signatures that are imported, or of verified contracts, are of functions:
         they are tried where the data `is_error`."""
-        for abi, source in declared.abis:
-            if data[:4] in abi.errors:
-                yield _from(decode_error(data, [abi], budget=self._budget), source)
+        for index, source in declared.abis:
+            if data[:4] in index.errors:
+                yield _from(decode_error(data, [index], budget=self._budget), source)
         yield reason.decoded if reason.kind != CUSTOM else None  # Error and Panic
         yield decode_error(data, budget=self._budget)
         if is_error:
@@ -299,9 +433,9 @@ class _Decoder:
         self, topics: Sequence[bytes], data: bytes, declared: _Known
     ) -> Iterator[Decoded | None]:
         token_type, budget = declared.token_type, self._budget
-        for abi, source in declared.abis:
-            if abi.anonymous or (topics and topics[0] in abi.events):
-                yield _from(decode_log(topics, data, [abi], token_type, budget=budget), source)
+        for index, source in declared.abis:
+            if index.anonymous or (topics and topics[0] in index.events):
+                yield _from(decode_log(topics, data, [index], token_type, budget=budget), source)
         yield decode_log(topics, data, (), token_type, budget=budget)
         for text in declared.imported:
             yield decode_log_by(topics, data, [text], budget=budget)

@@ -2,8 +2,8 @@
 summed by one statement for a page, or for a file of the whole list.
 
 Input: a token, and a block or a time. Output: `block` and `timeTo` of /tokens/:address/holders,
-with the ids of NFTs. Start with queries.py (which block, and the pages), then ways.py (which
-transfers, and what is refused).
+with the ids of NFTs. Start with queries.py (which block, which
+transfers, what is refused, and the pages).
 """
 
 from scan.registry import Extension

@@ -1,8 +1,8 @@
 """The list of a token's holders after a block, or the newest one at a time: which block that is,
 and its pages."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -10,10 +10,107 @@ from scan.concurrency.concurrency_limit import PLACE_WAIT_S
 from scan.database.transaction import Row
 from scan.errors import HistoryUnavailable, NotFound, Reorganised, Unavailable
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.past_holders import ways
 from scan.queries import blocks, cursors, tokens
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
+
+MAX_ROWS = 10_000_000  # of a file; PostgreSQL takes about two microseconds each
+MAX_LISTED_ROWS = 100_000  # of a page, for which they are summed anew
+STATEMENT = "queries/past_holders_get_way"
+
+
+class Way(NamedTuple):
+    """The row of STATEMENT without the version of the index."""
+
+    block_hash: memoryview | None
+    token_type: str | None
+    has_one_life: bool
+    knows_ids: bool
+    inconsistent_since: int | None
+    kept_from: int
+    since: int
+    transfers_before: int
+    transfers_after: int
+    holders: int
+    items: int
+    first: int
+    bound: int
+    past: int
+
+    @property
+    def has_ids(self) -> bool:
+        """Return whether holders are listed with the ids that they have."""
+        return self.token_type != "BEP20" and self.knows_ids
+
+    @property
+    def form(self) -> Hashable:
+        """Return what decides the list besides the token's transfers up to the block."""
+        return self.token_type, self.has_ids, self.has_one_life
+
+    def rows_from_end(self) -> int:
+        """Return how many rows are read back from the present holders. A balance of an id is there
+        for a transfer at most."""
+        present = self.holders
+        if self.has_ids:
+            is_single = self.token_type == "BEP721"
+            present = self.items if is_single else self.transfers_before + self.transfers_after
+        return self.transfers_after + present
+
+    def rows(self, number: int) -> tuple[int, bool]:
+        """Return how many rows are read, and whether back from the present holders; raises
+        HistoryUnavailable where these are not there, or too many."""
+        is_kept = not self.kept_from or (self.has_one_life and self.since >= self.kept_from)
+        ways = [(self.transfers_before, False)] if is_kept else []
+        if self.has_one_life and number >= self.kept_from - 1:
+            ways.append((self.rows_from_end(), True))
+        if not ways:
+            raise HistoryUnavailable(
+                f"The holders then are not known: transfers before block {self.kept_from} are not"
+                " kept."
+            )
+        rows, is_from_end = min(ways)
+        if rows > MAX_ROWS:
+            raise HistoryUnavailable(
+                f"The holders then are not summed: {rows:,} transfers would be read, of at most"
+                f" {MAX_ROWS:,}."
+            )
+        return rows, is_from_end
+
+    def params(self, number: int) -> Mapping[str, Any]:
+        """Return the parameters of queries/past_holders_open but the token and where the list
+        begins; raises as rows() does."""
+        _, is_from_end = self.rows(number)
+        first, past = (self.bound, self.past) if is_from_end else (self.first, self.bound)
+        return {
+            "block_number": number,
+            "first": first,
+            "past": max(past, first),
+            "sign": -1 if is_from_end else 1,
+            "has_one_life": self.has_one_life,
+            "counts_ids": self.token_type != "BEP20",
+            "has_ids": self.has_ids,
+        }
+
+
+def way_of(row: Row, first_block: int) -> Way:
+    """Return the way that a row of STATEMENT tells. Raises NotFound for an unknown token,
+    HistoryUnavailable where its events are not its balances."""
+    way = Way(*row)
+    if way.token_type is None:
+        raise NotFound(tokens.UNKNOWN)
+    since = way.inconsistent_since
+    if since is not None and since <= first_block:
+        raise HistoryUnavailable(
+            "The holders then are not known: this token may be older than the index, which begins"
+            f" at block {first_block}."
+        )
+    if since is not None:
+        raise HistoryUnavailable(
+            "The holders then are not known: the events of this token are not its balances, as"
+            f" block {since} has shown."
+        )
+    return way
+
 
 MAX_IDS = 10_000  # on a page
 FETCHED_ROWS = 1000
@@ -54,10 +151,8 @@ class HolderLists(tokens.PastHolders):
         return HolderList(reader, token, block, scope, way)
 
 
-def _way(reader: Reader, token: bytes, number: int) -> ways.Way:
-    return ways.way_of(
-        reader.row(ways.STATEMENT, address=token, block_number=number), reader.first_block
-    )
+def _way(reader: Reader, token: bytes, number: int) -> Way:
+    return way_of(reader.row(STATEMENT, address=token, block_number=number), reader.first_block)
 
 
 def _block(reader: Reader, past: tokens.Past) -> BlockId:
@@ -80,7 +175,7 @@ class HolderList:
         token: bytes,
         block: BlockId,
         scope: Mapping[str, object],
-        way: ways.Way | None,
+        way: Way | None,
     ) -> None:
         self._reader, self._database = reader, reader.sources.database
         self._token, self._block, self._scope, self._way = token, block, scope, way
@@ -93,10 +188,10 @@ class HolderList:
         and the next begins with the others of the same holder. Raises HistoryUnavailable where only
         a file may take as long."""
         rows = 0 if self._way is None else self._way.rows(self._block.number)[0]
-        if rows > ways.MAX_LISTED_ROWS:
+        if rows > MAX_LISTED_ROWS:
             raise HistoryUnavailable(
                 f"The holders then are not listed in pages: {rows:,} transfers would be read for"
-                f" each, of at most {ways.MAX_LISTED_ROWS:,}. A file has all: format=csv or ndjson."
+                f" each, of at most {MAX_LISTED_ROWS:,}. A file has all: format=csv or ndjson."
             )
         place = self._reader.sources.unbounded_statements.place
         with (

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from scan.extensions.blockscout.activity_pages import ActivityBounds, ActivityFilter, Chosen
+from scan.extensions.blockscout.advanced_filters import ActivityBounds, ActivityFilter, Chosen
 from scan.extensions.blockscout.tests.test_responses import most
 from tests.support import database
 from tests.support.indexing import client_over, sources

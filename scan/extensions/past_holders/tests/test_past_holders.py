@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from scan.extensions.past_holders import queries, ways
+from scan.extensions.past_holders import queries
 from scan.extensions.past_holders.tests import node_balances
 from tests.support.scenario.stage import STRANGERS
 
@@ -177,7 +177,7 @@ def test_what_is_too_much_for_a_page_is_in_a_file(scenario, client, monkeypatch,
     """Which is fetched a few rows at a time, of one statement."""
     path = path_of(scenario, key, scenario.anvil.head() - 3)
     files = {form: file_of(client, path, form).data for form in ("csv", "ndjson")}
-    monkeypatch.setattr(ways, "MAX_LISTED_ROWS", 3)
+    monkeypatch.setattr(queries, "MAX_LISTED_ROWS", 3)
     monkeypatch.setattr(queries, "FETCHED_ROWS", 2)
     refused = get(client, path, 422)
     assert refused["code"] == "history_unavailable"

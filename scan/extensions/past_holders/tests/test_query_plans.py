@@ -4,7 +4,7 @@ import psycopg2
 import pytest
 
 from scan.database.statements import read_statement
-from scan.extensions.past_holders import ways
+from scan.extensions.past_holders import queries
 from scan.http.services import SESSION
 from tests.support.database import execute
 
@@ -24,8 +24,8 @@ def test_the_transfers_of_the_token_alone_are_read(seeded_service, has_ids, is_f
     with psycopg2.connect(seeded_service.url) as connection, connection.cursor() as cursor:
         for name, value in SESSION.items():
             cursor.execute(f"SET {name} = {value}")
-        cursor.execute(read_statement(ways.STATEMENT).text, given)
-        way = ways.way_of(cursor.fetchone()[1:], 0)
+        cursor.execute(read_statement(queries.STATEMENT).text, given)
+        way = queries.way_of(cursor.fetchone()[1:], 0)
         first, past = (way.bound, way.past) if is_from_end else (way.first, way.bound)
         params = {**way.params(head // 2), **given, "after": 0, "skipped": 0}
         params |= {"first": first, "past": past, "sign": -1 if is_from_end else 1}

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from scan.extensions.past_holders import ways
+from scan.extensions.past_holders import queries
 from scan.extensions.past_holders.tests import node_balances
 from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
 from tests.support.indexing import Indexing
@@ -73,7 +73,7 @@ def only(monkeypatch):
     """Have one way alone be taken."""
 
     def take(is_from_end):
-        monkeypatch.setattr(ways.Way, "rows", lambda self, number: (0, is_from_end))
+        monkeypatch.setattr(queries.Way, "rows", lambda self, number: (0, is_from_end))
 
     return take
 
@@ -163,7 +163,7 @@ def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, mon
     present = get(client, f"/tokens/{address}/holders")["total"]
     fewest = {n: min(before[n], len(moved) - before[n] + present) for n in numbers}
     assert len({*fewest.values()}) > 5
-    monkeypatch.setattr(ways, "MAX_ROWS", 9)
+    monkeypatch.setattr(queries, "MAX_ROWS", 9)
     for number, rows in fewest.items():
         path, status = f"/tokens/{address}/holders?block={number}", 422 if rows > 9 else 200
         answer = get(client, path, status)

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.builds import deployment_files
+from scan.extensions.contract_details.builds import deployment_names
 from scan.extensions.contract_details.builds.build_watch import Builds
-from scan.extensions.contract_details.builds.deployment_files import deployments_of
-from scan.extensions.contract_details.builds.deployment_names import DeploymentNames
+from scan.extensions.contract_details.builds.deployment_names import DeploymentNames, deployments_of
 from scan.extensions.contract_details.tests.builds.projects import (
     SETTINGS,
     Project,
@@ -194,7 +193,7 @@ def test_markup_and_invisible_characters_in_a_script_s_name_are_text(deployed):
 
 
 def listed(folder):
-    listing = deployment_files.list_runs([folder / "broadcast", folder / "ignition/deployments"])
+    listing = deployment_names.list_runs([folder / "broadcast", folder / "ignition/deployments"])
     return deployments_of(listing.files, CHAIN)
 
 
@@ -235,7 +234,7 @@ def test_a_damaged_file_leaves_the_others(text, tmp_path):
     assert len(listed(tmp_path)) == 8
 
 
-MAX_RUNS, MAX_DEPLOYMENTS = deployment_files.MAX_RUNS, deployment_files.MAX_DEPLOYMENTS
+MAX_RUNS, MAX_DEPLOYMENTS = deployment_names.MAX_RUNS, deployment_names.MAX_DEPLOYMENTS
 
 
 @pytest.mark.parametrize(

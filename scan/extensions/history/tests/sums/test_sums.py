@@ -11,8 +11,8 @@ from html import unescape
 
 import pytest
 
-from scan.extensions.history.sums import monthly_sums
-from scan.extensions.history.sums.monthly_sums import ATTEMPTS
+from scan.extensions.history.sums import views
+from scan.extensions.history.sums.views import ATTEMPTS
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import brute_force, database, explain, fixed_prices
@@ -277,7 +277,7 @@ def test_sums_of_nothing_are_zero(chain, database_url):
 
 
 def test_many_tokens_are_refused_with_a_way_out(chain):
-    sources(chain.client).get(monthly_sums.SumBounds).sums = 3
+    sources(chain.client).get(views.SumBounds).sums = 3
     own = chain.anvil.accounts[0]
     answer = chain.client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
     assert (answer.status_code, answer.json["field"]) == (400, "tokenAddress")
@@ -312,7 +312,7 @@ def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template
             plans[-1].require_indexes(small=SMALL)
             assert answer["total"] > 50
         most = 512
-        sources(client).get(monthly_sums.SumBounds).entries = most
+        sources(client).get(views.SumBounds).entries = most
         whole = f"/addresses/{busy}/transactions/sums"
         refused = client.get(f"/api/v1{whole}?blockFrom=1")
         assert (refused.status_code, refused.json["field"]) == (400, "blockFrom")
