@@ -210,13 +210,7 @@ def numbered(statement):
 
 
 # They make what others read, and last until the transaction ends.
-BEGUN = (
-    "audit/copies_create",
-    "commands/signatures_begin_import",
-    "contract_import/exported_contracts_begin",
-    "contract_import/exported_files_begin",
-    "database/owners_lines_create",
-)
+BEGUN = ("audit/copies_create", "commands/signatures_begin_import", "database/owners_lines_create")
 # DuckDB's, and what PostgreSQL plans no more than those.
 NOT_PLANNED = re.compile(
     rf"bulk/|parquet_export/|({'|'.join(BEGUN)}|database/(indexes_attach|schema_version_put)"

@@ -119,36 +119,26 @@ class ExportedClaims:
                 **dict(zip(names, paths, strict=True)),
             )
             self._has_deployments = True
-        columns = ("address", "code_hash", "compilation_id", "match")
+        columns = ("addresses", "code_hashes", "compilation_ids", "matches")
         rows = self._export.rows("parquet_export/verified_select", BATCH_ROWS, file=file)
-        statements = (
-            "contract_import/exported_contracts_begin",
-            "contract_import/exported_contracts_put",
-        )
-        return self._copied(statements, "received_contracts", columns, rows)
+        return self._put("contract_import/exported_contracts_put", columns, rows)
 
     def _paths(self, file: str) -> int:
         """Store the paths in a file that belong to a stored compilation."""
-        columns = ("compilation_id", "path", "source_hash")
+        columns = ("compilation_ids", "paths", "source_hashes")
         rows = self._export.rows(
             "parquet_export/files_select", BATCH_ROWS, file=file, most_bytes=MAX_PATH
         )
         usable = ([row for row in batch if "\0" not in row[1]] for batch in rows)
-        statements = "contract_import/exported_files_begin", "contract_import/exported_files_put"
-        return self._copied(statements, "received_files", columns, usable)
+        return self._put("contract_import/exported_files_put", columns, usable)
 
-    def _copied(
-        self, statements: Pair, table: str, columns: Sequence[str], batches: Iterable[Rows]
-    ) -> int:
-        """Store rows by way of a temporary table, which the first statement makes and the second
-        one reads; return how many were stored."""
-        begin, put = statements
+    def _put(self, statement: str, columns: Sequence[str], batches: Iterable[Rows]) -> int:
+        """Store rows, whose columns are arrays of the statement; return how many were stored."""
         count = 0
-        for batch in batches:
+        for batch in filter(None, batches):
+            arrays = dict(zip(columns, map(list, zip(*batch, strict=True)), strict=True))
             with self._database.transaction() as tx:
-                tx.execute(begin)
-                transaction.copy_lines(tx, table, columns, map(transaction.line, batch))
-                count += tx.execute(put)
+                count += tx.execute(statement, **arrays)
         return count
 
     def _compilations(self, file: str) -> int:

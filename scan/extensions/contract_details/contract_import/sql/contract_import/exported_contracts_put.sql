@@ -1,11 +1,12 @@
--- Stores the received contracts; a full match takes the place of a partial one, and another compilation that of one
+-- Stores contracts; a full match takes the place of a partial one, and another compilation that of one
 -- that gave other code.
--- params: none
+-- params: addresses bytea[], code_hashes bytea[], compilation_ids text[], matches text[]
 -- returns: nothing
 -- index: exported_contracts_pkey
 INSERT INTO exported_contracts AS e (address, code_hash, compilation_id, match, received_at)
 SELECT DISTINCT ON (r.address, r.code_hash) r.address, r.code_hash, r.compilation_id, r.match, now()
-FROM received_contracts r
+FROM unnest(%(addresses)s::bytea[], %(code_hashes)s::bytea[], %(compilation_ids)s::uuid[], %(matches)s::text[])
+    AS r (address, code_hash, compilation_id, match)
 WHERE NOT EXISTS (SELECT
     FROM exported_contracts o
     WHERE o.address = r.address AND o.code_hash = r.code_hash AND o.compilation_id = r.compilation_id
