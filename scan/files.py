@@ -64,6 +64,15 @@ def write_private(path: Path, content: str | bytes, owner: os.stat_result | None
 
 
 @contextmanager
+def file_errors(path: Path | str) -> Iterator[None]:
+    """Raise ScanError with the path in place of an OSError of the `with` block."""
+    try:
+        yield
+    except OSError as error:
+        raise ScanError(f"{path}: {error.strerror}") from None
+
+
+@contextmanager
 def held_folder(folder: Path, *, waits: bool = False) -> Iterator[None]:
     """Make a folder, and work in it during the `with` block while no other process does. Raises
     ScanError where one does, unless this `waits` for it, and OSError. A file system without such

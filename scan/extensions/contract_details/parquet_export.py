@@ -24,7 +24,7 @@ from scan.database.statements import duckdb_text
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.extensions.contract_details.contract_page import clean
-from scan.files import temporary_folder
+from scan.files import file_errors, temporary_folder
 
 MEMORY = "768MB"
 THREADS = 2
@@ -131,14 +131,12 @@ def _files(folder: Path, table: str) -> list[Path]:
     """Return a table's files. Raises ScanError where rows between them are missing or twice."""
     name = re.compile(rf"{table}_(\d{{1,15}})_(\d{{1,15}})(?:_zstd)?\.parquet")
     ranges: list[tuple[int, int, Path]] = []
-    try:
+    with file_errors(folder):
         for path in chain(
             folder.iterdir(), *([sub.iterdir()] if (sub := folder / table).is_dir() else ())
         ):
             if (match := name.fullmatch(path.name)) and path.is_file():
                 ranges.append((int(match[1]), int(match[2]), path))
-    except OSError as error:
-        raise ScanError(f"{folder}: {error.strerror}") from None
     ranges.sort()
     if not ranges:
         example = f"{table}/{table}_0_100000.parquet"
@@ -157,12 +155,11 @@ def _check_manifest(folder: Path, files: Mapping[str, Sequence[Path]]) -> None:
     never opened."""
     path = folder / "manifest.json"
     try:
-        if not path.exists():
-            return
-        with path.open("rb") as file:
-            manifest = json_decoder(_Manifest).decode(file.read(MAX_MANIFEST_BYTES))
-    except OSError as error:
-        raise ScanError(f"{path}: {error.strerror}") from None
+        with file_errors(path):
+            if not path.exists():
+                return
+            with path.open("rb") as file:
+                manifest = json_decoder(_Manifest).decode(file.read(MAX_MANIFEST_BYTES))
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise ScanError(f"{path} is not the manifest of an export") from None
     for table, paths in files.items():

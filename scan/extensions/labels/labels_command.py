@@ -11,6 +11,7 @@ from scan import parameters
 from scan.commands import arguments, startup
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
+from scan.files import file_errors
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 
@@ -38,10 +39,11 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, "scan-labels") as database:
         try:
-            with options.file.open(encoding="utf-8-sig", newline="") as file:
+            with (
+                file_errors(options.file),
+                options.file.open(encoding="utf-8-sig", newline="") as file,
+            ):
                 labels = read(file)
-        except OSError as error:
-            raise ScanError(f"{options.file}: {error.strerror}") from None
         except UnicodeDecodeError:
             raise ScanError(f"{options.file}: not a text file in UTF-8") from None
         stored = [(address, text) for address, text in labels.items() if text]
@@ -68,11 +70,8 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 
 def export_file(settings: Settings, options: argparse.Namespace) -> int:
     labels = _stored(settings)
-    try:
-        with options.file.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("address", "label"), *labels])
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
+    with file_errors(options.file), options.file.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([("address", "label"), *labels])
     print_lines(f"{len(labels)} labels written")
     return 0
 

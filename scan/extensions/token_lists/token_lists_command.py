@@ -15,6 +15,7 @@ from scan.database import connection
 from scan.errors import ScanError
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.extensions.token_lists import token_list
+from scan.files import file_errors
 from scan.observability.logs import print_lines
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, NotFetched, tls_context
 from scan.settings import Settings
@@ -66,11 +67,8 @@ def _content(settings: Settings, source: str) -> bytes:
             return fetcher.get(source, token_list.MAX_LIST_BYTES, settings.webhook_allow_networks)
         except NotFetched as error:
             raise ScanError(f"{source}: {error}") from None
-    try:
-        with Path(source).open("rb") as file:
-            content = file.read(token_list.MAX_LIST_BYTES + 1)
-    except OSError as error:
-        raise ScanError(f"{source}: {error.strerror}") from None
+    with file_errors(source), Path(source).open("rb") as file:
+        content = file.read(token_list.MAX_LIST_BYTES + 1)
     if len(content) > token_list.MAX_LIST_BYTES:
         raise ScanError(f"{source}: the file has more than {token_list.MAX_LIST_BYTES} bytes")
     return content
@@ -129,10 +127,8 @@ def export_list(settings: Settings, options: argparse.Namespace) -> int:
         for address, _, name, symbol, decimals, uri, _ in rows
     ]
     content = token_list.write(tokens, chain_id, datetime.now(UTC))
-    try:
+    with file_errors(options.file):
         options.file.write_bytes(content)
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
     print_lines(f"{len(tokens)} tokens written")
     return 0
 

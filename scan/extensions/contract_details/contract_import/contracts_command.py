@@ -10,12 +10,14 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
 
 from tqdm import tqdm
 
 from scan.commands import arguments, startup
+from scan.database.connection import Database
 from scan.errors import InvalidParameter, ScanError, install_extra
 from scan.extensions.contract_details import contract_page
 from scan.extensions.contract_details.contract_import import importer, source_client
@@ -25,7 +27,7 @@ from scan.extensions.contract_details.contract_import.source_records import (
     Source,
     Sourcify,
 )
-from scan.files import whole_file
+from scan.files import file_errors, whole_file
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
 from scan.settings import Settings
@@ -112,63 +114,71 @@ def _rate(text: str) -> float:
     return rate
 
 
-def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
-    if options.source == PARQUET:
-        return _import_export(settings, options)
-    settings = startup.settings_with_node(settings)
-    with startup.connected(settings, NAME) as database:
-        chain_id = database.value("queries/chain_get_id")
-        if chain_id is None:
-            raise ScanError("no block is indexed yet")
-        source = _source(settings, options, chain_id) if options.source else None
-        name = source.name if source else f"file {Path(options.input).name}"
-        verifier = importer.make_verifier(settings, database)
-        index = importer.make_index(settings, database)
-        contracts = importer.ContractImport(verifier, name, index)
-        if options.again:
-            contracts.forget()
-        try:
-            _report(_answers(contracts, source, options), name)
-        except KeyboardInterrupt:
-            raise ScanError("interrupted; the same command goes on") from None
-        except OSError as error:
-            raise ScanError(f"{error.filename}: {error.strerror}") from None
-    return 0
-
-
-def _import_export(settings: Settings, options: argparse.Namespace) -> int:
-    if options.addresses or options.listed or options.key:
-        raise InvalidParameter("--from parquet takes a folder, and of the options --again alone")
+@contextmanager
+def _resumable(settings: Settings) -> Iterator[Database]:
+    """Yield the database for work that the same command goes on with after Ctrl-C."""
     try:
-        from scan.extensions.contract_details.contract_import import exported_claims
-    except ImportError as error:
-        raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
-    with startup.connected(settings, NAME) as database:
+        with startup.connected(settings, NAME) as database:
+            yield database
+    except KeyboardInterrupt:
+        raise ScanError("interrupted; the same command goes on") from None
+
+
+def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
+    is_export = options.source == PARQUET
+    if is_export and (options.addresses or options.listed or options.key):
+        raise InvalidParameter("--from parquet takes a folder, and of the options --again alone")
+    with _resumable(settings if is_export else startup.settings_with_node(settings)) as database:
         chain_id = database.value("queries/chain_get_id")
         if chain_id is None:
             raise ScanError("no block is indexed yet")
-        folder = Path(options.input)
-        try:
+        if is_export:
+            try:
+                from scan.extensions.contract_details.contract_import import exported_claims
+            except ImportError as error:
+                raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
+            folder = Path(options.input)
             exported_claims.import_folder(database, folder, int(chain_id), again=options.again)
-        except KeyboardInterrupt:
-            raise ScanError("interrupted; the same command goes on") from None
+        else:
+            _import_records(settings, database, options, chain_id)
     return 0
+
+
+def _import_records(
+    settings: Settings, database: Database, options: argparse.Namespace, chain_id: str
+) -> None:
+    source = _source(settings, options, chain_id) if options.source else None
+    name = source.name if source else f"file {Path(options.input).name}"
+    verifier = importer.make_verifier(settings, database)
+    index = importer.make_index(settings, database)
+    contracts = importer.ContractImport(verifier, name, index)
+    if options.again:
+        contracts.forget()
+    try:
+        if source is None:
+            answers = contracts.of_records(importer.read_records(Path(options.input)))
+        elif options.addresses:
+            answers = contracts.of_addresses(source, _lines(options.addresses))
+        elif options.listed:
+            answers = contracts.of_addresses(source, source.addresses())
+        else:
+            answers = contracts.of_index(source)
+        _report(chain(contracts.of_claims(), answers), name)
+    except OSError as error:
+        raise ScanError(f"{error.filename}: {error.strerror}") from None
 
 
 def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
     settings = startup.settings_with_node(settings)
-    with startup.connected(settings, NAME) as database:
+    with _resumable(settings) as database:
         counts: Counter[bool] = Counter()
         verifier = importer.make_verifier(settings, database)
         unmapped = importer.verified_rows(database, is_unmapped=True)
-        try:
-            for row in tqdm(unmapped, unit=" contracts", disable=None, leave=False):
-                reason = _add_map(verifier, row)
-                counts[reason is None] += 1
-                if reason is not None:
-                    print_lines(f"{to_hex(bytes(row[0]))}: {reason}")
-        except KeyboardInterrupt:
-            raise ScanError("interrupted; the same command goes on") from None
+        for row in tqdm(unmapped, unit=" contracts", disable=None, leave=False):
+            reason = _add_map(verifier, row)
+            counts[reason is None] += 1
+            if reason is not None:
+                print_lines(f"{to_hex(bytes(row[0]))}: {reason}")
     print_lines(f"{counts[True]} source maps added, {counts[False]} contracts left without one")
     return 0
 
@@ -189,20 +199,6 @@ def _key(text: str) -> str:
         return Path(text[1:]).read_text().strip() if text.startswith("@") else text
     except (OSError, UnicodeDecodeError):
         raise ScanError(f"{text[1:]}: not a file with a key") from None
-
-
-def _answers(
-    contracts: importer.ContractImport, source: Source | None, options: argparse.Namespace
-) -> Iterator[importer.Answer]:
-    if source is None:
-        answers = contracts.of_records(importer.read_records(Path(options.input)))
-    elif options.addresses:
-        answers = contracts.of_addresses(source, _lines(options.addresses))
-    elif options.listed:
-        answers = contracts.of_addresses(source, source.addresses())
-    else:
-        answers = contracts.of_index(source)
-    return chain(contracts.of_claims(), answers)
 
 
 def _lines(path: str) -> Iterator[str]:
@@ -239,10 +235,11 @@ def _report(answers: Iterator[importer.Answer], name: str) -> None:
 
 
 def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
-    try:
-        with startup.connected(settings, NAME) as database, whole_file(options.file) as file:
-            count = importer.write_records(database, file, database.value("queries/chain_get_id"))
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
+    with (
+        file_errors(options.file),
+        startup.connected(settings, NAME) as database,
+        whole_file(options.file) as file,
+    ):
+        count = importer.write_records(database, file, database.value("queries/chain_get_id"))
     print_lines(f"{count} contracts written")
     return 0

@@ -18,6 +18,7 @@ from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
 from scan.errors import InvalidParameter, ScanError, install_extra
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.files import file_errors
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
 from scan.settings import Settings
@@ -48,7 +49,7 @@ one that was interrupted goes on. It needs the extra `bulk`."""
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
     text = "store signatures from a file"
-    load = arguments.add_command(actions, "import", text, IMPORT, import_file)
+    load = arguments.add_command(actions, "import", text, IMPORT, import_signatures)
     load.add_argument("file", type=Path, metavar="FILE|FOLDER")
     load.add_argument("--parquet", action="store_true", help="a folder of the public export")
     load.add_argument(
@@ -84,30 +85,35 @@ class Faults:
         print_lines(*self.first, *([f"and {left} more"] if left else []), file=sys.stderr)
 
 
-def import_file(settings: Settings, options: argparse.Namespace) -> int:
-    if options.parquet:
-        return _import_export(settings, options)
+def import_signatures(settings: Settings, options: argparse.Namespace) -> int:
     faults = Faults()
-    try:
-        with (
-            startup.connected(settings, NAME) as database,
-            options.file.open(encoding="utf-8-sig", errors="replace") as file,
-            database.transaction() as tx,
-        ):
-            # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
-            start = file.read(1)
-            while start and start.isspace():
-                start = file.read(1)
-            file.seek(0)
-            lines = _json_lines(file) if start == "{" else _text_lines(file)
-            count, added = _store(tx, _selectors(lines, faults))
-            _check(faults, options)
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
+    read = _import_export if options.parquet else _import_file
+    count, added = read(settings, options, faults)
     if faults.count:
         faults.report()
     print_lines(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
     return 0
+
+
+def _import_file(
+    settings: Settings, options: argparse.Namespace, faults: Faults
+) -> tuple[int, int]:
+    """Store the signatures of a file. Return their number, and the number of new ones."""
+    with (
+        file_errors(options.file),
+        startup.connected(settings, NAME) as database,
+        options.file.open(encoding="utf-8-sig", errors="replace") as file,
+        database.transaction() as tx,
+    ):
+        # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
+        start = file.read(1)
+        while start and start.isspace():
+            start = file.read(1)
+        file.seek(0)
+        lines = _json_lines(file) if start == "{" else _text_lines(file)
+        stored = _store(tx, _selectors(lines, faults))
+        _check(faults, options)
+        return stored
 
 
 def _check(faults: Faults, options: argparse.Namespace) -> None:
@@ -120,13 +126,15 @@ def _check(faults: Faults, options: argparse.Namespace) -> None:
         )
 
 
-def _import_export(settings: Settings, options: argparse.Namespace) -> int:
-    """Store the signatures of an export, each file in a transaction of its own."""
+def _import_export(
+    settings: Settings, options: argparse.Namespace, faults: Faults
+) -> tuple[int, int]:
+    """Do the same for an export, each file in a transaction of its own."""
     try:
         from scan.extensions.contract_details import parquet_export
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
-    faults, count, added = Faults(), 0, 0
+    count, added = 0, 0
     with (
         startup.connected(settings, NAME) as database,
         parquet_export.opened(options.file, ["signatures"]) as export,
@@ -140,10 +148,7 @@ def _import_export(settings: Settings, options: argparse.Namespace) -> int:
                 parquet_export.note_read(tx, path, state)
             count, added = count + stored[0], added + stored[1]
             print_lines(f"{path.name}: {stored[0]} signatures, {stored[1]} of them new")
-    if faults.count:
-        faults.report()
-    print_lines(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
-    return 0
+    return count, added
 
 
 def _exported_lines(export: "parquet_export.ParquetExport", path: Path) -> Iterator[Line]:
