@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
+from statistics import median_low
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -115,10 +116,10 @@ def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
         )
     except NotFound:
         return Reading(None, NO_TRADES)
-    closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)
+    closed = [Decimal(c["close"]) for c in candles if c["close"] is not None]
     if not closed or currency not in (record["token0"], record["token1"]):
         return Reading(None, NO_TRADES)
-    price, other, symbol = closed[len(closed) // 2], record["token0"], record["token1Symbol"]
+    price, other, symbol = median_low(closed), record["token0"], record["token1Symbol"]
     if currency == other:
         price, other, symbol = 1 / price, record["token1"], record["token0Symbol"]
     prices = UnitPrices(

@@ -21,7 +21,7 @@ JOIN pools p ON p.address = w.pool
 LEFT JOIN tokens k0 ON k0.address = p.token0
 LEFT JOIN tokens k1 ON k1.address = p.token1
 CROSS JOIN LATERAL (
-    SELECT (array_agg(c.price ORDER BY c.price))[count(*) / 2 + 1] AS price,
+    SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY c.price) AS price,
         sum(c.volume0) AS volume0, sum(c.volume1) AS volume1
     FROM (
         SELECT pool_price(a.close_amount0, a.close_amount1, token_unit(k0), token_unit(k1)) AS price,

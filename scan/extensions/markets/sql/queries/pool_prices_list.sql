@@ -58,7 +58,7 @@ WITH bases AS MATERIALIZED (
     LEFT JOIN tokens k0 ON k0.address = n.token0
     LEFT JOIN tokens k1 ON k1.address = n.token1
     CROSS JOIN LATERAL (
-        SELECT (array_agg(c.price ORDER BY c.price))[count(*) / 2 + 1] AS price, max(c.hour) AS at
+        SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY c.price) AS price, max(c.hour) AS at
         FROM (
             SELECT h.hour, max(h.hour) OVER () AS newest_hour, h.price
             FROM (

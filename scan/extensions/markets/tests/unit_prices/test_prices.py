@@ -4,6 +4,7 @@ import ipaddress
 import json
 import re
 from decimal import Decimal
+from statistics import median_low
 
 import pytest
 
@@ -155,8 +156,7 @@ def test_prices_of_a_url_are_read_within_bounds(scenario, receiver, prices_of):
 def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles?limit=24").json["candles"]
-    closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)
-    median = closed[len(closed) // 2]
+    median = median_low(Decimal(c["close"]) for c in candles if c["close"] is not None)
     for currency, other, price in (("1", "0", median), ("0", "1", 1 / median)):
         source = f"{pool['address']}/{pool[f'token{currency}']}"
         priced = priced_by(indexed, source)

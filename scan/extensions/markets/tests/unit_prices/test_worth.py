@@ -3,6 +3,7 @@ Uniswap's own contracts; and what tokens and pools can do that want to be worth 
 
 from collections import namedtuple
 from decimal import Context, Decimal, localcontext
+from statistics import median_low
 
 import pytest
 
@@ -161,11 +162,11 @@ def expected_prices(market):
                     -decimals
                 )
         assert len(closes) >= 3
-        newest = sorted(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
+        median = median_low(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
         depth = Decimal(anvil.read(dollar, "balanceOf", stage_pool.address)).scaleb(-6) * PRICE
         if depth >= MIN_DEPTH:
             address = market.address(key)
-            prices[address] = (stage_pool.address, newest[len(newest) // 2] * PRICE, depth)
+            prices[address] = (stage_pool.address, median * PRICE, depth)
     return prices
 
 
