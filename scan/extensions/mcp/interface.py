@@ -4,7 +4,7 @@ It is among the interfaces where the protocol's packages are installed.
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from flask import Blueprint, Flask, Response, current_app, request
 from werkzeug.datastructures import Headers
@@ -25,7 +25,7 @@ from scan.settings import Settings
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     if not is_installed():
         return ()
-    app.register_blueprint(endpoint(app.extensions["scan.document"]))
+    app.register_blueprint(blueprint)
     return (INTERFACE,)
 
 
@@ -52,40 +52,37 @@ INTERFACE = Interface(
 )
 
 
-def endpoint(document: Callable[[], tools.Json]) -> Blueprint:
-    """Return the endpoint's blueprint; `document` returns the API's OpenAPI document."""
-    blueprint = Blueprint("mcp", __name__)
+blueprint = Blueprint("mcp", __name__)
 
-    @blueprint.post(PATH)
-    @requires(Prerequisite.NODE_FIELDS)
-    def message() -> Response:
-        # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
-        # extra `mcp` they are not installed.
-        import anyio
 
-        from scan.extensions.mcp.server import make_server, respond, serving
+@blueprint.post(PATH)
+@requires(Prerequisite.NODE_FIELDS)
+def message() -> Response:
+    # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
+    # extra `mcp` they are not installed.
+    import anyio
 
-        if not request.is_json:
-            raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
-        environ, api = request.environ, current_app.wsgi_app
-        body = request_bodies.whole_body(InvalidJson, is_kept=False)
-        try:  # before the protocol's packages parse the message, and report its other faults
-            check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
-        except ValueError as error:
-            raise InvalidJson(f"The message is refused: {error}.") from None
+    from scan.extensions.mcp.server import make_server, respond, serving
 
-        async def send(sent: tools.ApiRequest) -> tools.ApiResponse:
-            return _request_api(api, environ, sent)  # may block: the loop serves this message alone
+    if not request.is_json:
+        raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
+    environ, api = request.environ, current_app.wsgi_app
+    body = request_bodies.whole_body(InvalidJson, is_kept=False)
+    try:  # before the protocol's packages parse the message, and report its other faults
+        check_json(body.decode("latin-1"), MAX_MESSAGE_VALUES)
+    except ValueError as error:
+        raise InvalidJson(f"The message is refused: {error}.") from None
 
-        server = make_server(document(), send)
-        # What it requests of the API shares its place at the node: inside it must not wait.
-        with reader().sources.gateway.place(client_address(), is_optional=False):
-            response = anyio.run(respond, serving(server), environ, body)
-        headers = Headers(response.headers)
-        headers.setdefault("Content-Type", "text/plain")
-        return Response(response.body, response.status, headers=headers)
+    async def send(sent: tools.ApiRequest) -> tools.ApiResponse:
+        return _request_api(api, environ, sent)  # may block: the loop serves this message alone
 
-    return blueprint
+    server = make_server(current_app.extensions["scan.document"](), send)
+    # What it requests of the API shares its place at the node: inside it must not wait.
+    with reader().sources.gateway.place(client_address(), is_optional=False):
+        response = anyio.run(respond, serving(server), environ, body)
+    headers = Headers(response.headers)
+    headers.setdefault("Content-Type", "text/plain")
+    return Response(response.body, response.status, headers=headers)
 
 
 def _request_api(api: object, caller: Environ, sent: tools.ApiRequest) -> tools.ApiResponse:

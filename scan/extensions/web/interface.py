@@ -8,7 +8,6 @@ Every target begins with a path of Scan, in which arguments are quoted: none lea
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -38,53 +37,50 @@ SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
 HEAD = Path(__file__).with_name("llms.txt")
 
 
-def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
-    """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
-    blueprint = Blueprint("discovery", __name__)
+discovery = Blueprint("discovery", __name__)
 
-    @blueprint.get(LLMS)
-    @marked(Mark.UNLIMITED)
-    def llms() -> Response:
-        return Response(text(), content_type="text/plain; charset=utf-8")
 
-    @blueprint.get(CATALOG)
-    @marked(Mark.UNLIMITED)
-    def catalog() -> Response:
-        linkset = _linkset(services().settings.base_path)
-        response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
-        response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
-        return response
+@discovery.get(LLMS)
+@marked(Mark.UNLIMITED)
+def llms() -> Response:
+    base = services().settings.base_path
+    lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
+    tools = "".join(f"{line.format(base=base)}\n" for line in lines)
+    head = HEAD.read_text(encoding="utf-8")
+    head = head.format(base=base, tools=tools, strangers=WRITTEN_BY_STRANGERS)
+    operations = _operations(current_app.extensions["scan.document"](), base)
+    return Response(head + "".join(operations), content_type="text/plain; charset=utf-8")
 
-    @blueprint.get(SECURITY)
-    @marked(Mark.UNLIMITED)
-    def security() -> Response:
-        contact = services().settings.brand.security_contact
-        if not contact:
-            raise NotFound("The operator has named no security contact.")
-        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
-        expires = (midnight + SECURITY_LASTS).strftime("%Y-%m-%dT%H:%M:%SZ")
-        return Response(
-            f"Contact: {contact}\nExpires: {expires}\n", content_type="text/plain; charset=utf-8"
-        )
 
-    @blueprint.get(ROBOTS)
-    @marked(Mark.UNLIMITED)
-    def robots() -> Response:
-        settings = services().settings
-        refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
-        rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
-        return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
+@discovery.get(CATALOG)
+@marked(Mark.UNLIMITED)
+def catalog() -> Response:
+    linkset = _linkset(services().settings.base_path)
+    response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
+    response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
+    return response
 
-    @cache
-    def text() -> str:
-        base = services().settings.base_path
-        lines = [interface.line_of_llms for interface in _interfaces() if interface.line_of_llms]
-        tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        head = HEAD.read_text(encoding="utf-8")
-        head = head.format(base=base, tools=tools, strangers=WRITTEN_BY_STRANGERS)
-        return head + "".join(_operations(document(), base))
 
-    return blueprint
+@discovery.get(SECURITY)
+@marked(Mark.UNLIMITED)
+def security() -> Response:
+    contact = services().settings.brand.security_contact
+    if not contact:
+        raise NotFound("The operator has named no security contact.")
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    expires = (midnight + SECURITY_LASTS).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Response(
+        f"Contact: {contact}\nExpires: {expires}\n", content_type="text/plain; charset=utf-8"
+    )
+
+
+@discovery.get(ROBOTS)
+@marked(Mark.UNLIMITED)
+def robots() -> Response:
+    settings = services().settings
+    refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
+    rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
+    return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
 
 
 def _interfaces() -> Sequence[Interface]:
@@ -150,7 +146,7 @@ for number, path in enumerate(TARGETS):
 
 
 def register(app: Flask, settings: Settings) -> Sequence[Interface]:
-    app.register_blueprint(discovery(app.extensions["scan.document"]))
+    app.register_blueprint(discovery)
     if settings.pages:
         app.register_blueprint(blueprint)
     return ()
