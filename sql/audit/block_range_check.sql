@@ -7,19 +7,12 @@
 -- index: blocks_pkey, transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey,
 --   logs_pkey, withdrawals_pkey, tokens_pkey, pools_pkey, log_emitters_pkey
 WITH span AS MATERIALIZED (
-    SELECT b.number, b.hash, b.parent_hash, b.transactions_before, b.transaction_count,
-        b.token_transfers_before, b.token_transfer_count, b.dex_trades_before, b.dex_trade_count,
-        b.internal_transfers_before, b.internal_transfer_count, b.logs_before, b.log_count,
-        b.withdrawal_count, b.gas_price_sum, b.traced, b.coin_logs, lag(b) OVER numbered AS previous
+    SELECT b.*, lag(b) OVER numbered AS previous
     FROM blocks b
     WHERE b.number BETWEEN %(block_from)s - 1 AND %(block_to)s
     WINDOW numbered AS (ORDER BY b.number)
 ), counted AS (
-    SELECT b.number, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
-        b.internal_transfer_count, b.log_count, b.withdrawal_count, b.gas_price_sum,
-        t.transactions, t.gas_prices, t.transactions_follow, x.transfers, x.transfers_follow,
-        d.trades, d.trades_follow, i.internal_transfers, i.internal_transfers_follow, l.logs,
-        l.logs_follow, w.withdrawals
+    SELECT b.*, t.*, x.*, d.*, i.*, l.*, w.*
     FROM span b
     CROSS JOIN LATERAL (
         SELECT count(*) AS transactions, coalesce(sum(t.gas_price), 0) AS gas_prices,
@@ -115,31 +108,19 @@ FROM (
             (previous).internal_transfers_before + (previous).internal_transfer_count,
             (previous).logs_before + (previous).log_count)
     UNION ALL
-    SELECT 'transactions are missing or misplaced', number
+    SELECT c.what, number
     FROM counted
-    WHERE transactions <> transaction_count OR NOT transactions_follow
-    UNION ALL
-    SELECT 'gas prices do not add up', number FROM counted WHERE gas_prices <> gas_price_sum
-    UNION ALL
-    SELECT 'token transfers are missing or misplaced', number
-    FROM counted
-    WHERE transfers <> token_transfer_count OR NOT transfers_follow
-    UNION ALL
-    SELECT 'trades are missing or misplaced', number
-    FROM counted
-    WHERE trades <> dex_trade_count OR NOT trades_follow
-    UNION ALL
-    SELECT 'internal transfers are missing or misplaced', number
-    FROM counted
-    WHERE internal_transfers <> internal_transfer_count OR NOT internal_transfers_follow
-    UNION ALL
-    SELECT 'logs are missing or misplaced', number
-    FROM counted
-    WHERE logs <> log_count OR NOT logs_follow
-    UNION ALL
-    SELECT 'withdrawals are missing or too many', number
-    FROM counted
-    WHERE withdrawals <> coalesce(withdrawal_count, 0)
+    CROSS JOIN LATERAL (VALUES
+        ('transactions are missing or misplaced', transactions = transaction_count AND transactions_follow),
+        ('gas prices do not add up', gas_prices = gas_price_sum),
+        ('token transfers are missing or misplaced', transfers = token_transfer_count AND transfers_follow),
+        ('trades are missing or misplaced', trades = dex_trade_count AND trades_follow),
+        ('internal transfers are missing or misplaced',
+            internal_transfers = internal_transfer_count AND internal_transfers_follow),
+        ('logs are missing or misplaced', logs = log_count AND logs_follow),
+        ('withdrawals are missing or too many', withdrawals = coalesce(withdrawal_count, 0))
+    ) AS c (what, is_right)
+    WHERE NOT c.is_right
 ) AS wrong
 GROUP BY what
 ORDER BY what;
