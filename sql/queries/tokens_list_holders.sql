@@ -9,7 +9,7 @@
 --   last row where more follow
 -- index: token_holders_by_balance, token_holder_ranges_pkey, tokens_pkey
 WITH span AS (
-    SELECT k.holder_count AS total, is_marked(k) AS is_marked, marked_since(k) AS since, %(offset)s > k.holder_count / 2 AS is_from_end,
+    SELECT k.holder_count AS total, is_marked(k) AS is_marked, marked_since(k) AS since,
         least(%(limit)s, greatest(k.holder_count - %(offset)s::numeric, 0))::bigint AS size
     FROM tokens k
     WHERE k.address = %(address)s AND k.ended_in IS NULL
@@ -20,10 +20,17 @@ WITH span AS (
     WHERE r.token_address = %(address)s AND %(after_holder)s IS NULL
         AND (SELECT %(offset)s BETWEEN 1000 AND total - 1000 FROM span)
 ), start AS MATERIALIZED (
-    SELECT min(balance_range) FILTER (WHERE before <= %(offset)s) AS balance_range,
-        max(before) FILTER (WHERE before <= %(offset)s) AS before,
-        coalesce(max(before + holder_count) = (SELECT total FROM span), false) AS is_exact
-    FROM ranges
+    SELECT coalesce(%(after_balance)s, range_balance(r.balance_range + 1), 'Infinity') AS balance,
+        coalesce(%(after_holder)s, range_holder(r.balance_range + 1), '') AS holder,
+        CASE WHEN %(after_holder)s IS NULL THEN %(offset)s - coalesce(r.before, 0) END AS skipped,
+        %(after_holder)s IS NULL AND r.before IS NULL AND %(offset)s > span.total / 2 AS is_from_end
+    FROM span
+    LEFT JOIN (
+        SELECT min(balance_range) FILTER (WHERE before <= %(offset)s) AS balance_range,
+            max(before) FILTER (WHERE before <= %(offset)s) AS before
+        FROM ranges
+        HAVING max(before + holder_count) = (SELECT total FROM span)
+    ) AS r ON true
 ), page AS (
     SELECT holder, balance
     FROM (
@@ -31,45 +38,21 @@ WITH span AS (
             SELECT h.holder, h.balance
             FROM token_holders h
             WHERE h.token_address = %(address)s AND h.balance > 0
-                AND (SELECT is_exact FROM start)
-                AND (h.balance, h.holder) < (
-                    (SELECT range_balance(balance_range + 1) FROM start),
-                    (SELECT range_holder(balance_range + 1) FROM start))
+                AND NOT (SELECT is_from_end FROM start)
+                AND (h.balance, h.holder) < ((SELECT balance FROM start), (SELECT holder FROM start))
             ORDER BY h.balance DESC, h.holder DESC
             LIMIT %(limit)s
-            OFFSET (SELECT %(offset)s - before FROM start)
+            OFFSET (SELECT skipped FROM start)
         )
         UNION ALL
         (
             SELECT h.holder, h.balance
             FROM token_holders h
             WHERE h.token_address = %(address)s AND h.balance > 0
-                AND %(after_holder)s IS NULL AND NOT (SELECT is_from_end FROM span)
-                AND NOT (SELECT is_exact FROM start)
-            ORDER BY h.balance DESC, h.holder DESC
-            LIMIT %(limit)s
-            OFFSET %(offset)s
-        )
-        UNION ALL
-        (
-            SELECT h.holder, h.balance
-            FROM token_holders h
-            WHERE h.token_address = %(address)s AND h.balance > 0
-                AND %(after_holder)s IS NULL AND (SELECT is_from_end FROM span)
-                AND NOT (SELECT is_exact FROM start)
+                AND (SELECT is_from_end FROM start)
             ORDER BY h.balance ASC, h.holder ASC
             LIMIT (SELECT size FROM span)
             OFFSET (SELECT greatest(total - %(offset)s::numeric - size, 0) FROM span)
-        )
-        UNION ALL
-        (
-            SELECT h.holder, h.balance
-            FROM token_holders h
-            WHERE %(after_holder)s IS NOT NULL
-                AND h.token_address = %(address)s AND h.balance > 0
-                AND (h.balance, h.holder) < (%(after_balance)s, %(after_holder)s)
-            ORDER BY h.balance DESC, h.holder DESC
-            LIMIT %(limit)s
         )
     ) AS matches
     ORDER BY balance DESC, holder DESC
