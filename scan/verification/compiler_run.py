@@ -225,13 +225,13 @@ class RunningPlace:
         self.begin_anew()
 
     def begin_anew(self, budget_s: float = BUDGET_S) -> None:
-        self._began_at = time.monotonic() - BUDGET_S + budget_s
+        self._ends_at = time.monotonic() + budget_s
 
     def left_s(self) -> float:
-        return self._began_at + BUDGET_S - time.monotonic()
+        return self._ends_at - time.monotonic()
 
     def check(self) -> None:
         """Raise Unavailable if others wait and the shorter time limit has passed."""
-        is_over = time.monotonic() >= self._began_at + self._shared_budget_s
+        is_over = self.left_s() <= BUDGET_S - self._shared_budget_s
         if is_over and self._places.others_wait():
             raise Unavailable(CUT_SHORT, retry_after_s=RETRY_AFTER_S)

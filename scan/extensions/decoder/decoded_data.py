@@ -45,13 +45,12 @@ PACKED_HEAD_BYTES = 1 + 20 + 2 * abi.WORD
 
 class NestedCall(NamedTuple):
     """A call in the arguments of another one. `to` is None where it is the contract that has the
-    arguments, or unknown. `is_by_other`: another contract may make it than has the arguments."""
+    arguments, or unknown."""
 
     to: bytes | None
     value: int
     input: bytes
     is_delegated: bool = False  # by DELEGATECALL, so the code runs as the caller
-    is_by_other: bool = False
 
 
 Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; NestedCalls as tuples
@@ -107,11 +106,6 @@ def _lists(
     return [*zip(targets, values, inputs, strict=True)]
 
 
-def _proposed(*lists: Sequence[Any]) -> Sequence[tuple[Any, ...]]:
-    """Return the calls of a proposal, which the governor or its timelock makes."""
-    return [(*call, False, True) for call in _lists(*lists)]
-
-
 def _packed(transactions: bytes) -> Sequence[tuple[Any, ...]]:
     """Return the transactions of MultiSend; raises ValueError where they do not end with the
     data."""
@@ -161,9 +155,7 @@ CALLS: Mapping[str, Read] = {
     f"execute{_TIMELOCK})": _one,
     f"scheduleBatch{_TIMELOCK_BATCH}, uint256 delay)": _lists,
     f"executeBatch{_TIMELOCK_BATCH})": _lists,
-    "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": (
-        _proposed
-    ),
+    "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": _lists,
 }
 
 

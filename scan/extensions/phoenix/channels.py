@@ -270,9 +270,6 @@ class SocketResponse(OpenResponse):
     def _put(self, data: bytes) -> None:
         self._conn.to_send.sendall(data)
 
-    def _put_end(self) -> None:
-        pass  # the frame that closes has been sent
-
     def _ready(self, conn: Connection) -> None:
         if not len(conn.to_send):  # a client is not read before it has taken what it is sent
             count = conn.receive()
