@@ -7,7 +7,7 @@ from scan.extensions.blockscout import address_and_token_objects, hooks, paths
 from scan.http.current_request import reader
 from scan.http.json_responses import Response
 
-blueprint = paths.routes("addresses_by_balance")
+blueprint = paths.Routes("addresses_by_balance")
 
 
 @blueprint.path("/addresses")

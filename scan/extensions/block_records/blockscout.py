@@ -26,7 +26,7 @@ from scan.queries.reader import Reader
 
 UNKNOWN = dict.fromkeys(("blob_data", "kzg_commitment", "kzg_proof"))
 
-blueprint = paths.routes("block_records")
+blueprint = paths.Routes("block_records")
 
 
 @blueprint.path("/transactions/<transaction_hash>/blobs")

@@ -27,7 +27,7 @@ SORTS = ("value", "fee")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
 MOST_ON_TABS = 50  # as with Blockscout, 51 stands for more
 
-blueprint = paths.routes("addresses_and_tokens")
+blueprint = paths.Routes("addresses_and_tokens")
 
 
 @blueprint.path("/addresses/<address_hash>")

@@ -346,7 +346,7 @@ COLUMNS = """
     CurrentPrice TxDateOpeningPrice TxDateClosingPrice
 """.split()
 
-blueprint = paths.routes("advanced_filters")
+blueprint = paths.Routes("advanced_filters")
 
 
 @blueprint.path("/advanced-filters")

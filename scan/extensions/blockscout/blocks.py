@@ -16,13 +16,13 @@ from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.paths import (
     Object,
     Record,
+    Routes,
     before_block,
     first_window,
     list_response,
     number,
     one_of,
     renamed,
-    routes,
     row_count,
 )
 from scan.http.current_request import reader
@@ -133,7 +133,7 @@ KINDS = """
     blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
 """.split()
 
-blueprint = routes("blocks")
+blueprint = Routes("blocks")
 
 
 @blueprint.path("/blocks")

@@ -20,7 +20,7 @@ from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout import address_and_token_objects, paths
 from scan.extensions.blockscout.addresses_and_tokens import creation_status
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, renamed, routes, text, timestamp
+from scan.extensions.blockscout.paths import NAMES, UNPROCESSABLE, Routes, renamed, text, timestamp
 from scan.extensions.search import views as search
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import data, to_hex
@@ -42,7 +42,7 @@ NO_PROXY: paths.Record = {"proxy_type": None, "implementations": []}
 NOT_CREATED = dict.fromkeys(("creation_bytecode", "creation_status", "conflicting_implementations"))
 LICENSES = NAMES["licenses"]
 
-blueprint = routes("contracts")
+blueprint = Routes("contracts")
 
 
 @blueprint.path("/smart-contracts")
@@ -221,7 +221,7 @@ METHODS = {
     "vyper-multi-part": Method(VYPER, FILES),
 }
 
-verification_views = routes("verification")
+verification_views = Routes("verification")
 
 
 class AlreadyVerified(ScanError):

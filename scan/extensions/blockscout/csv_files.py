@@ -28,7 +28,7 @@ PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day al
 TOPICS = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 
 
-blueprint = paths.routes("csv_files")
+blueprint = paths.Routes("csv_files")
 
 
 @blueprint.path("/config/csv-export")

@@ -37,7 +37,7 @@ GAS_PRICES = {"slow": ("slow", 5), "average": ("standard", 3), "fast": ("fast", 
 SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}
 SPANS_S = {"5m": 300, "1h": 3600, "3h": 10_800, "1d": 86_400, "7d": 604_800, "30d": 2_592_000}
 
-blueprint = paths.routes("network")
+blueprint = paths.Routes("network")
 
 
 @blueprint.path("/stats")

@@ -93,7 +93,9 @@ class Parameters:
 
 
 class Routes(Blueprint):
-    def __init__(self, name: str, prefix: str) -> None:
+    """A blueprint; its paths are in paths.toml after the `prefix`."""
+
+    def __init__(self, name: str, prefix: str = "") -> None:
         super().__init__(f"blockscout_{name}", __name__)
         self._prefix = prefix
 
@@ -115,11 +117,6 @@ class Routes(Blueprint):
             return view
 
         return decorate
-
-
-def routes(name: str, prefix: str = "") -> Routes:
-    """Return a blueprint; its paths are in paths.toml after the `prefix`."""
-    return Routes(name, prefix)
 
 
 def text(name: str) -> str | None:

@@ -28,7 +28,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text": lambda number: str(number or 0),
 }
 
-blueprint = paths.routes("stats_service", paths.STATS_PREFIX)
+blueprint = paths.Routes("stats_service", paths.STATS_PREFIX)
 
 
 @cache

@@ -240,7 +240,7 @@ def received(key: bytes) -> dict[str, bytes]:
     """Return the filter of the transactions that an address received, the one that created it among
     them: all of an address that sent none, as no contract does but on test nodes."""
     sent = filtered_page(reader(), "transactions", {"from": key}, Window(1, 0))
-    return {"to": key} if orjson.loads(sent.data) else {"address": key}
+    return {"to": key} if sent.count else {"address": key}
 
 
 def transactions_response(

@@ -16,7 +16,7 @@ from scan.extensions.blockscout.address_and_token_objects import (
     transfer_objects,
     transfer_position,
 )
-from scan.extensions.blockscout.paths import Object, routes, text, timestamp
+from scan.extensions.blockscout.paths import Object, Routes, text, timestamp
 from scan.extensions.decoding import details as transaction_details
 from scan.extensions.decoding.decoding import contexts
 from scan.extensions.decoding.details import NO_LOGS, LogWindow, TransactionDetails
@@ -32,7 +32,7 @@ SHOWN_TRANSFERS = 10  # with their transaction
 PREVIEW_PRELOADS = ("preload_ens", "preload_metadata")
 NOT_INDEXED = "This transaction is not indexed."
 
-blueprint = routes("transactions")
+blueprint = Routes("transactions")
 
 
 @blueprint.path("/transactions")

@@ -10,7 +10,7 @@ from scan.http.json_responses import Response, json_value
 DAYS = 10
 CHANGES_OF_DAYS = 1000
 
-blueprint = paths.routes("history")
+blueprint = paths.Routes("history")
 
 
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")

@@ -19,7 +19,7 @@ from scan.queries.list_pages import Window
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for
 SHOWN_ITEMS = 15  # in a collection
 
-blueprint = paths.routes("items")
+blueprint = paths.Routes("items")
 
 
 @blueprint.path("/tokens/<address_hash>/instances")

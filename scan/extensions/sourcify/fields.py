@@ -233,7 +233,3 @@ def canonical_id(text: str) -> str:
     if not _CHAIN_ID.fullmatch(text):
         raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
     return text.lstrip("0")
-
-
-def chain_record(chain_id: int, name: str) -> dict[str, object]:
-    return {"name": name, "chainId": chain_id, "supported": True}

@@ -143,7 +143,7 @@ def list_chains() -> Response:
     if chain_id is None:
         return json_value([])
     name = network.name_of(chain_id, services().settings.chain_name)
-    return json_value([fields.chain_record(int(chain_id), name)])
+    return json_value([{"name": name, "chainId": int(chain_id), "supported": True}])
 
 
 @version_1.get("/check-all-by-addresses")

@@ -25,7 +25,7 @@ PATH = "/proxy/account-abstraction"
 UNPACKED = "0.6"  # since which two fields of an operation share a word
 renamed = paths.renaming(Path(__file__).with_suffix(".toml"))
 
-blueprint = paths.routes("user_operations")
+blueprint = paths.Routes("user_operations")
 
 
 @blueprint.path(f"{PATH}/operations")
