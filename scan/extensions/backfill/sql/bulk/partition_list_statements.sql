@@ -23,49 +23,36 @@ WITH partition AS (
     LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
 )
 SELECT s.text, s.step > 4
-FROM (
-    SELECT 1 AS step, 0::bigint AS number,
-        format('CREATE TABLE %%s (LIKE %%s INCLUDING ALL EXCLUDING INDEXES)%%s%%s', p.loading, p.name,
+FROM partition p
+CROSS JOIN LATERAL (
+    VALUES
+        (1, 0::bigint, format('CREATE TABLE %%s (LIKE %%s INCLUDING ALL EXCLUDING INDEXES)%%s%%s', p.loading, p.name,
             ' WITH (' || array_to_string(p.reloptions, ', ') || ')',
-            (SELECT format(' TABLESPACE %%I', t.spcname) FROM pg_tablespace t WHERE t.oid = p.reltablespace))
-            AS text
-    FROM partition p
-    UNION ALL
-    SELECT 2, 0, format('ALTER TABLE %%s OWNER TO %%s', p.loading, p.relowner::regrole)
-    FROM partition p
-    WHERE p.relowner::regrole::text <> quote_ident(current_user)
+            (SELECT format(' TABLESPACE %%I', t.spcname) FROM pg_tablespace t WHERE t.oid = p.reltablespace))),
+        (2, 0, CASE WHEN p.relowner::regrole::text <> quote_ident(current_user)
+            THEN format('ALTER TABLE %%s OWNER TO %%s', p.loading, p.relowner::regrole) END),
+        (4, 0, format('ALTER TABLE %%s ADD CONSTRAINT loading_bound CHECK (%%I >= %%s AND %%I < %%s)',
+            p.loading, p.key, %(first)s::bigint, p.key, %(bound)s::bigint)),
+        (6, 0, format('ANALYZE %%s', p.loading)),
+        (7, 0, format('DROP TABLE %%s', p.name)),
+        (8, 0, format('ALTER TABLE %%s RENAME TO %%I', p.loading, p.relname)),
+        (10, 0, format('ALTER TABLE %%s ATTACH PARTITION %%s %%s', p.parent, p.name, pg_get_expr(p.relpartbound, p.oid))),
+        (11, 0, format('ALTER TABLE %%s DROP CONSTRAINT loading_bound', p.name))
     UNION ALL
     SELECT 3, a.attnum, format('ALTER TABLE %%s ALTER COLUMN %%I SET STATISTICS %%s', p.loading, a.attname,
         a.attstattarget)
-    FROM partition p
-    JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
+    FROM pg_attribute a
+    WHERE a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
     UNION ALL
-    SELECT 4, 0, format('ALTER TABLE %%s ADD CONSTRAINT loading_bound CHECK (%%I >= %%s AND %%I < %%s)',
-        p.loading, p.key, %(first)s::bigint, p.key, %(bound)s::bigint)
-    FROM partition p
-    UNION ALL
-    SELECT 5, i.indexrelid::bigint, CASE
-        WHEN i.constraint_definition IS NULL THEN format('CREATE %%sINDEX %%I ON %%s%%s',
-            CASE WHEN i.indisunique THEN 'UNIQUE ' END, i.name, p.loading,
-            substring(i.definition FROM ' USING .*'))
-        ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', p.loading, i.name, i.constraint_definition) END
-    FROM partition p
-    CROSS JOIN indexes i
-    UNION ALL
-    SELECT 6, 0, format('ANALYZE %%s', p.loading) FROM partition p
-    UNION ALL
-    SELECT 7, 0, format('DROP TABLE %%s', p.name) FROM partition p
-    UNION ALL
-    SELECT 8, 0, format('ALTER TABLE %%s RENAME TO %%I', p.loading, p.relname) FROM partition p
-    UNION ALL
-    SELECT 9, i.indexrelid::bigint, format('ALTER INDEX %%s.%%I RENAME TO %%I', p.schema, i.name, i.relname)
-    FROM partition p
-    CROSS JOIN indexes i
-    UNION ALL
-    SELECT 10, 0, format('ALTER TABLE %%s ATTACH PARTITION %%s %%s', p.parent, p.name,
-        pg_get_expr(p.relpartbound, p.oid))
-    FROM partition p
-    UNION ALL
-    SELECT 11, 0, format('ALTER TABLE %%s DROP CONSTRAINT loading_bound', p.name) FROM partition p
-) AS s
+    SELECT n.step, i.indexrelid::bigint, n.text
+    FROM indexes i
+    CROSS JOIN LATERAL (VALUES
+        (5, CASE WHEN i.constraint_definition IS NULL
+            THEN format('CREATE %%sINDEX %%I ON %%s%%s', CASE WHEN i.indisunique THEN 'UNIQUE ' END, i.name,
+                p.loading, substring(i.definition FROM ' USING .*'))
+            ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', p.loading, i.name, i.constraint_definition) END),
+        (9, format('ALTER INDEX %%s.%%I RENAME TO %%I', p.schema, i.name, i.relname))
+    ) AS n (step, text)
+) AS s (step, number, text)
+WHERE s.text IS NOT NULL
 ORDER BY s.step, s.number;

@@ -8,9 +8,7 @@
 --   newest block is of a later span; successRate is the share of transactions, from 0 to 1; amounts in wei
 -- index: daily_stats_pkey
 WITH days AS MATERIALIZED (
-    SELECT s.day, s.last_block - s.first_block + 1 AS blocks, s.transaction_count, s.failed_transaction_count,
-        s.created_contract_count, s.gas_used, s.fees_wei, s.new_address_count, s.token_transfer_count,
-        s.dex_trade_count, s.burnt_wei,
+    SELECT s.*, s.last_block - s.first_block + 1 AS blocks,
         sum(s.transaction_count) OVER up_to AS total_transactions,
         sum(s.created_contract_count) OVER up_to AS total_contracts,
         sum(s.gas_used) OVER up_to AS total_gas_used
