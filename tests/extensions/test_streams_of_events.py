@@ -6,15 +6,17 @@ from datetime import UTC, datetime
 
 import pytest
 import requests
+from eth_abi import encode
 
 from scan.database.connection import Database
 from scan.extensions.events.tests.test_following import ABI, Coffers, address_of, fill, following
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil
+from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn
+from tests.support.solidity import compile_standard
 
 THOROUGH = pytest.mark.thorough
 SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
@@ -106,6 +108,73 @@ def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database
         database_url, "SELECT body::json#>>'{data,event,args,amount}' FROM event_bodies"
     )
     assert {amount for (amount,) in bodies} >= {"2", "3", "4"}
+
+
+INDEXED_TWICE = """
+contract A {
+    event Changed(address indexed a, uint256 b);
+    function emit_(uint256 v) external { emit Changed(msg.sender, v); }
+}
+contract B {
+    event Changed(address indexed a, uint256 indexed b);
+    function emit_(uint256 v) external { emit Changed(msg.sender, v); }
+}
+contract C {
+    bytes32 constant T = keccak256("Changed(address,uint256)");
+    function emit_(uint256) external { bytes32 t = T; assembly { log1(0, 64, t) } }
+}
+contract Any {
+    fallback() external {
+        (address to, bytes memory data) = abi.decode(msg.data, (address, bytes));
+        (bool ok,) = to.delegatecall(data);
+        require(ok);
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("logs", SELECTIONS)
+def test_an_event_of_two_forms_is_once_in_every_door(database_url, logs):
+    """Of the form with its number of topics; what fits neither is malformed, once."""
+    compiled = compile_standard({"C.sol": INDEXED_TWICE})["contracts"]["C.sol"]
+    with Anvil() as anvil:
+        owner = anvil.accounts[0]
+
+        def create(name):
+            code = "0x" + compiled[name]["evm"]["bytecode"]["object"]
+            sent = anvil.send(owner, None, data=code, gas=1_000_000)
+            anvil.mine()
+            return anvil.receipt_of(sent)["contractAddress"]
+
+        emitter, *versions = map(create, ("Any", "A", "B", "C"))
+        abi = [entry for name in "AB" for entry in compiled[name]["abi"]]
+        with Indexing(database_url, anvil.url, until=anvil.head(), logs=logs) as index:
+            connection, followed = following(database_url)
+            with connection, gunicorn(database_url) as server:
+                followed.add(address_of(emitter), "any", json.dumps(abi))
+                followed.make_views()
+                add_webhook(database_url, address_of(emitter))
+                with EventSource(server, types="logs") as source:
+                    for version, value in zip(versions * 2, range(6), strict=True):
+                        call = bytes.fromhex(calldata("emit_(uint256)", value)[2:])
+                        data = encode(["address", "bytes"], [version, call]).hex()
+                        anvil.send(owner, emitter, data=f"0x{data}", gas=200_000)
+                        anvil.mine()
+                    index.wait_for(anvil.head())
+                    streamed = [e.data["event"]["args"] for e in source.take(6)]
+                path = f"{server}/api/v1/contracts/{emitter}/events/Changed"
+                page, few, file = (
+                    requests.get(path + end, timeout=WAIT_S)
+                    for end in ("?orderBy=asc", "?b=4", "?orderBy=asc&format=csv")
+                )
+    expected = [None if n % 3 == 2 else {"a": owner.lower(), "b": str(n)} for n in range(6)]
+    assert streamed == [event["args"] for event in page.json()["events"]] == expected
+    assert page.json()["total"] == 6 and [e["args"] for e in few.json()["events"]] == [expected[4]]
+    assert len(file.text.splitlines()) == 7
+    rows = execute(database_url, "SELECT b, is_malformed FROM events.any_changed ORDER BY 1, 2")
+    assert rows == [*((n, False) for n in (0, 1, 3, 4)), *[(None, True)] * 2]
+    bodies = "SELECT body::json#>'{data,event,args}' FROM event_bodies ORDER BY id"
+    assert [args for (args,) in execute(database_url, bodies)] == expected
 
 
 @THOROUGH

@@ -288,6 +288,23 @@ def test_a_zero_in_a_text_is_replaced_in_sql_alone(database_url, followed):
     assert json.loads(sent)["args"] == of_event
 
 
+def test_what_a_log_may_be_is_sent_with_it(database_url, followed):
+    followed.add(bytes(20), "vault", json.dumps([OF_FROM, OF_TO]))
+    followed.make_views()
+    add_logs(database_url, bytes(20), TOPIC, TO + LARGE)
+    execute(database_url, "UPDATE contract_events SET topic1 = %s", FROM)
+    assert followed.decode() == 1
+    [(sent,)] = execute(database_url, "SELECT followed_event(0, 0, false)::text")
+    first, second, large = SHOWN[FROM], SHOWN[TO], str(2**200)
+    assert json.loads(sent)["args"] == {"a": None, "b": None, "c": large}
+    assert sorted(json.loads(sent)["alternatives"], key=str) == [
+        {"a": first, "b": second, "c": large},
+        {"a": second, "b": first, "c": large},
+    ]
+    [(cut,)] = execute(database_url, "SELECT followed_event(0, 0, true)::text")
+    assert [*json.loads(cut)] == ["name", "signature", "args"]
+
+
 def test_more_logs_than_a_budget_allows_are_decoded_beside(database_url, followed):
     """Those that are the newest first, and each of them, however large it is."""
     data = encode(NOTE, ["a" * 100_000, [], 1, ("", "")])

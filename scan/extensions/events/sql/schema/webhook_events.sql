@@ -15,16 +15,25 @@ RETURN NOT EXISTS (
         WHEN 'least' THEN (e.args->>(c->>0)::integer)::numeric >= (c->>2)::numeric
         ELSE (e.args->>(c->>0)::integer)::numeric <= (c->>2)::numeric END IS NOT TRUE);
 
+-- Arguments, or their exact texts, by the names of a form.
+CREATE OR REPLACE FUNCTION named_arguments(form jsonb, args jsonb, exact json[]) RETURNS json LANGUAGE sql IMMUTABLE
+RETURN (
+    SELECT coalesce(json_object_agg(n.value->>'name',
+        coalesce(exact[n.place], (args->(n.place - 1)::integer)::json) ORDER BY n.place), '{}')
+    FROM jsonb_array_elements(form->'arguments') WITH ORDINALITY AS n (value, place));
+
 -- The event of a log of a followed contract as streams and webhooks have it: {name, signature, args}, without args
--- where its data was left out or is malformed; null where it is none of the contract's events.
+-- where its data was left out or is malformed, with `alternatives` where it may be of several forms; null where it is
+-- none of the contract's events.
 CREATE OR REPLACE FUNCTION followed_event(block bigint, log_index integer, is_left_out boolean) RETURNS json
 LANGUAGE sql STABLE
 RETURN (
-    SELECT json_build_object('name', v.event, 'signature', f.value->'signature', 'args', CASE
-        WHEN e.args IS NOT NULL AND NOT is_left_out THEN (
-            SELECT coalesce(json_object_agg(n.value->>'name',
-                coalesce(e.exact[n.place], (e.args->(n.place - 1)::integer)::json) ORDER BY n.place), '{}')
-            FROM jsonb_array_elements(f.value->'arguments') WITH ORDINALITY AS n (value, place)) END)
+    SELECT with_members(
+        json_build_object('name', v.event, 'signature', f.value->'signature', 'args',
+            CASE WHEN e.args IS NOT NULL AND NOT is_left_out THEN named_arguments(f.value, e.args, e.exact) END)::text,
+        json_member('alternatives', CASE WHEN NOT is_left_out THEN (
+            SELECT json_agg(named_arguments(f.value, a.args, NULL) ORDER BY a.place)
+            FROM jsonb_array_elements(e.alternatives) WITH ORDINALITY AS a (args, place)) END::text))::json
     FROM decoded_events e
     JOIN event_views v ON v.id = e.event
     JOIN LATERAL jsonb_array_elements(v.forms) AS f ON (f.value->>'number')::smallint = e.form
