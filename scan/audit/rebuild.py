@@ -331,9 +331,7 @@ def _lines_of(
 ) -> Lines:
     """Return the rows of a range of blocks. Raises CannotRebuild for a damaged one, and _Forked
     where one is not there."""
-    source = stored_source.StoredSource(
-        tx, int(tx.value("queries/chain_get_id")), proves="transactions" in tables
-    )
+    source = stored_source.StoredSource(tx, proves="transactions" in tables)
     try:
         fetched = source.blocks(first, last)
     except DamagedBody as error:

@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from scan.audit.block_comparison import Comparison, Expected
+from scan.contracts import account_state
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum import blocks, column_types, rlp_and_tries, sparse_tables
@@ -45,13 +46,12 @@ _NUMBERS = {
 class StoredSource:
     """Reads the blocks of one database from one of its connections, or in one transaction."""
 
-    def __init__(
-        self, database: Database | Transaction, chain_id: int, *, proves: bool = False
-    ) -> None:
+    def __init__(self, database: Database | Transaction, *, proves: bool = False) -> None:
         """With `proves`, transactions are as the stored block has them, in all that hash or
         receipt cover; else as their rows are."""
         self._database = database
-        self._chain_id = chain_id
+        identity = account_state.read_identity(database)
+        self._chain_id = identity.rules_id if identity else 0
         self._proves = proves
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
@@ -198,8 +198,7 @@ class StoredComparison(Comparison):
 
     def __init__(self, database: Database | Transaction) -> None:
         super().__init__(database)
-        chain_id = database.value("queries/chain_get_id")
-        self._source = StoredSource(database, int(chain_id or 0), proves=True)
+        self._source = StoredSource(database, proves=True)
         self.damaged = 0  # blocks
         self.first_stored, _ = database.row("audit/bodies_get_ends") or (None, None)
 

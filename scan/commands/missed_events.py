@@ -49,7 +49,7 @@ def _logs(
     if not emitters:
         return
     selection = block_rows.NO_LOGS._replace(watched=frozenset(emitters))
-    source = StoredSource(tx, int(tx.value("queries/chain_get_id")))
+    source = StoredSource(tx)
     numbers: Sequence[tuple[int]] = tx.rows(
         "commands/log_blocks_list", addresses=[*emitters], block_from=first, block_to=last
     )

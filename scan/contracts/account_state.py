@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeVar
 from scan.cached_values import SizedCache
 from scan.contracts.known_proxies import delegation_text
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import blocks, client, served_chain
 from scan.ethereum.request_node import NodeSession
@@ -207,8 +208,13 @@ def stored_identity(database_url: str) -> served_chain.ChainIdentity | None:
     with closing(
         Database(database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-chain")
     ) as database:
-        row = database.row("contracts/chain_get_identity")
+        return read_identity(database)
+
+
+def read_identity(database: Database | Transaction) -> served_chain.ChainIdentity | None:
+    """Return the indexed chain, None where nothing is indexed."""
+    row = database.row("contracts/chain_get_identity")
     if row is None:
         return None
-    chain_id, genesis_hash, is_fork = row
-    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash), is_fork)
+    chain_id, genesis_hash, *kind = row
+    return served_chain.ChainIdentity(int(chain_id), bytes(genesis_hash), *kind)

@@ -1,5 +1,7 @@
-"""Whether a node is one for development, as anvil and Hardhat's are under any chain id, and the
-block of another chain that it forks, as `anvil --fork-url` and Hardhat's `forking` do.
+"""Whether a node is one for development, as anvil, Hardhat's and Ganache are under any chain id,
+and the block of another chain that it forks, as `anvil --fork-url` and Hardhat's `forking` do.
+
+Its program says so; no chain id does, nor anything that blocks or contracts have.
 """
 
 from contextlib import suppress
@@ -8,8 +10,14 @@ from typing import NamedTuple
 from scan.ethereum.client import MalformedResponse, Node, RpcError
 from scan.hex import BadHex, quantity
 
-# Methods that name the fork, with where they do: Hardhat's, which anvil has too, and older anvils'.
-_METHODS = (("hardhat_metadata", "forkedNetwork"), ("anvil_nodeInfo", "forkConfig"))
+# Methods that name the fork, a member that their answers always have, and the fork's member:
+# Hardhat's, which anvil has too, and older anvils'.
+_METHODS = (
+    ("hardhat_metadata", "instanceId", "forkedNetwork"),
+    ("anvil_nodeInfo", "forkConfig", "forkConfig"),
+)
+# The first word of web3_clientVersion of those that have neither.
+_PROGRAMS = frozenset(("ganache",))
 
 
 class NodeKind(NamedTuple):
@@ -23,20 +31,33 @@ class NodeKind(NamedTuple):
 def kind_of(node: Node) -> NodeKind:
     """Return what a node is. Raises NodeError where it does not respond, or names a block that it
     cannot have."""
-    for method, member in _METHODS:
+    for method, sign, member in _METHODS:
         with suppress(RpcError):
             answer = node.call(method)
-            fork = answer.get(member) if isinstance(answer, dict) else None
-            named = fork.get("forkBlockNumber") if isinstance(fork, dict) else fork
-            if named is None:
-                return NodeKind(isinstance(answer, dict))
-            try:
-                number = named if type(named) is int else quantity(named)
-                head = quantity(node.call("eth_blockNumber"))
-            except BadHex:
-                number, head = -1, 0
-            if not 0 <= number <= head:
-                forked = f"{str(named)[:40]} as the block that it forks"
-                raise MalformedResponse(f"the node's {method} names {forked}")
-            return NodeKind(isinstance(answer, dict), number)
-    return NodeKind()
+            if isinstance(answer, dict) and sign in answer:
+                fork = answer.get(member)
+                number = fork.get("forkBlockNumber") if isinstance(fork, dict) else fork
+                forked = None if number is None else _known_block(node, method, number)
+                return NodeKind(True, forked)
+    return NodeKind(program_of(node) in _PROGRAMS)
+
+
+def program_of(node: Node) -> str:
+    """Return the name of a node's program, lower case, "" where it does not say. Raises NodeError
+    where it does not respond."""
+    with suppress(RpcError):
+        return str(node.call("web3_clientVersion")).lower().split("/")[0]
+    return ""
+
+
+def _known_block(node: Node, method: str, value: Any) -> int:
+    """Return a block's number that is an integer of JSON or a quantity."""
+    try:
+        number = value if type(value) is int else quantity(value)
+        head = quantity(node.call("eth_blockNumber"))
+    except BadHex:
+        number, head = -1, 0
+    if not 0 <= number <= head:
+        text = str(value)[:40]
+        raise MalformedResponse(f"the node's {method} names {text} as the block that it forks")
+    return number

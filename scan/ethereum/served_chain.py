@@ -21,20 +21,20 @@ from scan.hex import BadHex, data, quantity, to_hex
 log = logging.getLogger(__name__)
 
 CHECK_AGAIN_S = 5.0
-# The chain ids that nodes for development have by default: anvil's and Hardhat's, and Ganache's.
-ANVIL = 31_337
-DEVELOPMENT_CHAINS = frozenset((ANVIL, 1_337))
+DEVELOPMENT = 31_337  # the chain id that anvil and Hardhat have by default
 
 Ask = Callable[[str, Sequence[object]], Any]
 
 
 class ChainIdentity(NamedTuple):
     """A chain, or where it `is_fork` what a development node has made of it: the chain's blocks up
-    to one, and its own after it. anvil gives its fork the chain's id."""
+    to one, and its own after it. anvil gives its fork the chain's id; where it `is_development`, it
+    may have any."""
 
     chain_id: int
     genesis_hash: bytes
     is_fork: bool = False
+    is_development: bool = False
 
     def __str__(self) -> str:
         fork = "a development node's fork of " if self.is_fork else ""
@@ -42,13 +42,9 @@ class ChainIdentity(NamedTuple):
 
     @property
     def rules_id(self) -> int:
-        """The id of the chain by whose rules blocks are read: a fork has its node's."""
-        return ANVIL if self.is_fork else self.chain_id
-
-    @property
-    def is_development(self) -> bool:
-        """Whether it is a chain of a node that one developer has for himself."""
-        return self.rules_id in DEVELOPMENT_CHAINS
+        """The id of the chain by whose rules blocks are read: one of a development node has
+        those of such nodes, whatever its id."""
+        return DEVELOPMENT if self.is_development else self.chain_id
 
 
 class _Check(NamedTuple):

@@ -11,7 +11,6 @@ from scan.contracts.read_calls import ReadCalls
 from scan.contracts.transaction_contents import TransactionContents
 from scan.database.connection import Database
 from scan.ethereum.request_node import FinalityReader, NodeGateway
-from scan.ethereum.served_chain import DEVELOPMENT_CHAINS
 from scan.http import hooks
 from scan.http.services import Services, connect
 from scan.queries.reader import FixedValue, IndexState, Sources, unbounded_statements
@@ -32,9 +31,7 @@ def make_services(settings: Settings, writes: Database, reads: Database) -> Serv
     transaction_contents = TransactionContents(reads)
     gateway = NodeGateway(node, waiting_threads)
     creations = CreationReader(writes, gateway, transaction_contents, settings.traces)
-    development: FixedValue[bool] = FixedValue(
-        reads, "queries/chain_is_development", chain_ids=[*DEVELOPMENT_CHAINS]
-    )
+    development: FixedValue[bool] = FixedValue(reads, "queries/chain_is_development")
 
     def is_development() -> bool:
         return settings.development_node == "auto" and bool(development.read())

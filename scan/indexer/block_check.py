@@ -13,6 +13,7 @@ from scan.ethereum import (
     block_encoding,
     block_hashing,
     client,
+    development_nodes,
     rlp_and_tries,
     served_chain,
     transaction_checks,
@@ -181,13 +182,13 @@ class BlockChecker:
         if chain_id == OP_MAINNET:
             return contradiction == transaction_checks.UNSIGNED_SENDERS
         is_of_empty = contradiction == OF_EMPTY_BLOCKS
-        if chain_id not in served_chain.DEVELOPMENT_CHAINS or (is_of_empty and header.transactions):
+        if chain_id != served_chain.DEVELOPMENT or (is_of_empty and header.transactions):
             return False
         try:
-            name, *_ = str(self._node.call("web3_clientVersion")).lower().split("/")
-        except (client.RpcError, client.NodeError):
+            program = development_nodes.program_of(self._node)
+        except client.NodeError:
             return False
-        return contradiction in DEVELOPMENT_NODES.get(name, ())
+        return contradiction in DEVELOPMENT_NODES.get(program, ())
 
 
 def _listed(names: Any) -> str:

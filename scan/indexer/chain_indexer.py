@@ -155,7 +155,7 @@ class ChainIndexer:
 
     def _poll_s(self) -> float:
         chain = self._chain
-        return DEVELOPMENT_POLL_S if chain and chain.is_development else HEAD_POLL_S
+        return DEVELOPMENT_POLL_S if chain and chain.identity.is_development else HEAD_POLL_S
 
     def _recover(self, error: Exception, reason: str | None = None) -> float:
         """Record a problem, and return the seconds to wait."""
@@ -229,7 +229,8 @@ class ChainIndexer:
             for task in self._tasks:
                 task.advance(head.number)
             if head.number == node_head:
-                is_live = self._settings.development_node == "auto" and session.chain.is_development
+                is_looked_at = self._settings.development_node == "auto"
+                is_live = is_looked_at and session.chain.identity.is_development
                 is_idle = not self._refresher.refresh(head, are_reported=is_live)
                 if is_idle and is_live:
                     is_idle = not self._find_eventless(session.inspector, head)
@@ -268,7 +269,7 @@ class ChainIndexer:
                 self._database,
                 chain.start_block,
                 self._settings.finality,
-                is_development=chain.is_development,
+                is_development=chain.identity.is_development,
             ),
             ContractInspector(self._state, self._database, load_factories(chain.identity.chain_id)),
             block_rows.read_stored(self._database).for_new_blocks(),

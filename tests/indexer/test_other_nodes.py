@@ -123,12 +123,13 @@ def test_a_fork_is_followed(kind, postgres, template):
 IMPERSONATED = "0x" + "dd" * 20
 
 
-def test_transactions_in_another_accounts_name_are_indexed(postgres, template):
+@pytest.mark.parametrize("chain_id", [31_337, 7_777, 1])
+def test_transactions_in_another_accounts_name_are_indexed(chain_id, postgres, template):
     """Of each type: Hardhat's node has the sender's address in place of their signatures."""
-    with Hardhat() as node, postgres.cloned(template) as url:
+    with Hardhat(chainId=chain_id) as node, postgres.cloned(template) as url:
         node.call("hardhat_impersonateAccount", IMPERSONATED)
         node.call("hardhat_setBalance", IMPERSONATED, hex(10**18))
-        delegation = {"chainId": "0x7a69", "address": STRANGERS[1], "nonce": "0x0"}
+        delegation = {"chainId": hex(chain_id), "address": STRANGERS[1], "nonce": "0x0"}
         delegation |= dict.fromkeys(("yParity", "r", "s"), "0x1")
         for fields in (
             {"gasPrice": 10**10},

@@ -120,12 +120,13 @@ class OtherNode(anvil.Node):
 
 
 class Hardhat(OtherNode):
-    """With `forking`, as its configuration has it, the fork of another node's chain."""
+    """With `forking`, as its configuration has it, the fork of another node's chain; other fields
+    of its network as they are."""
 
     evm_version = "cancun"
 
-    def __init__(self, forking=None):
-        self._network = {"hardfork": "prague"}
+    def __init__(self, forking=None, **fields):
+        self._network = {"hardfork": "prague", **fields}
         if forking is None:
             self._network["initialDate"] = "2023-11-14T22:13:20Z"
         else:
