@@ -5,7 +5,7 @@ Its program says so; no chain id does, nor anything that blocks or contracts hav
 """
 
 from contextlib import suppress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.ethereum.client import MalformedResponse, Node, RpcError
 from scan.hex import BadHex, quantity
