@@ -246,7 +246,7 @@ class NodeSession:
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
         """Return the results in the order of the calls. Raises RpcError if one fails,
         AnswerTooLarge if one, or all together, are above `most_bytes`."""
-        results = self._read(calls, lambda node: node.batch(calls, self._time_s(), most_bytes))
+        results = self._call_node(calls, lambda node: node.batch(calls, self._time_s(), most_bytes))
         refusal = next((result for result in results if isinstance(result, RpcError)), None)
         if refusal is not None:
             raise refusal
@@ -265,9 +265,9 @@ class NodeSession:
             in_all = MOST_BYTES_IN_ALL if most_in_all is None else most_in_all
             return [*node.results(calls, self._time_s(), most_bytes, in_all)]
 
-        return self._read(calls, read)
+        return self._call_node(calls, read)
 
-    def _read(self, calls: Sequence[Call], read: Callable[[Node], list[Any]]) -> list[Any]:
+    def _call_node(self, calls: Sequence[Call], read: Callable[[Node], list[Any]]) -> list[Any]:
         is_optional, costly = self._outcome.is_optional, any(map(is_costly, calls))
         try:
             self._time_s()
