@@ -94,6 +94,7 @@ def test_a_reading_is_that_of_its_token_alone(copied, database):
             decimals=[0, 9],
             inconsistent=[None, 8],
             contradicted=[None, json.dumps(mark)],
+            are_reported=False,
         )
     after = stored(copied, "tokens", ("address",), columns)
     whole = {"name": "Anew", "symbol": "NEW", "decimals": 9, "read_block": 8}

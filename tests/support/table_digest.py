@@ -19,7 +19,7 @@ from tests.support.serving import NOWHERE
 WITHOUT_MEANING = {
     *("dex_id", "topic_id", "balance", "balance_block", "balance_stale", "supply_block"),
     *("read_block", "inconsistent_since", "contradicted", "name_since", "symbol_since", "body"),
-    *("delegation", "is_proxy", "version", "unwound"),
+    *("delegation", "is_proxy", "version", "unwound", "is_reported"),
 }
 SHOWN_ROWS = 8
 
