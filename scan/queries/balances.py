@@ -270,7 +270,7 @@ def mark_contradicted(reader: Reader) -> bool:
         called: Any = call.params[0]
         with suppress(BadHex):
             if called.get("data", "").startswith(DRAWING):
-                drawn.append((data(called["to"], 20), data(called["data"]), data(word)))
+                drawn.append((data(called.get("to", ""), 20), data(called["data"]), data(word)))
     if not drawn:
         return False
     tokens, calls, words = map(list, zip(*drawn, strict=True))
