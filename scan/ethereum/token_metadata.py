@@ -95,6 +95,13 @@ class TokenMetadata(NamedTuple):
     has_amount: bool = False  # the party of a claim that it denies holds as many as the id says
 
 
+def eventless_type(metadata: TokenMetadata) -> str | None:
+    """Return the type of a token that answers as one, without any event of its own; None of what
+    may be none: what returns zeros to any call, while a symbol may be empty."""
+    is_fungible = metadata.is_fungible and (metadata.symbol or metadata.decimals)
+    return metadata.interface or ("BEP20" if is_fungible else None)
+
+
 def decode_token_metadata(
     results: Sequence[bytes | None],
     claim: ItemClaim | None = None,

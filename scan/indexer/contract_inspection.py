@@ -179,10 +179,7 @@ class ContractInspector:
         self._load_contracts(addresses)
         answers = self._metadata_at(dict.fromkeys(addresses, head), state.MOST_CALL_GAS)
         for address, metadata in answers.items():
-            type_ = metadata.interface or "BEP20"
-            # What returns zeros to any call is none; after anvil_setCode a symbol may be empty.
-            is_fungible = metadata.is_fungible and (metadata.symbol or metadata.decimals)
-            if metadata.interface or is_fungible:
+            if (type_ := token_metadata.eventless_type(metadata)) is not None:
                 since, shape = (head.number, 0), events.SHAPES[type_]
                 token = self._new_token(address, since, shape, metadata, has_labels=False)
                 findings.tokens.append(token)

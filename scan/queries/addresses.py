@@ -208,7 +208,8 @@ def get(
         lists=[*lists],
     )
     count, label, first_seen, last_seen, recent, more, counts, *stored = row[:11]
-    head, creation = BlockId.of(*row[11:13]), creation_of(*row[13:])
+    head = BlockId.of(*row[11:13]) or blocks.forked(reader)
+    creation = creation_of(*row[13:])
     reader.keep(blocks.newest, head)
     if block is None:
         indexed = stored_balance(*stored)
@@ -223,7 +224,7 @@ def get(
 
 def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     """Return the summaries of addresses, seen or not, in their order."""
-    rows, *head = reader.row("queries/addresses_list", addresses=addresses)
+    rows, *newest = reader.row("queries/addresses_list", addresses=addresses)
     records = orjson.loads(rows)
     of_index = [
         stored_balance(
@@ -231,7 +232,8 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
         )
         for record in records
     ]
-    current = at_head(reader, addresses, of_index, BlockId.of(*head))
+    head = BlockId.of(*newest) or blocks.forked(reader)
+    current = at_head(reader, addresses, of_index, head)
     return [
         Summary(
             balance,

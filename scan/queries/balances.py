@@ -17,6 +17,7 @@ import orjson
 from scan.contracts.account_state import ViewAt, ViewCall
 from scan.ethereum import served_chain, token_metadata
 from scan.hex import BadHex, data, to_hex
+from scan.queries import blocks
 from scan.queries.list_pages import Page
 from scan.queries.reader import Reader
 
@@ -333,7 +334,7 @@ def _inconsistent(
         "queries/tokens_list_inconsistent", tokens=[*set(tokens)]
     )
     marked = {bytes(a): n for a, n in zip(addresses, since, strict=True) if a is not None}
-    return marked, served_chain.BlockId.of(number, hash_)
+    return marked, served_chain.BlockId.of(number, hash_) or blocks.forked(reader)
 
 
 def _bytes(address: str) -> bytes:

@@ -2,14 +2,16 @@
 withdrawals of validators (EIP-4895) and builders (EIP-7732)."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Any, NamedTuple, cast
 
 import orjson
 
-from scan.errors import NotFound
-from scan.ethereum import request_node, served_chain
+from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import client, request_node, served_chain
+from scan.hex import BadHex, data
 from scan.parameters import BIGINT_MAX
 from scan.queries.list_pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -86,8 +88,21 @@ def find(reader: Reader, block: int | bytes) -> served_chain.BlockId:
 
 
 def newest(reader: Reader) -> served_chain.BlockId | None:
-    """Return the newest block; None before the first one."""
-    return served_chain.BlockId.of(*reader.row("queries/blocks_find", number=None, hash=None))
+    """Return the newest block; before the first one that which a development node forks, else
+    None."""
+    block = served_chain.BlockId.of(*reader.row("queries/blocks_find", number=None, hash=None))
+    return block or forked(reader)
+
+
+def forked(reader: Reader) -> served_chain.BlockId | None:
+    """Return the block that a development node forks, whose state it has before its own first
+    block; None of others, and where it does not respond."""
+    number = reader.sources.database.value("queries/chain_get_forked")
+    with suppress(TypeError, KeyError, BadHex, UpstreamFailed, Unavailable, client.RpcError):
+        if number is not None:
+            header = reader.node.call("eth_getBlockByNumber", hex(number), False)
+            return served_chain.BlockId(number, data(header["hash"], 32))
+    return None
 
 
 def or_newest(reader: Reader, block: served_chain.BlockId | None) -> served_chain.BlockId:

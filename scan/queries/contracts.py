@@ -135,6 +135,8 @@ def get_or_index(
         reader.do_not_cache()  # another block may have it
         head = reader.once(blocks.newest)
         with suppress(UpstreamFailed, Unavailable, BadHex):
+            if reader.sources.first_block.read() is None:
+                return contract
             if head is not None and reader.sources.replaced_codes.index(reader.node, address, head):
                 return get(reader, address, columns)
     return contract

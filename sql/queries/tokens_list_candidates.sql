@@ -3,11 +3,11 @@
 -- params: address bytea, largest integer, smallest integer
 -- literals: none
 -- returns: one row: index version, holders bytea[] and their balances by events numeric[], or nulls, how many
---   hold something by events, and whether it is reported
+--   hold something by events, and whether it is reported, as one is that is not indexed
 -- index: token_holders_by_balance, token_holders_pkey, tokens_pkey, unnamed_holders_by_token, addresses_by_balance_block
 SELECT index_version(), array_agg(h.holder), array_agg(h.balance),
-    (SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s),
-    (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)
+    coalesce((SELECT k.holder_count FROM tokens k WHERE k.address = %(address)s), 0),
+    coalesce((SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s), true)
 FROM (
     (
         SELECT h.holder, h.balance

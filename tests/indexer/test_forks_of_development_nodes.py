@@ -4,13 +4,17 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.ethereum import development_nodes
+from scan.ethereum.client import Node as Client
 from scan.indexer import contract_inspection
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
+from tests.support.auditing import EXACT, run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 
 FORKED_AT = 250
+KIND_METHODS = ("hardhat_metadata", "anvil_nodeInfo", "web3_clientVersion")
 
 
 @pytest.fixture(scope="module")
@@ -114,7 +118,7 @@ def test_an_odd_forked_block_is_no_start(answer, anvil, database_url):
     anvil.mine(2)
     odd = faulty_node.replacing(
         lambda call: call["method"] == "hardhat_metadata",
-        {"forkedNetwork": {"forkBlockNumber": answer}},
+        {"instanceId": "0x1", "forkedNetwork": {"forkBlockNumber": answer}},
     )
     with (
         faulty_node.FaultyNode(anvil.url, fault=odd) as node,
@@ -267,6 +271,38 @@ def test_an_item_s_owner_that_changes_in_storage_is_shown_at_once(forked, databa
         assert owners() == {two.lower()}
 
 
+def test_before_its_own_blocks_a_fork_has_the_state_of_the_block_that_it_forks(
+    forked, database_url
+):
+    """And what the node changes of that; tokens by their own answers, and those alone."""
+    with (
+        fork(forked) as node,
+        Indexing(database_url, node.url, development_node="auto") as indexing,
+    ):
+        client, coin, holder = indexing.client(), forked.coin.address, node.accounts[1]
+        serving.wait_until(lambda: client.get("/readyz").json["forkBlock"] == FORKED_AT)
+        for value in (5, 123):
+            node.call("anvil_setBalance", NOBODY, hex(value))
+            account = client.get(f"/api/v1/addresses/{NOBODY}").json
+            assert (account["balance"], account["balanceBlock"]) == (str(value), FORKED_AT)
+        assert '<data value="123">' in client.get(f"/address/{NOBODY}").text
+        token = client.get(f"/api/v1/tokens/{coin}").json
+        assert (token["name"], token["symbol"], token["totalSupply"]) == ("Old", "OLD", "70")
+        assert (token["readBlock"], token["holderCount"]) == (FORKED_AT, 1)
+        [held] = client.get(f"/api/v1/tokens/{coin}/holders").json["holders"]
+        assert (held["address"], held["balance"]) == (holder.lower(), "70")
+        for path in (f"tokens/{coin}/transfers", "tokens", "blocks"):
+            assert client.get(f"/api/v1/{path}").json["total"] == 0
+        assert "OLD" in client.get(f"/token/{coin}").text
+        query = f"action=balance&module=account&address={NOBODY}"
+        assert client.get(f"/api?{query}").json["result"] == "123"
+        for address in (NOBODY, holder, node.url[-5:].zfill(40)):
+            missing = client.get(f"/api/v1/tokens/0x{address[-40:]}")
+            assert missing.status_code == 404
+    with Indexing(database_url, node.url):  # which is away
+        assert client.get(f"/api/v1/addresses/{NOBODY}").status_code == 503
+
+
 def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database_url):
     """Without an event of its own since the fork; also anew, after the block is taken back."""
     with (
@@ -275,9 +311,6 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
     ):
         one, two, three = node.accounts[:3]
         coin, client = forked.coin, indexing.client()
-        address = client.get(f"/api/v1/addresses/{coin.address}")
-        assert address.status_code == 503 and "No block is indexed yet" in address.text
-        assert "no block is indexed yet" in client.get(f"/address/{coin.address}").text
         node.mine()
         snapshot, path = node.snapshot(), f"/api/v1/tokens/{coin.address}"
         for _ in range(2):
@@ -285,7 +318,8 @@ def test_a_token_older_than_the_fork_is_shown_once_it_is_called(forked, database
             failed = node.transact(three, coin, "transfer", one, 5)
             node.mine()
             indexing.wait_for(node.head())
-            serving.wait_until(lambda: client.get(path).status_code == 200)
+            assert client.get(path).json["symbol"] == "OLD"  # at first sight, by its own answers
+            serving.wait_until(lambda: client.get("/api/v1/tokens").json["total"] == 1)
             indexing.wait_for(node.head())
             token = client.get(path).json
             assert (token["name"], token["symbol"], token["decimals"]) == ("Old", "OLD", 18)
@@ -334,6 +368,51 @@ def test_a_contract_that_no_block_names_is_indexed_by_who_looks_at_it(
             path = f"/api/v1/tokens/{address}"
             serving.wait_until(lambda path=path: client.get(path).status_code == 200)
             assert client.get(path).json["totalSupply"] == "0"
+
+
+OWN_IDS = ["777", *(pytest.param(i, marks=pytest.mark.thorough) for i in ("1", "10", "42161"))]
+
+
+@pytest.mark.parametrize("chain_id", OWN_IDS)
+def test_blocks_of_a_development_node_have_its_rules_under_any_id(chain_id, database_url):
+    """Whatever chain has that id: a sender who did not sign is indexed, and audited so."""
+    with Anvil("--chain-id", chain_id) as node:
+        node.impersonate(SENDER)
+        hash_ = node.send(SENDER, node.accounts[0], value=5)
+        node.mine()
+        indexing = Indexing(database_url, node.url, stores_bodies=True).run_until(1)
+        record = indexing.client().get(f"/api/v1/transactions/{hash_}").json
+        assert record["fromAddress"] == SENDER and "fromAddress" in record["unproven"]
+        assert run(indexing.settings) == EXACT
+
+
+GANACHE = {"web3_clientVersion": "Ganache/v7.9.2/EthereumJS TestRPC/v7.9.2/ethereum-js"}
+OF_PROVIDERS = [{}, {"status": "ok"}, {"forkedNetwork": None}, None, "0x", [], True]
+
+
+@pytest.mark.parametrize(
+    ("answers", "expected"),
+    [
+        (GANACHE, True),
+        ({"web3_clientVersion": "Geth/anvil-ganache/v1.16.7/linux-amd64/go1.24"}, False),
+        *(({"hardhat_metadata": answer}, False) for answer in OF_PROVIDERS),
+        *(({"anvil_nodeInfo": answer}, False) for answer in OF_PROVIDERS),
+    ],
+)
+def test_a_node_is_for_development_as_its_program_says(answers, expected, anvil):
+    """No other one, under the chain id of such nodes either, nor whose provider answers methods
+    that it does not know."""
+
+    def alter(call, answer):
+        if call["method"] in answers:
+            answer.update(result=answers[call["method"]])
+        elif call["method"] in KIND_METHODS:
+            answer.update(error={"code": -32601, "message": "method not found"})
+            del answer["result"]
+
+    with faulty_node.FaultyNode(anvil.url, fault=faulty_node.altering(alter)) as node:
+        kind = development_nodes.kind_of(Client([node.url]))
+        assert kind == development_nodes.NodeKind(expected)
 
 
 @pytest.mark.thorough
