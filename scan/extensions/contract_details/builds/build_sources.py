@@ -2,10 +2,11 @@
 by which the line is found where a creation failed, and blueprints.
 
 Where the build has the compiler's input, the sources are that, with the files that the contract
-uses. Else the compiler's metadata lists them by hash, and they are read from the project: a file
-counts only if its hash is the listed one. No file is read outside of the project's folder, by a
-link, or with another ending than a language's. What failed to be created cannot be verified: its
-source map is the one that the build has, not compiled here.
+uses. Else the compiler's metadata lists them by hash, and they are read from the project, or from
+the repository that it is in, as packages of a workspace are: a file counts only if its hash is the
+listed one. No file is read outside of that, be it by a link, or with another ending than a
+language's. What failed to be created cannot be verified: its source map is the one that the build
+has, not compiled here.
 """
 
 import json
@@ -43,11 +44,12 @@ from scan.verification.submission_compilations import OUTPUTS
 
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
 PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
-# What a project's own folder has, around which no sources are read.
+# What a project's own folder has, around which sources are read up to the one of git alone.
+GIT = (".git",)
 PROJECT_FILES = tuple(
     """
     foundry.toml hardhat.config.js hardhat.config.ts hardhat.config.cjs hardhat.config.mjs
-    pyproject.toml package.json .git
+    pyproject.toml package.json
     """.split()
 )
 # Of the files that are read: sources of any other name may be secrets.
@@ -172,22 +174,26 @@ def _request(
 
 
 def _contents(file: Path, path: str) -> Iterator[bytes]:
-    """Yield what the project's files have that a build's file may list as this path."""
-    folders = _folders(file)
+    """Yield what the files around a build's file have that it may list as this path. Links of a
+    repository are followed first, so that what is read is inside, and none."""
+    folders, is_of_git = _folders(file)
     for folder in (*folders, *(folder / "node_modules" for folder in folders)):
-        candidate = Path(os.path.normpath(folder / path))
-        if candidate.is_relative_to(folders[-1]) and candidate.suffix in SUFFIXES:
-            with suppress(OSError, ValueError):  # such as a name of 10 kB, or with a null byte
-                yield read(candidate, MAX_SOURCE_BYTES)
+        with suppress(OSError, ValueError):  # such as a name of 10 kB, or with a null byte
+            followed = os.path.realpath if is_of_git else os.path.normpath
+            target = Path(followed(folder / path))
+            if target.is_relative_to(folders[-1]) and target.suffix in SUFFIXES:
+                yield read(target, MAX_SOURCE_BYTES)
 
 
-def _folders(file: Path) -> list[Path]:
-    """Return the folders around a build's file up to the project's, but not the file system's."""
+def _folders(file: Path) -> tuple[list[Path], bool]:
+    """Return the folders around a build's file up to the one of git, or else the project's, but not
+    the file system's; and whether there is one of git."""
     parents = [*file.parents][:-1][:MAX_PARENTS]
-    for number, folder in enumerate(parents, 1):
-        if any((folder / name).exists() for name in PROJECT_FILES):
-            return parents[:number]
-    return parents[:PARENTS]
+    for names in (GIT, PROJECT_FILES):
+        for number, folder in enumerate(parents, 1):
+            if any((folder / name).exists() for name in names):
+                return parents[:number], names == GIT
+    return parents[:PARENTS], False
 
 
 _NOWHERE = f"0x{'00' * 20}"  # of a request that is not sent

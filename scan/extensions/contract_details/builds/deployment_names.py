@@ -1,7 +1,7 @@
 """Names of deployed contracts, from what deployments wrote beside the build folders.
 
 An address has the name of the newest deployment that says it created a contract there, once the
-code at the address is that of a build of this name and the transaction is the one that created it:
+code at the address is that of a build of this name and a transaction of the run created it:
 files of an earlier chain name nothing. A name lasts as long as that code and that creation.
 
 Foundry writes `broadcast/<script>/<chain>/<function>-latest.json`, of the newest run of a script,
@@ -37,6 +37,7 @@ MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_BYTES = 64 * 1024 * 1024  # read at once
 MAX_DEPLOYMENTS = 2_000  # in all, of the newest files
 MAX_ORIGIN = 100
+_HASH = re.compile(r"0x[0-9a-fA-F]{64}")
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,99}")
 
 
@@ -44,12 +45,12 @@ log = logging.getLogger(__name__)
 
 
 class Deployment(NamedTuple):
-    """A contract that a deployment says it created. `transaction` is the hash of the creation's,
-    None where it is not said; `contract` the contract's name, None where only its code tells it.
+    """A contract that a deployment says it created. `transactions` are hashes of those of which one
+    did, None where they are not said; `contract` is its name, None where only its code tells it.
     `number` is its own among those of this name in the run, `origin` names the script."""
 
     address: bytes
-    transaction: bytes | None
+    transactions: frozenset[bytes] | None
     contract: str | None
     number: int
     origin: str
@@ -72,11 +73,17 @@ class _Sent(msgspec.Struct, rename="camel"):
     additional_contracts: list[_Additional] | None = None
 
 
+class _Receipt(msgspec.Struct, rename="camel"):
+    transaction_hash: str | None = None
+
+
 class _Run(msgspec.Struct):
-    """A run of a script on one chain."""
+    """A run of a script on one chain. Each of its transactions has the hash of one of them: forge
+    writes hashes in the order in which the node answered."""
 
     chain: int | None = None
     transactions: list[_Sent] | None = None
+    receipts: list[_Receipt] | None = None
 
 
 def folders_beside(builds: Iterable[Path]) -> list[Path]:
@@ -121,6 +128,10 @@ def _of_file(file: Path, chain_id: int) -> Iterator[Deployment]:
     run, script = json_decoder(_Run).decode(content), file.parts[-3]
     if run.chain != chain_id:
         return
+    texts = {sent.hash for sent in run.transactions or ()}
+    texts |= {receipt.transaction_hash for receipt in run.receipts or ()}
+    known = frozenset(parameters.hash32(text) for text in texts if text and _HASH.fullmatch(text))
+    hashes = known if texts - {None} else None
     counts: Counter[str | None] = Counter()
     for sent in run.transactions or ():
         created = [
@@ -133,19 +144,22 @@ def _of_file(file: Path, chain_id: int) -> Iterator[Deployment]:
             contract = name.rpartition(":")[2] if name else None
             counts[contract] += 1
             count = counts[contract] if contract else 1
-            yield from _deployment(address, sent.hash, contract, count, script)
+            yield from _deployment(address, hashes, contract, count, script)
 
 
 def _deployment(
-    address: str | None, transaction: str | None, contract: str | None, count: int, origin: str
+    address: str | None,
+    transactions: frozenset[bytes] | None,
+    contract: str | None,
+    count: int,
+    origin: str,
 ) -> Iterator[Deployment]:
-    """Yield the deployment, unless its address, hash or name is malformed."""
+    """Yield the deployment, unless its address or name is malformed."""
     if contract is not None and not is_name(contract):
         return
     with suppress(InvalidParameter):
-        hash_ = parameters.hash32(transaction) if transaction else None
         shown = clean(origin[:MAX_ORIGIN]) or BROADCAST
-        yield Deployment(parameters.address(address), hash_, contract, count, shown)
+        yield Deployment(parameters.address(address), transactions, contract, count, shown)
 
 
 def is_name(text: str) -> bool:
@@ -232,7 +246,8 @@ class DeploymentNames:
         rows = self._database.rows("contracts/codes_list", code_hashes=[code_hash])
         code = bytes(rows[0][1]) if rows else b""
         for deployment in self._deployments[address]:
-            if deployment.transaction in (None, creation) or creation is None:
+            hashes = deployment.transactions
+            if hashes is None or creation is None or creation in hashes:
                 names = {built.name for built in self._builds.match(code, deployment.contract)}
                 if len(names) == 1 and is_name(name := names.pop()):
                     return deployment.name(name)

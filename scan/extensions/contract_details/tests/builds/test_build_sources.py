@@ -32,6 +32,7 @@ __all__ = ["running"]  # a fixture
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
 METADATA = {
+    "language": "Solidity",
     "compiler": {"version": projects.VERSION},
     "settings": {"compilationTarget": {"a.sol": "A"}},
 }
@@ -89,6 +90,53 @@ def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
     [listed] = contracts_of(project / "listed.json")
     with pytest.raises(NoBuild, match="no source matches"):
         build_sources.verification_request(listed, ADDRESS)
+
+
+def listing(file, sources):
+    """A build's file that lists sources by the hashes of their texts."""
+    listed = {path: {"keccak256": to_hex(keccak(text.encode()))} for path, text in sources.items()}
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": listed})})
+    )
+    [built] = contracts_of(file)
+    return built
+
+
+def test_sources_of_a_workspace_are_read_through_its_links(tmp_path):
+    """As pnpm lays packages out, and packages import each other; not what is outside of git's."""
+    workspace, project = tmp_path / "work", tmp_path / "work/packages/vault"
+    sources = {
+        "src/Vault.sol": "contract Vault {}",
+        "node_modules/@tokens/Token.sol": "contract Token {}",
+        "@tokens/Other.sol": "contract Other {}",
+        "../shared/Shared.sol": "contract Shared {}",
+        "lib/own/Own.sol": "contract Own {}",
+    }
+    built = listing(project / "out/listed.json", sources)
+    (project / "package.json").touch()
+    stored = workspace / "node_modules/.pnpm/@tokens+1/node_modules/@tokens"
+    for file, path in (
+        (project / "src/Vault.sol", "src/Vault.sol"),
+        (stored / "Token.sol", "node_modules/@tokens/Token.sol"),
+        (stored / "Other.sol", "@tokens/Other.sol"),
+        (workspace / "packages/shared/Shared.sol", "../shared/Shared.sol"),
+        (workspace / "packages/own/Own.sol", "lib/own/Own.sol"),
+    ):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(sources[path])
+    for link, target in (("node_modules/@tokens", stored), ("lib/own", workspace / "packages/own")):
+        (project / link).parent.mkdir()
+        (project / link).symlink_to(os.path.relpath(target, (project / link).parent))
+    with pytest.raises(NoBuild, match="no source matches"):
+        build_sources.verification_request(built, ADDRESS)
+    (workspace / ".git").mkdir()
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == sources
+    (workspace / "packages/own").rename(tmp_path / "own")
+    (project / "lib/own").unlink()
+    (project / "lib/own").symlink_to(tmp_path / "own")
+    with pytest.raises(NoBuild, match=r"lib/own/Own\.sol"):
+        build_sources.verification_request(built, ADDRESS)
 
 
 @pytest.mark.parametrize("linked", ["out", "out/A.sol", "out/A.sol/A.json"])

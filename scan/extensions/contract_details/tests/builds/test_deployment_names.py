@@ -101,6 +101,22 @@ def test_a_run_of_a_script_names_what_it_created(deployed):
     assert theirs["name"] == "Factory (Deploy.s.sol)"
 
 
+def test_hashes_in_another_order_than_the_contracts_name_them_too(deployed):
+    """As forge writes them where the node answered so."""
+    created = [deployed.deploy(creation_of("Halves")) for _ in range(4)]
+    hashes = [transaction for _, transaction in created]
+    mixed = [
+        ("Halves", (address, hash_))
+        for (address, _), hash_ in zip(created, [*hashes[2:], *hashes[:2]], strict=True)
+    ]
+    deployed.broadcast(*mixed)
+    assert deployed.name_of(created[0]) == "Halves (Deploy.s.sol)"
+    assert deployed.name_of(created[3]) == "Halves #4 (Deploy.s.sol)"
+    of_another_run = deployed.deploy(creation_of("Halves"))
+    deployed.broadcast(*mixed, ("Halves", (of_another_run[0], hashes[0])))
+    assert deployed.name_of(of_another_run) is None
+
+
 def test_a_search_finds_deployed_contracts_by_name(deployed):
     store, halves = deployed.deploy(creation_of("Halves")), deployed.deploy(creation_of("Halves"))
     deployed.broadcast(("Halves", store))
@@ -212,7 +228,7 @@ def test_what_the_tools_wrote_is_read(tmp_path):
         f"{name} (Deploy.s.sol)"
         for name in ("Big", "Vault", "Vault #2", "Factory", "Child", "Same1", "Same2", "Vault #3")
     ]
-    assert all(deployment.transaction for deployment in foundry_)
+    assert all(deployment.transactions for deployment in foundry_)
 
 
 DAMAGED = """
