@@ -23,9 +23,11 @@ def language_of_path(path: str) -> Language:
 
 
 def standard_settings(settings: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return settings as verification stores them with libraries by file, as in standard JSON."""
+    """Return settings as verification stores them with libraries by file, as in standard JSON;
+    those of others, which have that form, as they are."""
     libraries = settings.get("libraries")
-    return {**settings, "libraries": libraries_by_file(libraries)} if libraries else settings
+    is_by_name = isinstance(libraries, dict) and any(isinstance(a, str) for a in libraries.values())
+    return {**settings, "libraries": libraries_by_file(libraries or {})} if is_by_name else settings
 
 
 def standard_input(path: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:

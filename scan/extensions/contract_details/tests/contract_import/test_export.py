@@ -206,6 +206,28 @@ def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_tim
     assert explorer.execute(ATTEMPTS) == [(24, True)]
 
 
+LINKED = """
+library Halves { function half(uint256 n) public pure returns (uint256) { return n / 2; } }
+contract Linked {
+    uint256 public number;
+    constructor(uint256 n) { number = n; }
+    function half() external view returns (uint256) { return Halves.half(number); }
+}
+"""
+
+
+def test_what_is_linked_with_libraries_is_verified(explorer, export, chain_id):
+    libraries = {"src/Linked.sol": {"Halves": f"0x{7:040x}"}}
+    settings = {**STANDARD["settings"], "libraries": libraries}
+    address, code, standard = deployed(explorer, LINKED, "Linked", settings)
+    export.add(address, code, standard, "src/Linked.sol:Linked", COMMIT)
+    export.write()
+    load(explorer, export, chain_id)
+    claims(explorer, address)
+    assert compiling(explorer).step() is True
+    require_match(explorer, address, "full")
+
+
 @pytest.mark.thorough
 def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export, chain_id):
     address = add(export, explorer, change=("number = n", "number = n + 1"))
