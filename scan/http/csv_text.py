@@ -12,11 +12,11 @@ from scan.http import hooks
 # Excel reads a file without it in the machine's own encoding; LibreOffice reads either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-# The place before a character that begins a formula in a spreadsheet: at the start of a cell, also
-# of one that another separator begins. The character may be a full-width one.
+# The beginning of a cell that a spreadsheet takes for a formula; the character may be a full-width
+# one.
 _FORMULA = re.compile(
-    r'(^|[;,|\t\r\n"])(?=\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}'
-    r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}])|^(?=[\t\r])"
+    r"\s*[=+\-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
+    r"\N{FULLWIDTH HYPHEN-MINUS}\N{FULLWIDTH COMMERCIAL AT}]|[\t\r]"
 )
 
 Cell = str | int | None
@@ -25,7 +25,7 @@ Cell = str | int | None
 def text(value: str) -> str:
     """Return a text from a contract, which anybody may have written, with an apostrophe before a
     formula."""
-    return _FORMULA.sub(r"\1'", value)
+    return f"'{value}" if _FORMULA.match(value) else value
 
 
 def lines(rows: Iterable[Sequence[Cell]]) -> bytes:

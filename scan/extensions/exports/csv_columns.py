@@ -42,32 +42,18 @@ class Column(NamedTuple):
 
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?", re.ASCII)
-_NUMBER_IN_JSON = re.compile(r'("-?[0-9]+(?:\.[0-9]+)?")', re.ASCII)
 
 
 def plain(value: Any) -> Cell:
     """Return a value of JSON as a cell: numbers in their digits, flags and lists as in JSON."""
-    if value is None or (isinstance(value, str) and _NUMBER.fullmatch(value)):
-        return value
     if isinstance(value, str):
-        return csv_text.text(value)
-    return _json(orjson.dumps(value).decode())
+        return stored(value)
+    return None if value is None else orjson.dumps(value).decode()
 
 
 def stored(text: str) -> str:
     """Return a text of a table, or a list in JSON that it has, as a cell: numbers in digits."""
-    if _NUMBER.fullmatch(text):
-        return text
-    try:
-        is_list = text[:1] in ("[", "{") and bool(orjson.loads(text))
-    except ValueError:
-        is_list = False
-    return _json(text) if is_list else csv_text.text(text)
-
-
-def _json(text: str) -> str:
-    parts = _NUMBER_IN_JSON.split(text)  # every second one is a number
-    return "".join(part if n % 2 else csv_text.text(part) for n, part in enumerate(parts))
+    return text if _NUMBER.fullmatch(text) else csv_text.text(text)
 
 
 GROUPS = {
