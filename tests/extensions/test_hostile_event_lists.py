@@ -12,6 +12,7 @@ from scan.extensions.events.tests.test_following import following
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
+from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
@@ -302,3 +303,29 @@ def test_what_is_not_followed_says_how_it_would_be(client):
     other = client.get(f"/api/v1/contracts/0x{'cd' * 20}/events")
     assert other.status_code == 404
     assert "scan events add" in other.json["error"]
+
+
+def test_an_event_is_meant_by_its_own_name_alone(client, service_url):
+    """Not by that of its view, which may be another event's name; and is there at once."""
+    address = "0x" + "ed" * 20
+    path = f"/api/v1/contracts/{address}/events"
+    inputs = [{"name": "n", "type": "uint256", "indexed": False}]
+    upper, lower = ({"type": "event", "name": n, "inputs": inputs} for n in ("Deposit", "deposit"))
+    connection, followed = following(service_url)
+    with connection:
+        for abi in ([upper], [upper, lower]):
+            followed.add(bytes.fromhex(address[2:]), "named", json.dumps(abi))
+            followed.make_views()
+            names = [one["name"] for one in abi]
+            wait_until(
+                lambda names=names: (
+                    [one["name"] for one in client.get(path).json.get("events", ())] == names
+                )
+            )
+            assert client.get(f"{path}/Deposit").status_code == 200
+            found = client.get(f"{path}/deposit").status_code
+            assert found == (200 if lower in abi else 404)
+        for view, name in (("deposit", "Deposit"), ("deposit_2", "deposit")):
+            page = client.get(f"/address/{address}?tab=events&event={view}").text
+            assert f"<h2>{name}</h2>" in page
+        assert client.get(f"{path}/deposit_2").status_code == 200

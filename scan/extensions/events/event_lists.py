@@ -14,7 +14,13 @@ from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.events import event_filters
 from scan.extensions.events.event_decoding import KEYS
 from scan.extensions.events.event_filters import EQUAL, FormFilter, Parameter
-from scan.extensions.events.event_tables import MALFORMED, OF_LOG, EventTable, read_table
+from scan.extensions.events.event_tables import (
+    MALFORMED,
+    OF_LOG,
+    EventTable,
+    identifier,
+    read_table,
+)
 from scan.hex import to_hex
 from scan.http.list_responses import ORDERED
 from scan.queries.list_pages import Page, Window, in_kept_blocks
@@ -116,9 +122,10 @@ def event_record(
     }
 
 
-def find(reader: Reader, address: bytes, event: str) -> FollowedEvent:
-    """Return a contract's event by its name, that of its view without the contract's, its signature
-    or its first topic. Raises NotFound, and InvalidParameter for the name of several."""
+def find(reader: Reader, address: bytes, event: str, *, is_view: bool = False) -> FollowedEvent:
+    """Return a contract's event by its name, its signature or its first topic, or by the name of
+    its view without the contract's: first where it `is_view`, else where that is not the event's
+    name in other letters. Raises NotFound, and InvalidParameter for the name of several."""
     name, topic, signature = _meant(event)
     contract, complete_from, views = reader.row(
         "queries/event_views_find", address=address, name=name, topic=topic, signature=signature
@@ -127,7 +134,9 @@ def find(reader: Reader, address: bytes, event: str) -> FollowedEvent:
         raise not_followed(address)
     rows = orjson.loads(views)
     by_name = [row for row in rows if row["event"] == name]
-    rows = by_name or rows
+    by_view = [row for row in rows if row["view"] == f"{contract}_{name}"]
+    others = [row for row in rows if identifier(row["event"], "event") != name]
+    rows = by_view or by_name or rows if is_view else by_name or others
     if topic is not None:
         rows = [_of_signature(row, topic, signature) for row in rows]
         rows = [row for row in rows if row["forms"]]

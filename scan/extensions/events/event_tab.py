@@ -32,7 +32,7 @@ def names(of_request: Reader, address: bytes) -> Sequence[tuple[str, str]]:
 
 def respond(address: bytes, event: str) -> Response:
     text = to_hex(address)
-    followed = event_lists.find(reader(), address, event)
+    followed = event_lists.find(reader(), address, event, is_view=True)
     spellings = followed.spellings
 
     def read(window: Window, filters: Mapping[str, str]) -> Page:
@@ -41,7 +41,7 @@ def respond(address: bytes, event: str) -> Response:
 
     shown = filtered_lists.filtered_list(
         f"/address/{text}",
-        f"/contracts/{text}/events/{quote(event, safe='')}",
+        f"/contracts/{text}/events/{quote(followed.table.signature, safe='')}",
         [*_fields(followed, spellings), *filtered_lists.RANGES],
         read,
         tab="events",

@@ -43,8 +43,8 @@ null where that of the block has none."""
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
-    add = arguments.add_command(actions, "add", "follow a contract", ADD, run_add)
-    add.add_argument("address", type=_address, metavar="ADDRESS")
+    add = arguments.add_command(actions, "add", "follow contracts", ADD, run_add)
+    add.add_argument("addresses", type=_address, metavar="ADDRESS", nargs="+")
     add.add_argument("--abi", type=Path, metavar="FILE", help="its ABI, or a build's JSON file")
     add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
     arguments.add_command(actions, "list", "print what is followed, and its views", run=run_list)
@@ -89,39 +89,45 @@ def _read_abi(path: Path) -> str:
 def run_add(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE once all older logs are there, NOT_DONE where some cannot be filled now."""
     abi = None if options.abi is None else _read_abi(options.abi)
+    if options.name is not None and len(options.addresses) > 1:
+        raise SettingError("--name", options.name, "is the name of one contract")
+    return max(_add(settings, address, options.name, abi) for address in options.addresses)
+
+
+def _add(settings: Settings, address: bytes, name: str | None, abi: str | None) -> int:
     with (
         long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work,
         opened(work.settings) as following,
     ):
-        added = following.add(options.address, options.name, abi)
+        added = following.add(address, name, abi)
         following.make_views()
-        total = following.missing_blocks(options.address)
+        total = following.missing_blocks(address)
         progress = long_work.Progress(max(total, 1), f"{added.name}: filled")
         problem, filled = None, 0
         while not work.stop.is_set():
-            fill = next((f for f in following.fills() if f.address == options.address), None)
+            fill = next((f for f in following.fills() if f.address == address), None)
             if fill is None:
                 break
             if (count := following.fill(fill)) is not None:
                 filled += count
             else:  # perhaps as the indexer fills them, too
-                problem = _contract(following, options.address).problem
+                problem = _contract(following, address).problem
                 if problem is not None:
                     break
                 work.stop.wait(long_work.POLL_S)
-                filled = total - following.missing_blocks(options.address)
+                filled = total - following.missing_blocks(address)
             progress.show(filled)
         progress.end()
         following.make_views()
-        total = _contract(following, options.address).undecoded
+        total = _contract(following, address).undecoded
         progress = long_work.Progress(max(total, 1), f"{added.name}: decoded", unit="logs")
         decoded = 0
         while not work.stop.is_set() and (count := following.decode()):
             progress.show(min(decoded := decoded + count, total))
         progress.end()
-        contract = _contract(following, options.address)
+        contract = _contract(following, address)
         print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
-        print_lines(*(f"events.{view}" for view in following.views(options.address)))
+        print_lines(*(f"events.{view}" for view in following.views(address)))
         print_lines(*_remarks(contract))
         if (problem or contract.views_problem) is None and not work.stop.is_set():
             return long_work.DONE
@@ -132,6 +138,8 @@ def _remarks(contract: FollowedContract) -> Iterator[str]:
     """Yield what is not as it was meant to be."""
     if contract.problem is not None:
         yield contract.problem
+    if not contract.views and contract.views_problem is None and not contract.left_out:
+        yield "no events are known of it: no code there is verified or built; give --abi"
     if contract.views_problem is not None:
         yield f"views cannot be made: {contract.views_problem}"
     if contract.undecoded:

@@ -245,6 +245,7 @@ class Following:
                 implementations=sorted(implementations),
                 left_out=max((events_in(v.entries).left_out for v in versions), default=0),
             )
+            tx.execute("indexer/chain_notify")
 
     def _versions(self, address: bytes) -> tuple[list[Version], set[bytes]]:
         """Return the ABIs that a contract had, by the blocks of its code and its implementations,

@@ -410,6 +410,22 @@ def test_a_killed_command_is_continued(coffers, database_url, tmp_path):
     assert amounts(database_url) == [*range(1, 1200)]
 
 
+def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known(
+    coffers, database_url
+):
+    nothing = f"0x{'1c' * 20}"
+    with Indexing(database_url, coffers.anvil.url, until=coffers.anvil.head()):
+        coffers.build(database_url)
+        added = scan("events", "add", coffers.first, nothing, DATABASE_URL=database_url)
+        named = ("--name", "coffer")
+        refused = scan("events", "add", coffers.first, nothing, *named, DATABASE_URL=database_url)
+    assert added.returncode == 0, added.stderr
+    assert "first: all logs from block 0 on" in added.stdout
+    assert "contract_1c1c1c1c: all logs from" in added.stdout
+    assert added.stdout.count("no events are known of it") == 1
+    assert refused.returncode != 0 and "--name" in refused.stderr
+
+
 def test_beside_the_indexer_builds_become_views_with_all_logs(coffers, database_url):
     anvil = coffers.anvil
     with Indexing(database_url, anvil.url, until=anvil.head()) as index:
