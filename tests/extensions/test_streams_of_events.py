@@ -173,6 +173,9 @@ def test_an_event_of_two_forms_is_once_in_every_door(database_url, logs):
     assert len(file.text.splitlines()) == 7
     rows = execute(database_url, "SELECT b, is_malformed FROM events.any_changed ORDER BY 1, 2")
     assert rows == [*((n, False) for n in (0, 1, 3, 4)), *[(None, True)] * 2]
+    of_emitter = "FROM v1.logs WHERE address_bytes = %s"
+    counted = f"SELECT count(*), count(DISTINCT log_index + 1000 * block_number) {of_emitter}"
+    assert execute(database_url, counted, address_of(emitter)) == [(6, 6)]
     bodies = "SELECT body::json#>'{data,event,args}' FROM event_bodies ORDER BY id"
     assert [args for (args,) in execute(database_url, bodies)] == expected
 

@@ -32,7 +32,7 @@ SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transactio
 FROM transactions t
 JOIN blocks b ON b.number = t.block_number;
 
--- Where SCAN_LOGS has them stored.
+-- Those that SCAN_LOGS has stored, and those of followed contracts, which have no ordinal.
 CREATE OR REPLACE VIEW v1.logs AS
 SELECT l.ordinal, l.block_number, b.timestamp, l.log_index, hex(t.hash) AS transaction_hash,
     hex(l.address) AS address, hex(e.topic0) AS topic0, hex(nullif(substr(l.topics, 1, 32), '')) AS topic1,
@@ -42,6 +42,21 @@ FROM logs l
 JOIN blocks b ON b.number = l.block_number
 LEFT JOIN transactions t ON t.ordinal = b.transactions_before + l.transaction_index
 LEFT JOIN event_topics e ON e.topic_id = l.topic_id;
+DO $$
+BEGIN
+    IF to_regclass('contract_events') IS NOT NULL THEN
+        EXECUTE 'CREATE OR REPLACE VIEW v1.logs AS ' || rtrim(pg_get_viewdef('v1.logs'::regclass), ';') || '
+            UNION ALL
+            SELECT NULL, e.block_number, b.timestamp, e.log_index, hex(t.hash), hex(e.address), hex(e.topic0),
+                hex(e.topic1), hex(e.topic2), hex(e.topic3), hex(e.data), e.address, e.topic0
+            FROM contract_events e
+            JOIN blocks b ON b.number = e.block_number
+            LEFT JOIN transactions t ON t.ordinal = b.transactions_before + e.transaction_index
+            WHERE e.data IS NOT NULL AND NOT EXISTS (
+                SELECT FROM event_topics k, chain c WHERE k.topic0 = e.topic0 AND c.stored_logs = ''standard'')';
+    END IF;
+END
+$$;
 
 CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
