@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from tests.support.anvil import Anvil
+from tests.support.faulty_node import FaultyNode, no_development
 from tests.support.serving import ROOT, completed
 from tests.test_extensions import tree
 
@@ -34,9 +35,9 @@ print(json.dumps([client.get(path).text for path in paths]))
 """
 
 
-def ask(tree, url, node, *paths):
+def ask(tree, url, rpc_url, head, *paths):
     result = completed(
-        [sys.executable, "-c", INDEX_AND_ASK, url, node.url, str(node.head()), *paths],
+        [sys.executable, "-c", INDEX_AND_ASK, url, rpc_url, str(head), *paths],
         cwd=tree,
         env=os.environ | {"PYTHONPATH": f"{tree}:{ROOT}"},
     )
@@ -48,7 +49,11 @@ def ask(tree, url, node, *paths):
 def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, postgres):
     for name in ("pings", "ping_chain"):
         shutil.copytree(MADE_UP / name, tree / "scan" / "extensions" / name)
-    with Anvil("--chain-id", "77777") as node, postgres.cloned("template0") as url:
+    with (
+        Anvil("--chain-id", "77777") as node,
+        FaultyNode(node.url, no_development) as served,
+        postgres.cloned("template0") as url,
+    ):
         for account, times in ((0, 2), (1, 1), (0, 3)):
             for _ in range(times):
                 node.send(node.accounts[account], PINGED, value=1)
@@ -63,7 +68,9 @@ def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, po
             one + "&format=csv",
             "/api/v1/openapi.json",
         )
-        every, own, block, history, transactions, file, document = ask(tree, url, node, *paths)
+        every, own, block, history, transactions, file, document = ask(
+            tree, url, served.url, node.head(), *paths
+        )
         assert [row["blockNumber"] for row in every["pings"]] == [3, 3, 3, 2, 1, 1]
         assert (every["total"], own["total"], block["pingCount"]) == (6, 5, 2)
         assert len(file.splitlines()) == 1 + 5
@@ -74,7 +81,7 @@ def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, po
         assert sum(int(row["amount"]) for row in history["history"]) == fees > 0
         node.reorganise(2)
         node.mine(2)
-        every, own, block, history = ask(tree, url, node, *paths[:4])
+        every, own, block, history = ask(tree, url, served.url, node.head(), *paths[:4])
         assert [row["blockNumber"] for row in every["pings"]] == [1, 1]
         assert (every["total"], own["total"], block["pingCount"]) == (2, 2, 2)
         assert len(history["history"]) == 1

@@ -16,8 +16,8 @@ _METHODS = (
     ("hardhat_metadata", "instanceId", "forkedNetwork"),
     ("anvil_nodeInfo", "forkConfig", "forkConfig"),
 )
-# The first word of web3_clientVersion of those that have neither.
-_PROGRAMS = frozenset(("ganache",))
+# The first words of web3_clientVersion.
+_PROGRAMS = frozenset(("anvil", "hardhatnetwork", "ganache"))
 
 
 class NodeKind(NamedTuple):

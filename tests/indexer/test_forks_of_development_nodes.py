@@ -14,7 +14,6 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 
 FORKED_AT = 250
-KIND_METHODS = ("hardhat_metadata", "anvil_nodeInfo", "web3_clientVersion")
 
 
 @pytest.fixture(scope="module")
@@ -394,6 +393,7 @@ OF_PROVIDERS = [{}, {"status": "ok"}, {"forkedNetwork": None}, None, "0x", [], T
     ("answers", "expected"),
     [
         (GANACHE, True),
+        ({"web3_clientVersion": "anvil/v1.4.0"}, True),
         ({"web3_clientVersion": "Geth/anvil-ganache/v1.16.7/linux-amd64/go1.24"}, False),
         *(({"hardhat_metadata": answer}, False) for answer in OF_PROVIDERS),
         *(({"anvil_nodeInfo": answer}, False) for answer in OF_PROVIDERS),
@@ -406,7 +406,7 @@ def test_a_node_is_for_development_as_its_program_says(answers, expected, anvil)
     def alter(call, answer):
         if call["method"] in answers:
             answer.update(result=answers[call["method"]])
-        elif call["method"] in KIND_METHODS:
+        elif call["method"] in faulty_node.OF_DEVELOPMENT:
             answer.update(error={"code": -32601, "message": "method not found"})
             del answer["result"]
 

@@ -204,7 +204,7 @@ def test_a_development_node_is_followed_past_finality(anvil, database_url, postg
 @pytest.fixture
 def other_chain():
     """A chain of which the node does not say that it is a developer's."""
-    fault = faulty_node.refuse(lambda call: call["method"] in faulty_node.OF_DEVELOPMENT)
+    fault = faulty_node.no_development
     with Anvil("--chain-id", "7") as anvil, faulty_node.FaultyNode(anvil.url, fault) as node:
         yield anvil, node
 

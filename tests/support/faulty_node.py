@@ -242,7 +242,8 @@ def other_block(_, answer):
 
 
 # By which a node says that it is a developer's.
-OF_DEVELOPMENT = {"hardhat_metadata", "anvil_nodeInfo"}
+OF_DEVELOPMENT = {"hardhat_metadata", "anvil_nodeInfo", "web3_clientVersion"}
+no_development = refuse(lambda call: call["method"] in OF_DEVELOPMENT)
 
 
 def refuse_method(method):
