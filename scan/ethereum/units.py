@@ -2,6 +2,8 @@
 
 COIN_DECIMALS = 18
 GWEI_DECIMALS = 9
+MAX_FRACTION_DIGITS = 6
+MAX_WHOLE_DIGITS = 21  # of an amount that is written out
 
 
 def in_units(value: int, decimals: int | None = COIN_DECIMALS, separator: str = "") -> str:
@@ -13,3 +15,20 @@ def in_units(value: int, decimals: int | None = COIN_DECIMALS, separator: str = 
     whole, fraction = divmod(abs(value), 10 ** (decimals or 0))
     rest = f".{fraction:0{decimals}d}".rstrip("0") if fraction else ""
     return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"
+
+
+def shortened(value: int, decimals: int) -> str:
+    """Return an amount in units, truncated as `1,234.567891…`; a huge one as `1.15e59`."""
+    digits, _, rest = in_units(value, decimals).partition(".")
+    if len(digits) > MAX_WHOLE_DIGITS:
+        return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
+    whole = int(digits)
+    if not rest:
+        return f"{whole:,}"
+    zeros = len(rest) - len(rest.lstrip("0"))
+    if not whole and zeros > MAX_WHOLE_DIGITS:
+        return f"{rest[zeros]}e-{zeros + 1}"
+    most = max(MAX_FRACTION_DIGITS, zeros + 3) if not whole else MAX_FRACTION_DIGITS
+    cut = rest[:most].rstrip("0") if len(rest) > most else rest
+    ellipsis = "…" if len(rest) > most else ""
+    return f"{whole:,}.{cut or '0'}{ellipsis}"

@@ -16,14 +16,14 @@ from urllib.parse import parse_qs, urlsplit
 import orjson
 
 from scan.database.connection import Database
-from scan.ethereum import checksums
+from scan.ethereum import units
+from scan.ethereum.checksums import short
 from scan.ethereum.text_cleaning import clean
 
 MAX_NAME = 24  # characters
 MAX_NAME_DIGITS = 4  # more of them in a name may be a telephone number
 MAX_SUMMARY = 300  # characters
 MAX_DIGITS = 40  # of a number
-FRACTION_DIGITS = 6
 _SIGNS = frozenset("- .")
 # Those of our own sentences, and of amounts, quoted names and numbers of items in them.
 _SIGNS_OF_SUMMARIES = _SIGNS | frozenset("+$,()\u201c\u201d\u2026\u00d7#")
@@ -87,7 +87,7 @@ class Form(NamedTuple):
         receiver: str,
         bodies: Sequence[bytes],
     ) -> tuple[bytes, int]:
-        """Return the body of one message about events, with a link each to `pages`, the address of
+        """Return the body of one message about events, with links each to `pages`, the address of
         the pages, if there is one, and how many of the events it has, from the first one on. Raises
         DatabaseError."""
         events = [orjson.loads(body) for body in bodies]
@@ -104,9 +104,10 @@ class Form(NamedTuple):
             line += f"; suspicious: {SUSPICIONS[findings.suspicions[place]]}, sent by another"
         if transaction in findings.summaries and not _is_apart(event["data"]):
             line = f"{plain_summary(findings.summaries[transaction], findings.units)}: {line}"
-        if pages:
-            url = html.escape(f"{pages}/tx/{transaction}")
-            line += " " + self.link.format(url=url, text="Transaction")
+        watched = event["data"]["watchAddress"]
+        links = {f"tx/{transaction}": "Transaction", f"address/{watched}": "Watched address"}
+        for path, text in links.items() if pages else ():
+            line += " " + self.link.format(url=html.escape(f"{pages}/{path}"), text=text)
         return line
 
 
@@ -189,7 +190,7 @@ def _teams(text: str, _: str) -> dict[str, Any]:
 FORMATS: Mapping[str, Form] = {
     "slack": Form(_slack, "<{url}|{text}>", 1.0, 4000),
     # 30 a minute for a channel, 5 in 2 s
-    "discord": Form(_discord, "[{text}](<{url}>)", 1.0, 2000),
+    "discord": Form(_discord, "[{text}](<{url}>)", 2.0, 2000),
     # 20 a minute for a group
     "telegram": Form(_telegram, '<a href="{url}">{text}</a>', 3.0, 4096),
     "teams": Form(_teams, "[{text}]({url})", 1.0, 8000),
@@ -265,26 +266,16 @@ def _unit(token: str, units: Mapping[str | None, Unit]) -> Unit:
 
 
 def amount(value: str, unit: Unit) -> str:
-    """Return an amount, a whole number of smallest units, in units, cut after some digits."""
-    decimals = unit.decimals or 0
-    digits = value.zfill(decimals + 1)
-    whole, fraction = digits[: len(digits) - decimals], digits[len(digits) - decimals :]
-    fraction = fraction[:FRACTION_DIGITS].rstrip("0")
-    if whole == "0" and not fraction and value != "0":
-        return f"less than 0.{'0' * (FRACTION_DIGITS - 1)}1 {unit.name}"
+    """Return an amount, a whole number of smallest units, in units, as sentences about transactions
+    have it."""
     smallest = "" if unit.decimals is not None else "smallest units of "
-    return f"{_digits(whole)}{'.' + fraction if fraction else ''} {smallest}{unit.name}"
+    return f"{units.shortened(int(value), unit.decimals or 0)} {smallest}{unit.name}"
 
 
 def _digits(number: str) -> str:
     """Return a whole number in groups, so that it is no telephone number; a huge one is cut."""
     cut = f"{number[:6]}…{number[-6:]}"
     return f"{int(number):,}" if len(number) <= MAX_DIGITS else cut
-
-
-def short(text: str) -> str:
-    """Return an address or a hash that is cut in its middle."""
-    return f"{text[:8]}…{text[-6:]}"
 
 
 def plain(name: str, most: int = MAX_NAME) -> str:
@@ -308,13 +299,13 @@ def _plain_part(part: SummaryPart, units: Mapping[str | None, Unit]) -> str:
     text = _QUOTED.sub(lambda quoted: f"\u201c{plain(quoted[1], MAX_SUMMARY)}\u201d", part.text)
     if part.address is None:
         return text
-    is_bare = "\u201c" not in text and checksums.short(part.address) not in text
+    is_bare = "\u201c" not in text and short(part.address) not in text
     if part.type == "token" and is_bare:
         amount_of, _, symbol = text.rpartition(" ")
         return (
             f"{amount_of} {units[part.address].name if part.address in units else symbol}".strip()
         )
-    return text.replace(checksums.short(part.address), short(part.address))
+    return text
 
 
 def _without_markup(text: str, signs: Collection[str]) -> str:

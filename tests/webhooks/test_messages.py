@@ -15,7 +15,7 @@ from tests.webhooks.test_limits import CLIENT, create
 
 OWNER, SHOP = address("owner"), address("shop")
 PAGES = "https://scan.example.org"
-QUOTED = f"{to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-6:]}"
+QUOTED = f"{to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-4:]}"
 
 
 def lines_of(form, body):
@@ -206,12 +206,12 @@ def test_a_suspicious_transfer_is_called_so(webhooks, receiver, amount, symbol, 
     ("value", "decimals", "text"),
     [
         ("1500000", 6, "1.5 T"),
-        ("1234567890123456789012", 18, "1,234.567890 T".replace("890 T", "89 T")),
-        ("1", 18, "less than 0.000001 T"),
+        ("1234567890123456789012", 18, "1,234.56789… T"),
+        ("1", 18, "0.000000000000000001 T"),
         ("0", 18, "0 T"),
         ("7", 0, "7 T"),
         ("7", None, "7 smallest units of T"),
-        (str(2**256 - 1), 0, "115792…639935 T"),
+        (str(2**256 - 1), 0, "1.15e77 T"),
     ],
 )
 def test_amounts_are_cut_never_rounded_up(value, decimals, text):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scan.api.renamed_fields import recording
 from scan.ethereum.checksums import short
 from scan.ethereum.text_cleaning import clean
-from scan.ethereum.units import COIN_DECIMALS, in_units
+from scan.ethereum.units import COIN_DECIMALS, shortened
 from scan.pages.formatting import exchange_name
 from scan.queries.filter_values import WITH_AMOUNTS
 
@@ -15,8 +15,6 @@ recorded = recording(__file__)
 
 MAX_SYMBOL = 20
 MAX_NAME = 40
-MAX_FRACTION_DIGITS = 6
-MAX_WHOLE_DIGITS = 21  # of an amount that is written out
 MAX_ASSETS = 3  # named in a list
 TIMES = "\u00d7"
 
@@ -144,15 +142,15 @@ def exchange_part(name: str | None, pool: str) -> Part:
 def asset_part(names: Names, asset: Asset, value: int) -> Part:
     """Show an amount of an asset. The amount is never negative."""
     if asset.address is None:
-        return Part(f"{amount(value, COIN_DECIMALS)} {names.coin}", "coin", value=str(value))
+        return Part(f"{shortened(value, COIN_DECIMALS)} {names.coin}", "coin", value=str(value))
     token = names.token(asset.address)
     if asset.token_id is not None:
-        several = f"{amount(value, 0)} {TIMES} " if token.get("type") in WITH_AMOUNTS else ""
+        several = f"{shortened(value, 0)} {TIMES} " if token.get("type") in WITH_AMOUNTS else ""
         text = f"{several}{_collection(names, asset.address)} #{_short_id(asset.token_id)}"
         return _token_part(names, asset.address, text, "item", asset.token_id, value)
     symbol = _symbol(names, asset.address)
     unit = symbol if token else f"units of {symbol}"
-    text = f"{amount(value, token.get('decimals', 0))} {unit}"
+    text = f"{shortened(value, token.get('decimals', 0))} {unit}"
     return _token_part(names, asset.address, text, value=value)
 
 
@@ -187,23 +185,6 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
         elif part.text:
             result.append(part)
     return tuple(result)
-
-
-def amount(value: int, decimals: int) -> str:
-    """Return an amount in units, truncated as `1,234.567891…`; a huge one as `1.15e59`."""
-    digits, _, rest = in_units(value, decimals).partition(".")
-    if len(digits) > MAX_WHOLE_DIGITS:
-        return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
-    whole = int(digits)
-    if not rest:
-        return f"{whole:,}"
-    zeros = len(rest) - len(rest.lstrip("0"))
-    if not whole and zeros > MAX_WHOLE_DIGITS:
-        return f"{rest[zeros]}e-{zeros + 1}"
-    most = max(MAX_FRACTION_DIGITS, zeros + 3) if not whole else MAX_FRACTION_DIGITS
-    cut = rest[:most].rstrip("0") if len(rest) > most else rest
-    ellipsis = "…" if len(rest) > most else ""
-    return f"{whole:,}.{cut or '0'}{ellipsis}"
 
 
 def _symbol(names: Names, address: str) -> str:

@@ -112,12 +112,12 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
         [request] = receiver.wait_for(1)
     of_transaction, of_transfer, failed = request.event["content"].split("\n")
     owner = to_hex(OWNER)
-    token = f"({to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-6:]})"
-    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-6:]}, sent 1.5 “everyone channel” {token}"
+    token = f"({to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-4:]})"
+    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-4:]}, sent 1.5 “everyone channel” {token}"
     assert of_transaction.startswith(sentence)
     assert of_transfer.startswith(sentence)
     assert (
-        f"{owner[:8]}…{owner[-6:]} received 1.5 “everyone channel xhttpse” {token}" in of_transfer
+        f"{owner[:8]}…{owner[-4:]} received 1.5 “everyone channel xhttpse” {token}" in of_transfer
     )
     assert "called" in of_transaction
     assert failed.startswith(f"{to_hex(SHOP)[:8]}…")

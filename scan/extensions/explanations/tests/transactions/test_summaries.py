@@ -4,7 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding
-from scan.ethereum import text_cleaning
+from scan.ethereum import text_cleaning, units
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.explanations.transactions import summary_parts, transaction_summary
@@ -246,7 +246,7 @@ AMOUNTS = [
 
 @pytest.mark.parametrize(("value", "decimals", "text"), AMOUNTS)
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
-    assert summary_parts.amount(value, decimals) == text
+    assert units.shortened(value, decimals) == text
 
 
 def test_clean_text_has_one_line_without_hidden_characters():
