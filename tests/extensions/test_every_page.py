@@ -37,6 +37,8 @@ OTHER = {  # answers of the pages' interface that are no pages
     "/nft/<address>",  # of a form, which leads to an item
     "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
     "/server/repo-ui/<chain_id>/<address>",
+    "/repo-ui/contracts/<match>/<chain_id>/<address>/",
+    "/server/repo-ui/contracts/<match>/<chain_id>/<address>/",
 }
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 # Columns whose decimal points are not below each other, by their heads.

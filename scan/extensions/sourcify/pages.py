@@ -15,7 +15,9 @@ views = Blueprint("pages_sourcify", __name__)
 
 @views.get("/repo-ui/<chain_id>/<address>")
 @views.get("/server/repo-ui/<chain_id>/<address>")
-def show_contract(chain_id: str, address: str) -> Response:
+@views.get("/repo-ui/contracts/<match>/<chain_id>/<address>/")  # as Hardhat 2 prints it
+@views.get("/server/repo-ui/contracts/<match>/<chain_id>/<address>/")
+def show_contract(chain_id: str, address: str, match: str = "") -> Response:
     contract = address_of(address)
     if canonical_id(chain_id) != reader().sources.chain_id.read():
         raise NotFound(f"This is not the explorer of chain {chain_id}.")

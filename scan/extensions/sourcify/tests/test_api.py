@@ -54,12 +54,19 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     assert set(job) == expected
 
 
-@pytest.mark.parametrize("server", ["", "/server"])
-def test_the_page_that_hardhat_prints_after_a_verification(explorer, stored, server):
+OF_HARDHAT = [
+    f"{server}/repo-ui/{path}"
+    for server in ("", "/server")
+    for path in ("{}/{}", "contracts/partial_match/{}/{}/", "contracts/full_match/{}/{}/")
+]
+
+
+@pytest.mark.parametrize("page", OF_HARDHAT)
+def test_the_page_that_hardhat_prints_after_a_verification(explorer, stored, page):
     browser = {"Accept": "text/html"}
 
     def shown(chain, address):
-        path = f"{server}/repo-ui/{chain}/{address}"
+        path = page.format(chain, address)
         return explorer.client.get(path, headers=browser)
 
     verified = shown(CHAIN, stored)
