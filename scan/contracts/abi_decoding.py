@@ -11,9 +11,10 @@ import time
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from itertools import islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar, cast
 
 import orjson
@@ -36,7 +37,8 @@ from scan.ethereum.rlp_and_tries import keccak256
 
 # The evidence that an implementation runs for its proxy; see proxy_contracts.py.
 CODE, TRACE, CLAIM = "code", "trace", "claim"
-BUILD = "build"  # the source of entries of an ABI that the operator has built
+# Sources of entries of an ABI that the operator has built, or gave.
+BUILD, FOLLOWED = "build", "followed"
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = tuple(
@@ -53,6 +55,7 @@ MAX_ENTRIES = 2000  # of an ABI
 MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
 LIBRARY = "library"  # the key of an ABI's entry for the library that declares it
+UNNAMED = ("receive", "fallback")
 HASH = AbiType("bytesN", "bytes32", 32)
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
 _T = TypeVar("_T")
@@ -78,7 +81,7 @@ class AbiIndex(NamedTuple):
     """An ABI's functions and errors by selector, events by their first topic, and anonymous events
     by the number of their topics and the size of their data, None where it varies. Of an
     implementation with the evidence that it runs for a proxy, and the functions of which that holds
-    where it is a trace: of others it is a claim."""
+    where it is a trace: of others it is a claim. `unnamed` has fallback() and receive(), if any."""
 
     functions: Mapping[bytes, Sequence[Entry]]
     events: Mapping[bytes, Sequence[Entry]]
@@ -86,6 +89,7 @@ class AbiIndex(NamedTuple):
     errors: Mapping[bytes, Sequence[Entry]]
     evidence: str | None = None
     traced: Collection[bytes] = ()
+    unnamed: Mapping[str, Entry] = MappingProxyType({})
 
     def functions_of(self, selector: bytes) -> Sequence[Entry]:
         """Return the functions with a selector, with the evidence."""
@@ -113,11 +117,12 @@ def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
             break
         _add(index, definition, source)
     functions, events, anonymous, errors, *_ = map(dict, index[:4])
-    return AbiIndex(functions, events, anonymous, errors)
+    return AbiIndex(functions, events, anonymous, errors, unnamed=index.unnamed)
 
 
 def _empty_index() -> Any:
-    return AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list), defaultdict(list))
+    new = partial(defaultdict[Any, Any], list)
+    return AbiIndex(new(), new(), new(), new(), unnamed={})
 
 
 def _count_types(entry: Any) -> int:
@@ -132,7 +137,11 @@ def _count_types(entry: Any) -> int:
 
 def _add(index: Any, definition: Any, source: str, standard: str | None = None) -> None:
     kinds = ("function", "event", "error")
-    if not isinstance(definition, dict) or definition.get("type", "function") not in kinds:
+    if not isinstance(definition, dict):
+        return
+    if (kind := definition.get("type", "function")) in UNNAMED:
+        index.unnamed[kind] = _entry({"name": kind, "inputs": []}, source, standard)
+    if kind not in kinds:
         return
     try:
         entry = _entry(definition, source, standard)
@@ -224,6 +233,13 @@ def functions_of(
     yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
 
 
+def unnamed_function(calldata: bytes, abis: Sequence[AbiIndex]) -> "Decoded | None":
+    """Return the function that a contract runs where it has none with the selector of a call."""
+    names = UNNAMED[bool(calldata) :]
+    entry = next((abi.unnamed[n] for n in names for abi in abis if n in abi.unnamed), None)
+    return entry and Fit(entry, []).decoded()
+
+
 def events_of(
     topic: bytes, abis: Sequence[AbiIndex], token_type: str | None
 ) -> Iterator[Sequence[Entry]]:
@@ -299,7 +315,7 @@ class Argument(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A decoded call, event or error; `source` is "verified", "build", "standard",
+    """A decoded call, event or error; `source` is "verified", "build", "followed", "standard",
     "imported" or, of logs of coin (EIP-7708), "protocol". `alternatives` are the arguments that it
     may have where that is not certain: those in which they differ have no value. `evidence` is that
     of the implementation whose ABI it is by, None where it is by that of the code that ran."""

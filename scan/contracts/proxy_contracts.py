@@ -104,13 +104,14 @@ class DelegatedCall(NamedTuple):
 class Delegation(NamedTuple):
     """How code may pass calls on. `proxy` is set where the code alone has the implementation, `way`
     where it is known, and `claims` are what it may say; `calls` are what traces show, the newest
-    first."""
+    first. `may_run_others`: it has a DELEGATECALL, though it is no proxy as far as is known."""
 
     kind: str = ""
     proxy: Proxy | None = None
     way: Way | None = None
     claims: tuple[Way, ...] = ()
     calls: tuple[DelegatedCall, ...] = ()
+    may_run_others: bool = False
 
     @property
     def depends_on_state(self) -> bool:
@@ -141,7 +142,9 @@ def stored_delegation(text: str | None, calls: str | None = None) -> Delegation:
         )
         for selector, implementation, number, hash_, parent in orjson.loads(calls or "[]")
     )
-    return Delegation(UNKNOWN, None, None, claims, traced) if claims or traced else NOT_DELEGATING
+    if claims or traced:
+        return Delegation(UNKNOWN, None, None, claims, traced)
+    return Delegation(may_run_others=True)
 
 
 def _known(way: Way) -> Delegation:

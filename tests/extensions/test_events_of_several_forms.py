@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from tests.support.explorer import standard_input
+from tests.support.anvil import encoded_call
+from tests.support.explorer import compiled, standard_input
 from tests.support.lists import post
 
 EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
@@ -161,3 +162,85 @@ def test_the_code_that_ran_decides(explorer):
         frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
         [traced] = [log["event"] for frame in frames for log in frame["logs"]]
         assert values_of(traced["arguments"]) == right and "alternatives" not in traced
+
+
+AGENTS = """
+contract Spell {
+    event Ran(uint256 indexed n, string what);
+    function act(uint256 n) external { require(n > 0, "none"); emit Ran(n, "cast"); }
+}
+contract Agent {
+    function execute(address s, bytes calldata d) external {
+        (bool ok,) = s.delegatecall(d);
+        require(ok);
+    }
+}
+contract Several {
+    event Begun(uint256 count);
+    function many(address[] calldata s, bytes[] calldata d) external {
+        emit Begun(s.length);
+        for (uint256 i; i < s.length; i++) {
+            (bool ok,) = s[i].delegatecall(d[i]);
+            require(ok);
+        }
+    }
+}
+contract Taker {
+    event Took(uint256 value);
+    fallback() external payable { emit Took(1); }
+    receive() external payable { emit Took(msg.value); }
+}
+contract Older { fallback() external payable {} }
+"""
+AGENTS_INPUT = standard_input({"a.sol": AGENTS})
+
+
+def test_code_that_runs_for_what_is_no_proxy_is_named_by_the_trace(explorer):
+    """Of an agent that nobody has verified, through another one, and beside its own events."""
+    spell = explorer.verified(AGENTS_INPUT, "0.8.28", "a.sol:Spell")
+    several = explorer.verified(AGENTS_INPUT, "0.8.28", "a.sol:Several")
+    agent, outer = (
+        explorer.deploy(compiled("0.8.28", AGENTS_INPUT, "a.sol", "Agent").creation)
+        for _ in range(2)
+    )
+    act = encoded_call("act(uint256)", 7)
+    execute = "execute(address,bytes)"
+    ran = ["7", "cast"]
+    for address, call, expected in (
+        (agent, encoded_call(execute, spell, act), [ran]),
+        (outer, encoded_call(execute, agent, encoded_call(execute, spell, act)), [ran]),
+        (
+            several,
+            encoded_call("many(address[],bytes[])", [spell] * 2, [act] * 2),
+            [["2"], ran, ran],
+        ),
+    ):
+        sent = explorer.send(address, f"0x{call.hex()}", gas=1_000_000)
+        record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+        assert [values_of(log["event"]["arguments"]) for log in record["logs"]] == expected
+        assert "logs.event" in record["unproven"]
+        listed = explorer.client.get(f"/api/v1/logs?address={address}&orderBy=asc").json["logs"]
+        assert [log["event"] for log in listed] == [log["event"] for log in record["logs"]]
+        for path in (f"transactions/{sent}", f"addresses/{address}"):
+            others = explorer.client.get(f"/api/v2/{path}/logs").json["items"]
+            names = {other["decoded"]["method_call"].partition("(")[0] for other in others}
+            assert names == {log["event"]["name"] for log in record["logs"]}
+        assert "Ran" in explorer.client.get(f"/tx/{sent}?tab=events").text
+
+
+def test_functions_without_a_name_are_named(explorer):
+    taker, older = (
+        explorer.verified(AGENTS_INPUT, "0.8.28", f"a.sol:{name}") for name in ("Taker", "Older")
+    )
+    for address, call, name in (
+        (taker, "0xdeadbeef01", "fallback"),
+        (taker, "0x01", "fallback"),
+        (taker, "0x", "receive"),
+        (older, "0x", "fallback"),
+    ):
+        sent = explorer.send(address, call, gas=1_000_000, value=5)
+        method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+        assert (method["signature"], method["arguments"]) == (f"{name}()", [])
+        [frame] = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+        assert frame["function"]["signature"] == f"{name}()"
+        assert explorer.client.get(f"/tx/{sent}").status_code == 200

@@ -19,6 +19,7 @@ from scan.api.renamed_fields import recording
 from scan.contracts import abi, abi_decoding
 from scan.contracts.abi_decoding import (
     BUILD,
+    FOLLOWED,
     AbiIndex,
     Argument,
     Decoded,
@@ -167,7 +168,10 @@ CANDIDATE_KINDS = (*KINDS, MESSAGE)
 VERIFIED, IMPLEMENTATION, STANDARD = "verified", "implementation", "standard"
 ELSEWHERE, IMPORTED, PROTOCOL = "verified_elsewhere", "imported", "protocol"
 TYPED_DATA = "typed_data"
-SOURCES = (VERIFIED, IMPLEMENTATION, BUILD, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL, TYPED_DATA)
+SOURCES = (
+    *(VERIFIED, IMPLEMENTATION, BUILD, FOLLOWED, STANDARD),
+    *(ELSEWHERE, IMPORTED, PROTOCOL, TYPED_DATA),
+)
 MAX_BYTES = 128 * 1024  # of what is decoded: nodes accept no larger transaction
 MAX_DECODED_BYTES = 512 * 1024  # of all candidates together; the first one's always are
 LARGE_BYTES = 16 * 1024  # what is larger is decoded two at a time
@@ -468,5 +472,5 @@ def _from(decoded: Decoded | None, source: str) -> Decoded | None:
     """Return what an ABI decoded, with its source; None for what only a standard decoded."""
     if decoded is None or decoded.source == STANDARD:
         return None
-    is_own = decoded.source in (PROTOCOL, BUILD)
+    is_own = decoded.source in (PROTOCOL, BUILD, FOLLOWED)
     return decoded if is_own else decoded._replace(source=source)

@@ -11,7 +11,15 @@ import orjson
 from scan.cached_values import LazyMapping, SizedCache
 from scan.contracts import abi_decoding, known_proxies, proxy_contracts
 from scan.contracts.abi import parse_signature
-from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
+from scan.contracts.abi_decoding import (
+    BUILD,
+    FOLLOWED,
+    AbiIndex,
+    DecodingBudget,
+    events_of,
+    functions_of,
+    index_abi,
+)
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import blocks, request_node
@@ -83,6 +91,13 @@ class Contract(NamedTuple):
         delegation = self.delegation
         return bool(delegation.kind) and delegation.proxy is None
 
+    def may_have_run_another(self, topics: Sequence[bytes]) -> bool:
+        """Whether its code may have run another's, which a trace alone says, to emit a log of no
+        event of its own or of standards."""
+        return self.delegation.may_run_others and not any(
+            events for topic in topics[:1] for events in events_of(topic, self.abis, None)
+        )
+
 
 def _with_lent(contract: Contract, abis: Iterable[AbiIndex]) -> Contract:
     """Return a contract with the ABIs of its implementation, too."""
@@ -117,7 +132,7 @@ def emitting(codes: Sequence[Contract], topics: Sequence[bytes]) -> Contract:
     return codes[-1]._replace(abis=abis) if codes else NO_CONTRACT
 
 
-_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface")
+_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt", "hasInterface", "followedAbi")
 NO_CONTRACT = Contract()
 NOW = Block(2**43 - 1, "the head")  # the largest number that the database has ordinals for
 
@@ -428,8 +443,9 @@ class ContractAbis:
     def _abis_of(
         self, rows: Mapping[Emitter, Mapping[str, Any]], budget: DecodingBudget
     ) -> dict[Emitter, AbiIndex]:
-        """Return the ABIs of contracts that are verified, or that the operator has built. Those
-        with the same code share an ABI, which is read once."""
+        """Return the ABIs of contracts that are verified, or that the operator has built, with the
+        events that he gave of followed ones. Those with the same code share an ABI, which is read
+        once."""
         abis: dict[Emitter, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
         for emitter, row in rows.items():
@@ -440,10 +456,18 @@ class ContractAbis:
             if index is None and budget.allows():
                 entries = self._interface(row)
                 index = index_abi(entries or (), "verified" if row["verifiedAddress"] else BUILD)
+                if row["followedAbi"]:
+                    index = self._with_followed(index, data(row["address"]))
                 self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
             if index is not None:
                 abis[emitter] = read[key] = index
         return abis
+
+    def _with_followed(self, index: AbiIndex, address: bytes) -> AbiIndex:
+        given = self._database.value("contracts/followed_abis_get", address=address)
+        of = index_abi(given or (), FOLLOWED)
+        anonymous = {**of.anonymous, **index.anonymous}
+        return index._replace(events={**of.events, **index.events}, anonymous=anonymous)
 
     def _interface(self, row: Mapping[str, Any]) -> Any:
         code_hash = data(row["codeHash"])

@@ -57,15 +57,19 @@ def method_of(
     budget: DecodingBudget,
 ) -> abi_decoding.Decoded | None:
     """Return the called method by the contract's ABIs or standards, or else by signatures that are
-    imported. Where its implementation changed in the block, it has all arguments that it may."""
+    imported; or the contract's function without a name that ran. Where its implementation changed
+    in the block, it has all arguments that it may."""
     readings = [
         decode_call(calldata, of.abis, of.token_type, budget=budget)
         for of in contract.readings or (contract,)
     ]
     method = _one_of(readings)
-    if method is not None or len(calldata) < 4:
-        return method
-    return abi_decoding.decode_call_by(calldata, imported.get(calldata[:4], ()), budget=budget)
+    if method is None and len(calldata) >= 4:
+        texts = imported.get(calldata[:4], ())
+        method = abi_decoding.decode_call_by(calldata, texts, budget=budget)
+    # What a proxy passes on, another contract's function may take.
+    has_own = method is None and not contract.delegation.kind
+    return abi_decoding.unnamed_function(calldata, contract.abis) if has_own else method
 
 
 def _one_of(readings: Iterable[abi_decoding.Decoded | None]) -> abi_decoding.Decoded | None:
@@ -352,6 +356,9 @@ def add_methods(
         if function is not None:
             signatures = [*{function.signature, *(verified.get(selector) or ())}]
         only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
+        if not (signatures or contract.delegation.kind):
+            unnamed_one = abi_decoding.unnamed_function(selector, contract.abis)
+            only = unnamed_one and unnamed_one.name
         call["method"] = only or to_hex(selector)
         if only is None and not contract.has_code:
             _add_memo(call, selector)

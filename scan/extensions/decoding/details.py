@@ -175,9 +175,11 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
     log_count, logs = receipt.log_count, receipt.logs
     if log_count is not None and log_count > MAX_LOGS:
         logs = None
-    called = None if sent.to_address is None or len(calldata) < 4 else data(sent.to_address, 20)
+    target = None if sent.to_address is None else data(sent.to_address, 20)
+    called = None if len(calldata) < 4 else target
     logs_in_window = window.of(logs or ())
-    addresses = dict.fromkeys([*filter(None, [called]), *(log.address for log in logs_in_window)])
+    emitters = {log.address for log in logs_in_window}
+    addresses = dict.fromkeys([*filter(None, [target]), *(log.address for log in logs_in_window)])
     abis, block = reader.sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
     contracts = {
         emitter.address: contract
@@ -185,7 +187,12 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             {contract_abis.Emitter(a, block) for a in [*addresses][:MAX_CONTRACTS]}, budget
         ).items()
     }
-    running = {a for a, contract in contracts.items() if contract.delegates}
+    running = {a for a in emitters | {called} if a in contracts and contracts[a].delegates}
+    running |= {
+        log.address
+        for log in logs_in_window
+        if log.address in contracts and contracts[log.address].may_have_run_another(log.topics)
+    }
     traced = reader.sources.get(TracedCode)
     of_trace = traced.of(reader, node, sent) if running else None
     ran = of_trace or NO_TRACE
@@ -208,6 +215,8 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             )
         )
         method = decoding.method_of(calldata, ran_there, imported, budget)
+    elif called is None and target in contracts:
+        method = decoding.method_of(calldata, contracts[target], imported, budget)
     decoded = []
     for log in logs_in_window:
         emitter = contracts.get(log.address, contract_abis.NO_CONTRACT)
@@ -243,7 +252,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
             *_unproven(
                 receipt,
                 is_method_of_node=contract.delegates or bool(ran.called),
-                is_event_of_node=bool(running & {log.address for log in logs_in_window}),
+                is_event_of_node=bool(running & emitters),
             )
         ],
     )

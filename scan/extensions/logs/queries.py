@@ -282,7 +282,12 @@ def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:
         for log, record in zip(logs, records, strict=True)
     ]
     contracts = abis.contracts({*emitters}, budget)
-    proxies = [n for n, e in enumerate(emitters) if e in contracts and contracts[e].delegates]
+    proxies = [
+        n
+        for n, (emitter, log) in enumerate(zip(emitters, logs, strict=True))
+        if (of := contracts.get(emitter)) is not None
+        and (of.delegates or of.may_have_run_another(log.topics))
+    ]
     at_block = _proxies_at(reader, emitters, logs, proxies, budget)
     imported = abis.imported_if_needed(log.topics[0][:4] for log in logs if log.topics)
     decoded = []

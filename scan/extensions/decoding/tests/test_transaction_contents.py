@@ -121,7 +121,7 @@ def test_reverted_created_and_plain_transactions(work):
     )
     assert created["method"] is None and created["input"].startswith(creation)
     plain = work.details(work.send(work.worker, value=1))
-    assert (plain["input"], plain["method"], plain["logs"]) == ("0x", None, [])
+    assert (plain["input"], plain["method"]["name"], plain["logs"]) == ("0x", "receive", [])
 
 
 def shout(times):

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
-from scan.contracts import proxy_contracts
 from scan.contracts.abi_decoding import DecodingBudget
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node, served_chain, state_proofs
@@ -297,7 +296,7 @@ class _StoredWords:
         """Return whether all words are proven, and that the code has the layout, if it is one."""
         of_code = self._reader.sources.get(ContractAbis).find([self._address], DecodingBudget())
         contract = of_code.get(self._address, NO_CONTRACT)
-        is_proxy = contract.delegation is not proxy_contracts.NOT_DELEGATING
+        is_proxy = bool(contract.delegation.kind)
         return not is_proxy and [layout.code_hash for layout in layouts] == [self._code_hash]
 
 

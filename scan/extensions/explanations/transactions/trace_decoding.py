@@ -181,7 +181,8 @@ def _decoded(
     function, result = precompiles.decode(frame)
     reason = None
     is_data = contract.has_code is False and not frame.trace_address
-    if is_function_call(frame) and not is_data:
+    is_unnamed = len(frame.input) < 4 and not traces.is_creation(frame.type)
+    if (is_function_call(frame) or is_unnamed) and not is_data:
         function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
         reason = revert_reasons.decode_reason(
