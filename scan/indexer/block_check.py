@@ -232,7 +232,8 @@ _DERIVED: Mapping[str, Kinds] = {
     "tokens": _kinds(
         "address block_number log_index",
         """
-        read_block supply_block inconsistent_since contradicted name_since symbol_since held_supply
+        read_block supply_block inconsistent_since contradicted asked_holders drawn_holders
+        name_since symbol_since dated held_supply
         holder_count transfer_count item_transfer_count item_count
         """,
         """

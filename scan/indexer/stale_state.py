@@ -32,7 +32,7 @@ from scan.ethereum.token_metadata import (
     text,
     word,
 )
-from scan.indexer import state_reader
+from scan.indexer import state_reader, text_ages
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES, BATCH_TOKENS = 500, 90
@@ -54,7 +54,7 @@ MAX_SLOW = 1000
 # Parameters of statements that store what was read.
 REFRESHED = (
     *"addresses supplies block_numbers read_blocks names symbols decimals".split(),
-    *"inconsistent contradicted".split(),
+    *"inconsistent contradicted asked drawn".split(),
 )
 READ_BEFORE = "addresses", "block_numbers", "decimals"
 Results = Mapping[state_reader.StateQuery, bytes | None]
@@ -75,8 +75,8 @@ class Party(NamedTuple):
 
 class StaleToken(NamedTuple):
     """A row of indexer/tokens_list_stale: a token, the block to read it after, that of its labels,
-    whether it is marked, one of whom a sum is below zero, and the parties that are drawn; of a
-    marked one the first is whose balance contradicted."""
+    whether it is marked and its holders are counted, one of whom a sum is below zero, and the
+    parties that are drawn; of a marked one the first is whose balance contradicted."""
 
     address: bytes
     number: int
@@ -86,6 +86,7 @@ class StaleToken(NamedTuple):
     has_unread_labels: bool
     older_since: int | None
     is_marked: bool
+    is_counted: bool
     negative: str | None
     drawn: Sequence[Party]
 
@@ -133,11 +134,30 @@ class StaleToken(NamedTuple):
         return is_burnt or word(results[self.balance_query(marked)]) is not None
 
     def turn(self) -> bytes:
-        """Return its place among tokens whose marks may end, which nobody can choose."""
+        """Return its place among tokens whose holders are drawn, which nobody can choose."""
         return sha256(bytes(self.hash) + self.address).digest()
 
+    def is_drawn_further(self, results: Results) -> bool:
+        """Return whether more holders are drawn: its mark may end, or it is marked, and they are
+        counted when its labels are read."""
+        is_due = self.has_unread_labels or not self.is_counted
+        return self.may_end(results) or (is_due and self.contradicted(results) is not None)
+
+    def holders(self, results: Results) -> tuple[int, int]:
+        """Return how many holders by events are among the parties, and how many of these have any:
+        none where an address that nobody names has."""
+        nobody = self.turn()[:20].hex()
+        named = {party.holder for party in self.drawn if party.holder and party.by_events > 0}
+        having = {
+            party.holder
+            for party in self.drawn
+            if party.holder and word(results[self.balance_query(party)])
+        }
+        return len(named), 0 if nobody in having else len(named & having)
+
     def row(self, results: Results, *, is_compared: bool) -> tuple[object, ...]:
-        """Return a row of REFRESHED; only where it `is_compared` with others does a mark end."""
+        """Return a row of REFRESHED; only where it `is_compared` with others does a mark end, and
+        are its holders counted."""
         supply, *answers = map(results.get, (self.query(TOTAL_SUPPLY), *self.labels))
         name, symbol, decimals = answers or (None, None, None)
         read_block = self.label_number if answers else None
@@ -147,7 +167,8 @@ class StaleToken(NamedTuple):
             contradicted = self.drawn[0][:2]
         since = self.older_since if contradicted is None else self.number
         mark = since, contradicted and orjson.dumps(contradicted).decode()
-        return self.address, word(supply), self.number, read_block, *labels, *mark
+        counts = self.holders(results) if is_compared and contradicted else (None, None)
+        return self.address, word(supply), self.number, read_block, *labels, *mark, *counts
 
 
 class _Due(NamedTuple):
@@ -225,6 +246,7 @@ class StaleStateRefresher:
         return (
             self._mark_idle(head)
             or self._refresh_tokens(head, are_reported)
+            or self._date_texts(head)
             or self._refresh_balances(head)
         )
 
@@ -302,11 +324,14 @@ class StaleStateRefresher:
         return bool(statements)
 
     def _with_others(self, token: StaleToken) -> StaleToken:
-        """Return a token with up to MOST_COMPARED holders that are drawn, too."""
-        others = self._database.rows(
+        """Return a token with up to MOST_COMPARED holders that are drawn, too, and an address that
+        nobody names."""
+        rows = self._database.rows(
             "indexer/tokens_list_parties", address=token.address, most=MOST_COMPARED
         )
-        return token._replace(drawn=[*token.drawn, *(Party(*party) for party in others)])
+        others = [Party(*row) for row in rows]
+        nobody = [Party(token.turn()[:20].hex(), party.item, "0") for party in others[:1]]
+        return token._replace(drawn=[*token.drawn, *others, *nobody])
 
     def _list_due(
         self, addresses: Sequence[bytes] | None = None, passed_over: Sequence[bytes] = ()
@@ -354,8 +379,8 @@ class StaleStateRefresher:
         doubtful = [token for token in sound if token.contradicted(results)]
         again = [query for token in doubtful for query in token.queries()]
         results |= self._state.read(again)
-        ending = sorted((t for t in tokens if t.may_end(results)), key=StaleToken.turn)
-        with_others = [self._with_others(token) for token in ending[:MOST_ENDED]]
+        further = sorted((t for t in tokens if t.is_drawn_further(results)), key=StaleToken.turn)
+        with_others = [self._with_others(token) for token in further[:MOST_ENDED]]
         others = [query for token in with_others for query in token.queries()]
         results |= self._state.read(others)
         compared |= {token.address: token for token in with_others}
@@ -363,6 +388,22 @@ class StaleStateRefresher:
         addresses = list(dict.fromkeys(query.address for query in queries))
         self._times.record(addresses, calls, time.monotonic() - began)
         return results
+
+    def _date_texts(self, head: IndexedHead) -> bool:
+        """Store since when some tokens have their names and symbols; return whether there were
+        any."""
+        rows = self._database.rows(
+            "indexer/tokens_list_undated",
+            limit=text_ages.MOST_DATED,
+            passed_over=[*self._state.unreadable],
+        )
+        tokens = [text_ages.UndatedToken(bytes(address), *row) for address, *row in rows]
+        ages = text_ages.find_text_ages(self._state, self._database, tokens)
+        unreadable = self._state.unreadable  # those that have become so now, too
+        if read := [row for row in ages if row[0] not in unreadable]:
+            columns = _columns(text_ages.AGES, read)
+            self._writer.execute(head, [("indexer/tokens_store_ages", columns)])
+        return bool(read)
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
         rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)

@@ -6,7 +6,8 @@
 -- returns: nothing
 -- index: tokens_pkey
 UPDATE tokens k
-SET ended_in = NULL, wraps_since = NULL, inconsistent_since = NULL, contradicted = NULL, name_since = NULL, symbol_since = NULL, block_number = %(block_number)s, log_index = %(log_index)s,
+SET ended_in = NULL, wraps_since = NULL, inconsistent_since = NULL, contradicted = NULL, name_since = NULL, symbol_since = NULL,
+    dated = NULL, asked_holders = NULL, drawn_holders = NULL, block_number = %(block_number)s, log_index = %(log_index)s,
     type = %(type)s, name = %(name)s, symbol = %(symbol)s, decimals = %(decimals)s,
     total_supply = %(total_supply)s, supply_missing = %(supply_missing)s, has_holdings = %(has_holdings)s, item_type = %(item_type)s,
     read_block = %(read_block)s, supply_block = %(supply_block)s

@@ -1,4 +1,4 @@
--- Those who hold most of a token by its events, and least, or some of those who hold its items.
+-- Those who hold most of a token by its events, and least, but for itself where it has less than nothing, or some of those who hold its items.
 -- params: address bytea, most integer
 -- literals: most
 -- returns: holder as hex digits, id of an item or null, balance as text
@@ -17,6 +17,7 @@ WITH token AS MATERIALIZED (
     (SELECT h.holder, NULL, h.balance
     FROM token t
     JOIN token_holders h ON h.token_address = %(address)s AND NOT t.has_amounts
+        AND (h.holder <> %(address)s OR h.balance > 0)
     ORDER BY h.balance, h.holder
     LIMIT %(most)s / 3)
     UNION ALL

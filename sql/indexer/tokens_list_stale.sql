@@ -4,13 +4,13 @@
 -- in which it was active on its last day, and 1, 8, 64, 512 … blocks after its first one, and of its last change. So
 -- blocks depend on the chain alone. Then what its events say of some parties, to be compared with what it answers: one
 -- of its newest transfers, the sender of the newest transaction to it, an address that nobody names, which has nothing,
--- then another party, and the token itself, where fees may go; of a BEP721 also owners of its items. A hash of the
+-- then another party, and the token itself, where fees may go; not where its sum is below zero, as some mint from it; of a BEP721 also owners of its items. A hash of the
 -- block chooses.
 -- params: limit integer, addresses bytea[] null, passed_over bytea[]
 -- literals: limit
 -- returns: address, block number, block hash, number and hash of the block of name, symbol and decimals, whether they
 --   are still to be read, the block at which the index began if the token is older, or null, whether a contradiction
---   marks it, one who has less than nothing as hex digits or null, and [[holder as hex digits, id of an item or null,
+--   marks it, whether its holders were counted, one who has less than nothing as hex digits or null, and [[holder as hex digits, id of an item or null,
 --   balance as text]] or [[null, id of an item, its owner as hex digits]], of a marked token that of the contradiction
 --   first, or null
 -- index: stale_tokens_by_block, tokens_pkey, log_emitters_pkey, transactions_by_to, transactions_to_self, transactions_pkey,
@@ -18,10 +18,10 @@
 --   token_holders_by_balance, item_balances_pkey,
 --   token_transfers_by_item, token_items_pkey, contract_creations_by_address, chain_pkey
 SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT FROM l.number,
-    older.since, k.contradicted IS NOT NULL, CASE WHEN older.since IS NULL THEN (
+    older.since, k.contradicted IS NOT NULL, k.drawn_holders IS NOT NULL, CASE WHEN older.since IS NULL THEN (
         SELECT encode(h.holder, 'hex')
         FROM token_holders h
-        WHERE h.token_address = k.address AND h.balance < 0
+        WHERE h.token_address = k.address AND h.balance < 0 AND h.holder <> k.address
         ORDER BY h.balance, h.holder
         LIMIT 1) END,
     drawn.balances
@@ -88,6 +88,8 @@ LEFT JOIN LATERAL (
         FROM candidates c
         WHERE CASE WHEN c.holder IS NULL THEN c.item IS NOT NULL
             ELSE c.holder <> zero_address() AND (c.item IS NOT NULL OR NOT has_amounts(k.type)) END
+            AND (c.holder = k.address AND EXISTS (SELECT FROM token_holders h WHERE h.holder = c.holder
+                AND h.token_address = k.address AND h.balance < 0)) IS NOT TRUE
         GROUP BY c.holder, c.item
         ORDER BY place, c.holder, c.item
         LIMIT CASE WHEN k.contradicted IS NULL THEN 3 ELSE 4 END

@@ -19,6 +19,7 @@ WITH kept AS (
     SET earlier_lives = b.ended, block_number = l.block_number, log_index = l.log_index, type = l.type,
         item_type = l.item_type, has_holdings = l.has_holdings, read_block = NULL, supply_block = NULL,
         inconsistent_since = NULL, contradicted = NULL, name_since = NULL, symbol_since = NULL,
+        dated = NULL,
         wraps_since = CASE WHEN l.wraps_since <= %(last_kept)s THEN l.wraps_since END,
         ended_in = CASE WHEN l.ended_in <= %(last_kept)s THEN l.ended_in END,
         name = CASE WHEN l.ended_in <= %(last_kept)s THEN '' ELSE l.name END,

@@ -146,6 +146,14 @@ CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_ad
 CREATE INDEX IF NOT EXISTS internal_transfers_to_self ON internal_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
 
+-- The first and the last ordinal that rows of a block may have in a table of few rows, such as credits,
+-- where ordinals have gaps: a block has at most 2^20 of them.
+CREATE OR REPLACE FUNCTION first_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN least(block, 8796093022206) << 20;
+
+CREATE OR REPLACE FUNCTION last_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN first_ordinal_in(block) + 1048575;
+
 -- Contracts by their creations: by transactions and, of blocks that are traced, by contracts. An address
 -- whose contract destroyed itself may have several.
 CREATE TABLE IF NOT EXISTS contract_creations (
@@ -306,8 +314,9 @@ CREATE TABLE IF NOT EXISTS tokens (
     type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155', 'BEP6909')),
     name text NOT NULL,
     symbol text NOT NULL,
-    name_since bigint,             -- the block since which they are these, as far as it is known that they were
-    symbol_since bigint,           -- others before; null: always
+    name_since bigint,             -- the block since which they look as they do; null: that of its creation, as far as
+    symbol_since bigint,           -- it is known; -1: another was read since block_number, and this is not found
+    dated boolean,                 -- whether these were found; null: they are to be
     decimals smallint,             -- null: it says more than 255
     total_supply numeric(78, 0) NOT NULL,
     read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
@@ -316,6 +325,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     inconsistent_since bigint,     -- the block after which a balance was not the sum of its events, or at which
                                     -- the index began, if it is older; null: all were, as far as compared
     contradicted jsonb,            -- [holder as hex digits, or null for the owner; id of an item or null]; null: none is
+    asked_holders integer,         -- of a contradicted one whose balance was read, and those of them who
+    drawn_holders integer,         -- had any; null: none was asked yet
     is_reported boolean NOT NULL DEFAULT false, -- whatever its events say, its balances are the node's, as of a
                                     -- development node, whose state changes without any
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
@@ -348,11 +359,17 @@ CREATE INDEX IF NOT EXISTS tokens_by_sorted_name ON tokens (sorted_as(name), add
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
+-- The block since which a token is used under a text, by tokens.symbol_since and the block of its first event.
+CREATE OR REPLACE FUNCTION used_since(since bigint, first_event bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN since = -1 THEN 9223372036854775807 ELSE greatest(since, first_event) END;
 -- serve namesake_of(), queries/search_list_by_text
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton ON tokens (skeleton(symbol), block_number, log_index, address)
-    WHERE contradicted IS NULL AND ended_in IS NULL;
-CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name ON tokens (skeleton(name), block_number, log_index, address)
-    WHERE contradicted IS NULL AND ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton
+    ON tokens (skeleton(symbol), used_since(symbol_since, block_number), log_index, address) WHERE ended_in IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_skeleton_of_name
+    ON tokens (skeleton(name), used_since(name_since, block_number), log_index, address) WHERE ended_in IS NULL;
+-- serves indexer/tokens_list_undated
+CREATE INDEX IF NOT EXISTS tokens_undated ON tokens (block_number, address)
+    WHERE dated IS NULL AND read_block IS NOT NULL AND ended_in IS NULL;
 -- serves indexer/tokens_mark_seen, indexer/blocks_unwind
 CREATE INDEX IF NOT EXISTS tokens_by_newest_supply ON tokens USING brin (supply_block)
     WITH (pages_per_range = 4, autosummarize = on);

@@ -36,14 +36,6 @@ CREATE OR REPLACE FUNCTION sum_or_null(amount numeric, added numeric) RETURNS nu
 LANGUAGE sql IMMUTABLE
 RETURN nullif(coalesce(amount, 0) + coalesce(added, 0), 0);
 
--- The first and the last ordinal that rows of a block may have in a table of few rows, such as credits,
--- where ordinals have gaps: a block has at most 2^20 of them.
-CREATE OR REPLACE FUNCTION first_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN least(block, 8796093022206) << 20;
-
-CREATE OR REPLACE FUNCTION last_ordinal_in(block bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN first_ordinal_in(block) + 1048575;
-
 -- The first ordinal of each table that is kept.
 CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text) RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((

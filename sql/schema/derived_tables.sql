@@ -132,7 +132,7 @@ CREATE TABLE IF NOT EXISTS token_ranks (
     name text NOT NULL,
     symbol text NOT NULL,
     holders bigint NOT NULL,       -- as counted_holders() has it
-    transfers bigint NOT NULL
+    transfers bigint NOT NULL      -- of one whose events do not add up as many as these holders, who got something
 ) WITH (fillfactor = 70);
 -- serve queries/tokens_list, tokens_list_by_type and tokens_list_by_transfers, where rows before a page are read
 -- from their index alone
@@ -159,7 +159,8 @@ BEGIN
         ON CONFLICT DO NOTHING;
         INSERT INTO token_ranks (address, type, name, symbol, holders, transfers)
         SELECT c.address, c.type, c.name, c.symbol,
-            CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE 0 END, c.transfer_count
+            CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE coalesce(c.drawn_holders, 0) END,
+            CASE WHEN c.contradicted IS NULL THEN c.transfer_count ELSE coalesce(c.drawn_holders, 0) END
         FROM changed c
         WHERE c.ended_in IS NULL
         ON CONFLICT DO NOTHING;
@@ -183,12 +184,14 @@ BEGIN
         WHERE r.address = ANY (ARRAY(SELECT c.address FROM changed c WHERE c.ended_in IS NOT NULL));
         INSERT INTO token_ranks (address, type, name, symbol, holders, transfers)
         SELECT c.address, c.type, c.name, c.symbol,
-            CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE 0 END, c.transfer_count
+            CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE coalesce(c.drawn_holders, 0) END,
+            CASE WHEN c.contradicted IS NULL THEN c.transfer_count ELSE coalesce(c.drawn_holders, 0) END
         FROM changed c
         WHERE c.ended_in IS NULL
         EXCEPT
         SELECT b.address, b.type, b.name, b.symbol,
-            CASE WHEN b.contradicted IS NULL THEN b.holder_count ELSE 0 END, b.transfer_count
+            CASE WHEN b.contradicted IS NULL THEN b.holder_count ELSE coalesce(b.drawn_holders, 0) END,
+            CASE WHEN b.contradicted IS NULL THEN b.transfer_count ELSE coalesce(b.drawn_holders, 0) END
         FROM before b
         WHERE b.ended_in IS NULL
         ON CONFLICT (address) DO UPDATE

@@ -127,7 +127,7 @@ CREATE OR REPLACE FUNCTION token_ranks_expected()
 RETURNS TABLE (address bytea, type text, name text, symbol text, holders bigint, transfers bigint)
 LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, k.type AS type, k.name AS name, k.symbol AS symbol, counted_holders(k) AS holders,
-        k.transfer_count AS transfers
+        CASE WHEN k.contradicted IS NULL THEN k.transfer_count ELSE counted_holders(k) END AS transfers
     FROM tokens k
     WHERE k.ended_in IS NULL
 $$;

@@ -206,58 +206,80 @@ RETURN least(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- A token's holders that count where tokens are ordered: none while a balance contradicts its events, which anybody
--- makes.
+-- A token's holders: by events, or where a balance contradicts these, which anybody makes, those that were drawn.
 CREATE OR REPLACE FUNCTION counted_holders(k tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN k.contradicted IS NULL THEN k.holder_count ELSE 0 END;
+RETURN CASE WHEN k.contradicted IS NULL THEN k.holder_count ELSE coalesce(k.drawn_holders, 0) END;
 
--- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
+-- When the contract of a token came to be there, or was first seen to be, which may be before its first transfer. The
+-- planner inlines it.
 CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
 RETURNS TABLE (seen_at timestamptz) LANGUAGE sql STABLE AS $$
     SELECT b.timestamp
     FROM blocks b
-    WHERE b.number = least(first_transfer, (SELECT a.first_seen FROM addresses a WHERE a.address = token))
+    WHERE b.number = coalesce((
+        SELECT c.block_number
+        FROM contracts c
+        WHERE c.address = token AND c.block_number <= first_transfer
+        ORDER BY c.block_number DESC
+        LIMIT 1), first_transfer)
 $$;
 
--- How many paid to call a contract: the senders of the first 100 transactions to it.
+-- How many paid to call a contract since it is there: the senders of the first 100 transactions to it.
 CREATE OR REPLACE FUNCTION callers_of(contract bytea) RETURNS bigint LANGUAGE sql STABLE
 RETURN (
     SELECT count(DISTINCT c.from_address)
     FROM (
         SELECT t.from_address
         FROM transactions t
-        WHERE t.to_address = contract AND t.to_address <> t.from_address
+        WHERE t.to_address = contract AND t.to_address <> t.from_address AND t.ordinal >= (
+            SELECT b.transactions_before
+            FROM blocks b
+            WHERE b.number = (SELECT max(c.block_number) FROM contracts c
+                WHERE c.address = contract AND c.code_hash IS NOT NULL))
         ORDER BY t.ordinal
         LIMIT 100) AS c);
 
--- Whether a token was there before another one under a text that both have, since a block if it had another text
--- before. A contract may wait without a transfer, or under no name, until another comes: where first transfers and
--- contracts disagree, or are of one moment, it is the one that more have paid to call.
-CREATE OR REPLACE FUNCTION is_older(k tokens, since bigint, other tokens, other_since bigint) RETURNS boolean
-LANGUAGE sql STABLE
+-- The places in the chain, as ordinals of contract_creations, in one of which a token came to have a text. Without a
+-- known creation, which a trace may have, it may have been there since ever. `since` as tokens.symbol_since.
+CREATE OR REPLACE FUNCTION text_age(k tokens, since bigint) RETURNS int8range LANGUAGE sql STABLE
 RETURN (
-    SELECT CASE WHEN c.votes <> 0 THEN c.votes > 0
-        ELSE (callers_of(k.address), other.address) > (callers_of(other.address), k.address) END
-    FROM (
-        SELECT sign(coalesce(other_since, other.block_number) * 1e9 + CASE WHEN other_since IS NULL THEN other.log_index ELSE 0 END
-                - coalesce(since, k.block_number) * 1e9 - CASE WHEN since IS NULL THEN k.log_index ELSE 0 END)
-            + sign(coalesce(other_since, least(other.block_number,
-                    (SELECT a.first_seen FROM addresses a WHERE a.address = other.address)))
-                - coalesce(since, least(k.block_number,
-                    (SELECT a.first_seen FROM addresses a WHERE a.address = k.address)))) AS votes) AS c);
+    SELECT CASE
+        WHEN since >= 0
+            THEN int8range(first_ordinal_in(since), last_ordinal_in(since), '[]')
+        WHEN since IS NULL AND n.ordinal IS NOT NULL AND (k.dated OR k.block_number = n.block_number)
+            THEN int8range(n.ordinal, n.ordinal, '[]')
+        ELSE int8range(coalesce(n.ordinal, 0), CASE WHEN since IS NULL THEN last_ordinal_in(k.block_number) END, '[]') END
+    FROM (SELECT) AS one
+    LEFT JOIN LATERAL (
+        SELECT c.ordinal, c.block_number
+        FROM contract_creations c
+        WHERE c.address = k.address AND c.ordinal <= last_ordinal_in(k.block_number)
+        ORDER BY c.ordinal DESC
+        LIMIT 1) AS n ON true);
+
+-- Whether a token has a text that another one has, too, as the original: it had the text, and moved with
+-- it, before the other.
+-- Where the other one had it before, but waited without a transfer until this came, more have to have paid to call this.
+CREATE OR REPLACE FUNCTION is_original(k tokens, since bigint, other tokens, other_since bigint) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN CASE WHEN (used_since(since, k.block_number), k.log_index)
+    < (used_since(other_since, other.block_number), other.log_index) THEN (
+    SELECT a.own << a.others OR (a.own >> a.others AND callers_of(k.address) > callers_of(other.address))
+    FROM (SELECT text_age(k, since) AS own, text_age(other, other_since) AS others OFFSET 0) AS a) ELSE false END;
 
 -- What a token's symbol, by its skeleton, stands for where that is something else: a token in an imported list, else
--- the coin (`address` is null), else the oldest token; or the oldest whose name looks the same, if it is written
--- otherwise: who disguises a name has nobody marked who writes it as the oldest does. A token in a list stands for its symbol, and one that its balances contradict for none. A pool is no namesake
--- of another, as the tokens of an exchange's pools all have the same symbol.
+-- the coin (`address` is null), else the original; or that of those whose name looks the same, if it is written
+-- otherwise: who disguises a name has nobody marked who writes it as the oldest does. A token in a list stands for its
+-- symbol. Whether events add up says nothing about a name. A pool is no namesake of another, as the tokens of an
+-- exchange's pools all have the same symbol. `is_later`: the other came later, but was used before.
 CREATE OR REPLACE FUNCTION namesake_of(k tokens)
-RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABLE AS $$
-    SELECT o.address, o.place = 0, format(
-        '{"address":%s,"symbol":%s,"name":%s,"holderCount":%s,"firstSeen":%s,"sharedText":"%s","unproven":[%s]}',
+RETURNS TABLE (address bytea, is_listed boolean, is_later boolean, record json) LANGUAGE sql STABLE AS $$
+    SELECT o.address, o.place = 0, later.is_later, format(
+        '{"address":%s,"symbol":%s,"name":%s,"holderCount":%s,"firstSeen":%s,"sharedText":"%s","later":%s,"unproven":[%s]}',
         json_hex(n.address), json_text(coalesce(n.symbol, coin_symbol())), json_text(n.name),
         CASE WHEN n.address IS NULL THEN 'null' ELSE counted_holders(n)::text END,
         json_text(iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s))),
-        CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END,
+        CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END, later.is_later::text,
         CASE WHEN n.address IS NULL THEN '' ELSE '"symbol","name"' END)::json
     FROM (
         SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
@@ -274,33 +296,35 @@ RETURNS TABLE (address bytea, is_listed boolean, record json) LANGUAGE sql STABL
         UNION ALL
         (SELECT t.address, 2
         FROM (
-            SELECT t.block_number, t.log_index, t.address, t AS token
+            SELECT used_since(t.symbol_since, t.block_number) AS used_since, t.log_index, t.address, t AS token
             FROM tokens t
-            WHERE skeleton(t.symbol) = own.symbol AND own.symbol <> '' AND t.contradicted IS NULL
-                AND t.ended_in IS NULL AND t.address <> k.address
-            ORDER BY t.block_number, t.log_index, t.address
+            WHERE skeleton(t.symbol) = own.symbol AND own.symbol <> '' AND t.ended_in IS NULL AND t.address <> k.address
+            ORDER BY used_since(t.symbol_since, t.block_number), t.log_index, t.address
             LIMIT 8) AS t
-        WHERE is_older(t.token, (t.token).symbol_since, k, k.symbol_since)
-        ORDER BY t.block_number, t.log_index, t.address
+        WHERE is_original(t.token, (t.token).symbol_since, k, k.symbol_since)
+        ORDER BY t.used_since, t.log_index, t.address
         LIMIT 1)
         UNION ALL
         (SELECT oldest.address, 3
         FROM (
             SELECT t.address, (t.token).name
             FROM (
-                SELECT t.block_number, t.log_index, t.address, t AS token
+                SELECT used_since(t.name_since, t.block_number) AS used_since, t.log_index, t.address, t AS token
                 FROM tokens t
-                WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.contradicted IS NULL
-                    AND t.ended_in IS NULL AND t.address <> k.address
-                ORDER BY t.block_number, t.log_index, t.address
+                WHERE skeleton(t.name) = own.name AND own.name <> '' AND t.ended_in IS NULL AND t.address <> k.address
+                ORDER BY used_since(t.name_since, t.block_number), t.log_index, t.address
                 LIMIT 8) AS t
-            WHERE is_older(t.token, (t.token).name_since, k, k.name_since)
-            ORDER BY t.block_number, t.log_index, t.address
+            WHERE is_original(t.token, (t.token).name_since, k, k.name_since)
+            ORDER BY t.used_since, t.log_index, t.address
             LIMIT 1) AS oldest
         WHERE lower(oldest.name) <> lower(k.name))
         ORDER BY place
         LIMIT 1) AS o
     LEFT JOIN tokens n ON n.address = o.address
+    CROSS JOIN LATERAL (SELECT CASE o.place
+        WHEN 2 THEN text_age(n, n.symbol_since) >> text_age(k, k.symbol_since)
+        WHEN 3 THEN text_age(n, n.name_since) >> text_age(k, k.name_since)
+        ELSE false END AS is_later) AS later
     WHERE
         -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
         (SELECT l.address FROM listed_tokens l WHERE l.address = k.address) IS NULL
@@ -368,9 +392,11 @@ RETURN CASE WHEN is_marked(t) THEN ',"inconsistentSince":' || coalesce(marked_si
 CREATE OR REPLACE FUNCTION supply_block_of(t tokens) RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN NOT t.supply_missing THEN t.supply_block END;
 
--- That field, if it is one, and that block.
+-- That field, if it is one, how many holders were asked for, and that block.
 CREATE OR REPLACE FUNCTION inconsistency_fields(t tokens) RETURNS text LANGUAGE sql IMMUTABLE
-RETURN coalesce(inconsistency_field(t), '') || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
+RETURN coalesce(inconsistency_field(t), '')
+    || CASE WHEN t.contradicted IS NULL THEN '' ELSE ',"holdersAsked":' || coalesce(t.asked_holders, 0) END
+    || ',"supplyBlock":' || coalesce(supply_block_of(t)::text, 'null');
 
 -- The record of a token. `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(
@@ -456,16 +482,18 @@ RETURN coalesce((SELECT a.received_count FROM addresses a WHERE a.address = cont
 
 -- Why a transfer may be there only to be seen in the list of its sender, who did not send the transaction: it
 -- moves nothing, or a BEP20 that imitates another out of an account without code. Null where nothing says so, and
--- of NFTs: who buys one sends the transaction. A token that is called far more than an older one imitates it only if
--- that is in a list: else who comes first under a name would have all others suspected.
+-- of NFTs: who buys one sends the transaction. A token that is called more, and by more, than an older one imitates it
+-- only if that is in a list: else who takes a name in advance would have all others suspected.
 CREATE OR REPLACE FUNCTION transfer_suspicion(sender bytea, amount numeric, initiator bytea, k tokens)
 RETURNS text LANGUAGE sql STABLE
 RETURN CASE
     WHEN (sender IN (initiator, '\x0000000000000000000000000000000000000000')) IS NOT FALSE THEN NULL
     WHEN amount = 0 THEN 'zero_amount'
     WHEN k.type <> 'BEP20' OR EXISTS (SELECT FROM contracts c WHERE c.address = sender) THEN NULL
-    WHEN EXISTS (SELECT FROM namesake_of(k) n WHERE n.is_listed
-        OR calls_of(k.address) <= 100 OR calls_of(k.address) <= 10 * calls_of(n.address)) THEN 'imitation' END;
+    WHEN EXISTS (SELECT FROM namesake_of(k) n WHERE CASE WHEN n.is_listed THEN true
+        WHEN n.address IS NULL THEN calls_of(k.address) <= 100
+        ELSE NOT n.is_later AND (callers_of(k.address) <= callers_of(n.address)
+            OR calls_of(k.address) <= calls_of(n.address)) END) THEN 'imitation' END;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, t transactions, k tokens, mined_at timestamptz)

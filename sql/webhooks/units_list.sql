@@ -9,7 +9,7 @@ UNION ALL
 SELECT hex(k.address), k.decimals, coalesce(l.symbol, k.symbol),
     l.address IS NOT NULL AND skeleton(l.symbol) <> skeleton(coin_symbol()),
     (SELECT CASE WHEN n.address IS NULL THEN 'the coin''s symbol'
-        ELSE 'another token''s ' || (n.record ->> 'sharedText') END
+        ELSE CASE WHEN n.is_later THEN 'a later' ELSE 'another' END || ' token''s ' || (n.record ->> 'sharedText') END
     FROM namesake_of(k) n)
 FROM tokens k
 LEFT JOIN listed_tokens l ON l.address = k.address

@@ -30,8 +30,9 @@ NOT_COMPARED = set(
     " tokens.type tokens.name tokens.symbol tokens.decimals tokens.total_supply tokens.supply_block"
     " tokens.item_type tokens.wraps_since tokens.supply_missing tokens.read_block tokens.log_index"
     " tokens.has_holdings tokens.is_reported tokens.inconsistent_since tokens.contradicted"
-    " tokens.name_since tokens.symbol_since tokens.ended_in tokens.earlier_lives contracts.*"
-    " pools.address pools.block_number pools.dex_id pools.token0 pools.token1 rejected_emitters.*"
+    " tokens.name_since tokens.asked_holders tokens.drawn_holders tokens.dated tokens.symbol_since"
+    " tokens.ended_in tokens.earlier_lives contracts.* pools.address"
+    " pools.block_number pools.dex_id pools.token0 pools.token1 rejected_emitters.*"
     " contract_changes.*"
     # The node's, at balance_block, whose state it may have dropped; `unwound` never outlives the
     # transaction that unwinds.

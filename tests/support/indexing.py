@@ -137,6 +137,7 @@ class Indexing:
             and is_it(head[0])
             and not self._database.rows("indexer/tokens_list_stale", **ANY)
             and not self._database.rows("indexer/contract_changes_list_unread", **ANY)
+            and not self._database.rows("indexer/tokens_list_undated", limit=1, passed_over=[])
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
             and self._database.row("indexer/tokens_list_idle", **UNREAD)[1] is None
         )

@@ -18,7 +18,8 @@ from tests.support.serving import NOWHERE
 # Columns that may differ between databases of one chain; see audit/tables_digest.sql.j2 of audit.
 WITHOUT_MEANING = {
     *("dex_id", "topic_id", "balance", "balance_block", "balance_stale", "supply_block"),
-    *("read_block", "inconsistent_since", "contradicted", "name_since", "symbol_since", "body"),
+    *("read_block", "inconsistent_since", "contradicted", "body"),
+    *("asked_holders", "drawn_holders", "dated"),
     *("delegation", "is_proxy", "version", "unwound", "is_reported"),
 }
 SHOWN_ROWS = 8

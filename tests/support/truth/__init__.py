@@ -19,7 +19,7 @@ from tests.support.truth.trades import Trades
 ELSEWHERE = {
     # Of a token: test_token_pages.py, test_sums_of_events.py, token_lists and explanations.
     *("verified", "logoUrl", "listedAs", "inconsistentSince", "supplyBlock", "largerNamesake"),
-    *("heldSupply", "namesake"),
+    *("heldSupply", "namesake", "holdersAsked"),
     "knownName",  # of an address: test_known_addresses.py
     *("suspicious", "event"),  # test_protocols.py, test_transaction_details.py
     # Of a block or a transaction alone: test_lists.py, test_pages.py, test_rows_and_tabs.py and

@@ -121,7 +121,11 @@ class Tokens:
             "decimals": self.decimals(token),
             "type": self.types[token],
             "totalSupply": str(total),
-            "holderCount": 0 if token in read else len(holders.get(token, {})),
+            "holderCount": sum(
+                bool(read[token].get(holder)) if token in read else True
+                for holder, amount in holders.get(token, {}).items()
+                if amount > 0
+            ),
             "firstSeen": contract["firstSeen"],
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
