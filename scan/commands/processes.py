@@ -79,7 +79,7 @@ def deliver(settings: Settings, options: argparse.Namespace) -> int:
     startup.prepare_database(settings)
     dispatcher = Dispatcher(
         settings,
-        coin_symbols=network.OTHER_SYMBOLS,
+        coin_symbols=network.SYMBOLS,
         summaries=message_summaries(lambda: own_services(settings)),
     )
     startup.on_stop_signals(dispatcher.request_stop)

@@ -59,7 +59,7 @@ def connect(
         "lock_timeout": lock_wait,
         "scan.base_path": settings.base_path,
         "scan.coin_symbol": settings.coin_symbol,
-        "scan.coin_symbols": network.OTHER_SYMBOLS,
+        "scan.coin_symbols": network.SYMBOLS,
         **further,
     }
     return connection.Database(

@@ -167,6 +167,10 @@ class Chain(NamedTuple):
     symbol: str
     first_block: int = 0  # at which the index begins
 
+    @property
+    def has_named_coin(self) -> bool:
+        return self.symbol != network.UNNAMED
+
     def standard(self, token_type: str) -> str:
         return tokens.token_standard(token_type, self.id)
 

@@ -13,7 +13,7 @@ import orjson
 
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.queries import balances, cursors, network
+from scan.queries import balances, cursors
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -184,7 +184,6 @@ class KnownSymbols:
             (symbols,) = reader.row(
                 "queries/known_symbols_list",
                 tokens=[bytes.fromhex(token[2:]) for token in tokens],
-                coin_symbol=network.coin_symbol(reader),
                 letters=MAX_LETTERS,
             )
             until = time.monotonic() + SYMBOLS_AGAIN_S

@@ -7,19 +7,20 @@ from typing import Any, NamedTuple, cast
 from scan import VERSION
 from scan.queries.reader import Reader
 
-# By chain id: name and symbol of the coin.
+# By chain id: name and symbol of the coin. tests/support/chains_document.py adds those of viem's
+# list, whose license is in chains_license.txt.
 KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
     Path(__file__).with_name("chains.json").read_text()
 )
-# The symbols of those whose coin is not ETH, as JSON for coin_symbol() of sql/schema/labels.sql.
-OTHER_SYMBOLS = json.dumps(
-    {chain_id: symbol for chain_id, (_, symbol) in KNOWN_CHAINS.items() if symbol != "ETH"}
-)
+# Their symbols as JSON for coin_symbol() of sql/schema/labels.sql.
+SYMBOLS = json.dumps({chain_id: symbol for chain_id, (_, symbol) in KNOWN_CHAINS.items()})
+UNNAMED = "coin"
 
 
 def symbol_of(chain_id: str | None, configured: str) -> str:
-    """Return the coin's symbol; `configured` is what SCAN_COIN_SYMBOL has."""
-    _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
+    """Return the coin's symbol, of a chain that is not known UNNAMED; `configured` is what
+    SCAN_COIN_SYMBOL has."""
+    _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", UNNAMED))
     return configured or symbol
 
 

@@ -58,8 +58,7 @@ class Dispatcher:
         coin_symbols: str = "",
         summaries: Summaries = lambda blocks: {},
     ) -> None:
-        """`coin_symbols`: JSON of chain ids and the symbols of their coins, where these are not
-        ETH."""
+        """`coin_symbols`: JSON of chain ids and the symbols of their coins."""
         self._summaries = summaries
         self._options = options = options or DispatcherOptions()
         context, networks = tls_context(settings.ca_bundle), settings.webhook_allow_networks

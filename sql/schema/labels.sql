@@ -59,10 +59,11 @@ CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR T
 CREATE OR REPLACE FUNCTION index_version() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT version FROM chain), 0) + coalesce((SELECT version FROM label_state), 0);
 
--- The symbol of the chain's coin: SCAN_COIN_SYMBOL, or that of a known chain, which settings of the session have.
+-- The symbol of the chain's coin: SCAN_COIN_SYMBOL, or that of a known chain, which settings of the session have; else
+-- an empty text.
 CREATE OR REPLACE FUNCTION coin_symbol() RETURNS text LANGUAGE sql STABLE
 RETURN coalesce(nullif(current_setting('scan.coin_symbol', true), ''),
-    nullif(current_setting('scan.coin_symbols', true), '')::jsonb ->> (SELECT c.chain_id::text FROM chain c), 'ETH');
+    nullif(current_setting('scan.coin_symbols', true), '')::jsonb ->> (SELECT c.chain_id::text FROM chain c), '');
 
 -- Signatures of functions and events that operators import, to decode calls and logs of contracts
 -- that nobody verified. An event's first topic begins with the same four bytes.

@@ -1,10 +1,10 @@
 -- The coin's symbol, and what messages say of tokens.
 -- params: tokens bytea[]
 -- literals: none
--- returns: the coin: null, 18, its symbol, true, null; each token: its address as text, decimals, the symbol that an
+-- returns: the coin: null, 18, its symbol or "coin", true, null; each token: its address as text, decimals, the symbol that an
 --   imported list or else the token has, whether a list has it, whose symbol or name it has besides (text or null)
 -- index: tokens_pkey, listed_tokens_pkey
-SELECT NULL::text, 18, coin_symbol(), true, NULL
+SELECT NULL::text, 18, coalesce(nullif(coin_symbol(), ''), 'coin'), true, NULL
 UNION ALL
 SELECT hex(k.address), k.decimals, coalesce(l.symbol, k.symbol),
     l.address IS NOT NULL AND skeleton(l.symbol) <> skeleton(coin_symbol()),

@@ -22,6 +22,7 @@ from scan.extensions.operations.doctor.hooks import Checks, Finding
 from scan.extensions.operations.monitoring import interface
 from scan.hex import to_hex
 from scan.indexer import chain_identity, node_reader
+from scan.queries import network
 from scan.queries.reader import IndexState
 from scan.settings import Settings
 from scan.verification.restored_sources import compilations_left
@@ -195,6 +196,9 @@ def check_node(url: str, database: Database | None, settings: Settings) -> Findi
         node.call("eth_blockNumber")
         times.append((time.perf_counter() - began_at) * 1000)
     yield ok(f"chain {chain_id}, block {number}, {median(times):.1f} ms a request")
+    if network.symbol_of(str(chain_id), settings.coin_symbol) == network.UNNAMED:
+        advice = "SCAN_COIN_SYMBOL names its coin, SCAN_CHAIN_NAME the chain"
+        yield warning(f"chain {chain_id} is no known one: its coin has no name", advice)
     if median(times) > SLOW_MS:
         yield warning("it is far away", "index beside the node: catching up waits for it")
     try:
