@@ -307,9 +307,11 @@ def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
     there before."""
     firsts: dict[bytes, int] = {}
     moved: dict[bytes, dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
-    for event in events:
+    # An event with an id tells more than an amount, which may stand before it (ERC-404).
+    for event in sorted(events, key=lambda event: event.shape is not TransferShape.ID):
         if event.shape not in CLAIMS:
-            firsts.setdefault(event.token, event.log_index)
+            first = firsts.get(event.token, event.log_index)
+            firsts[event.token] = min(first, event.log_index)
         if event.shape in OF_A_WORD:
             item, items = event.words[0][0], moved[event.token]
             sender = items[item][0] if item in items else event.from_address

@@ -161,6 +161,14 @@ class RpcError(Exception):
         return self.code in _REFUSAL_CODES or bool(_REFUSAL_WORDS.match(self.words))
 
     @property
+    def is_doubtful(self) -> bool:
+        """Whether only words tell that it is a refusal, in which a node may tell of its own failure
+        as well: who stores what follows from it asks again, beside a call that no contract answers.
+        """
+        is_revert = self.words.lower().startswith("execution reverted")
+        return self.is_refusal and not is_revert and self.code not in _REFUSAL_CODES
+
+    @property
     def is_missing_method(self) -> bool:
         return self.code == METHOD_NOT_FOUND or self._matches(_MISSING_METHOD_WORDS)
 
@@ -204,6 +212,8 @@ class BlockMissing(RpcError):
 
 class AnswerTooLarge(RpcError):
     """A response above the limit; returned in place of a result if a contract can cause it."""
+
+    is_doubtful = False
 
     @property
     def is_refusal(self) -> bool:

@@ -467,7 +467,9 @@ class ContractInspector:
                         has_holdings=has_holdings,
                     )
                     findings.tokens.append(token)
-                    is_open = (is_unread or log.claim is None) and log.shape in events.OF_A_WORD
+                    # An item may have no owner in its first block: another one tells.
+                    is_told = metadata.owned_beside is not None or metadata.has_amount
+                    is_open = (is_unread or not is_told) and log.shape in events.OF_A_WORD
                     if is_open and token.type == "BEP20" and not token.decimals:
                         self._reject(log.token, "type", number, findings)
                     if last is not None:
@@ -493,12 +495,16 @@ class ContractInspector:
         )
 
     def _is_of_another_type(self, address: bytes, metadata: token_metadata.TokenMetadata) -> bool:
-        """Return whether a token answers as one of another type, or has come to have functions."""
+        """Return whether a token answers as one of another type, or has come to have functions, or
+        items."""
         contract = self._contracts[address]
         type_ = contract.token_type or ""
+        shape = events.SHAPES[type_]
+        has_come_to_items = type_ == "BEP20" and contract.item_type is None
         return address not in self._state.unreadable and (
-            events.token_type(events.SHAPES[type_], metadata) != type_
+            events.token_type(shape, metadata) != type_
             or (metadata.has_functions and not contract.has_holdings)
+            or (has_come_to_items and events.item_type(shape, metadata) is not None)
         )
 
     def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:

@@ -214,6 +214,17 @@ def _chunk_results(chunk: Sequence[StateQuery], node: client.Node) -> list[bytes
     latest = _read_chunk(node, [chunk[n] for n in pruned], ["latest" for _ in pruned])
     for index, result in zip(pruned, latest, strict=True):
         results[index] = result
+    errors = (
+        (n, result) for n, result in enumerate(results) if isinstance(result, client.RpcError)
+    )
+    if doubtful := [n for n, error in errors if error.is_doubtful]:
+        control = StateQuery(ZERO_ADDRESS, "0x", chunk[0].block)
+        places = ["latest", *("latest" if n in pruned else chunk[n].block for n in doubtful)]
+        answered, *again = _read_chunk(node, [control, *(chunk[n] for n in doubtful)], places)
+        if isinstance(answered, client.RpcError):
+            raise client.StateUnavailable(f"the node fails at a call without code: {answered}")
+        for index, result in zip(doubtful, again, strict=True):
+            results[index] = result
     return [*map(_bytes_or_refusal, chunk, results)]
 
 

@@ -229,6 +229,28 @@ def test_nobody_holds_what_a_contract_without_functions_says(
         assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
+def test_an_item_without_an_owner_in_its_first_block_is_decided_by_the_next(
+    anvil, database_url, postgres, template, tmp_path
+):
+    me, you = anvil.accounts[:2]
+    items, hybrid = anvil.deploy(me, "AnyForm", b"sb"), anvil.deploy(me, "LateItems")
+    with Indexing(database_url, anvil.url) as indexing:
+        client = indexing.client()
+        for contract in (items, hybrid):
+            do(anvil, contract, "mint", me, 500)
+        do(anvil, items, "change", b"sbo")
+        do(anvil, hybrid, "open")
+        for contract in (items, hybrid):
+            do(anvil, contract, "mint", me, 501)
+        do(anvil, items, "transfer", you, 500)
+        indexing.wait_for(anvil.head())
+        assert record(client, items.address)["type"] == "BEP721"
+        assert record(client, f"{items.address}/items/500")["owner"] == you
+        assert record(client, hybrid.address)["type"] == "BEP20"
+        assert record(client, f"{hybrid.address}/items/501")["owner"] == me
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
 def test_an_item_that_is_burnt_at_first_had_an_owner_before(anvil, database_url):
     me, you = anvil.accounts[:2]
     contract = anvil.deploy(me, "AnyForm", b"sbo")
@@ -260,3 +282,35 @@ def test_of_a_pruned_state_a_later_owner_confirms_items(anvil, database_url):
             client = indexing.client()
             types = [record(client, contract.address)["type"] for contract in (items, coin)]
             assert types == ["BEP721", "BEP20"]
+
+
+# Which begin as what clients say where the EVM ends a call.
+PASSING = [
+    "static state provider is unavailable",
+    "insufficient balance, please top up your account",
+    "execution failed: context canceled",
+    "Transaction processing could not be completed due to an exception: timeout",
+    "revert to block 5 failed",
+]
+
+
+@pytest.mark.parametrize("words", PASSING)
+def test_a_failure_in_the_words_of_a_refusal_takes_nothing_away(anvil, database_url, words):
+    me, you = anvil.accounts[:2]
+    items = anvil.deploy(me, "Items", "Goods", "GDS")
+    do(anvil, items, "mint", you, 7, 5)
+    left = iter(range(6))
+
+    def fails(call):
+        return call["method"] == "eth_call" and next(left, None) is not None
+
+    with (
+        FaultyNode(anvil.url, refuse(fails, -32000, words)) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        client = indexing.client()
+        token = record(client, items.address)
+        assert (token["type"], token["symbol"], token["totalSupply"]) == ("BEP1155", "GDS", "5")
+        holders = record(client, f"{items.address}/holders")["holders"]
+        assert [(h["address"], h["balance"]) for h in holders] == [(you, "5")]
+    assert next(left, None) is None

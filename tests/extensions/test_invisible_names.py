@@ -1,5 +1,7 @@
 """Characters that show nothing, in names that strangers choose."""
 
+import unicodedata
+
 from scan.ethereum import text_cleaning
 
 
@@ -13,3 +15,13 @@ def test_what_shows_nothing_is_in_no_sentence_and_in_no_comparison(explorer):
     statement = "SELECT c FROM unnest(%s) AS c WHERE skeleton('Tether' || c) <> skeleton('Tether')"
     assert explorer.execute(statement, [*shows_nothing, hidden]) == []
     assert text_cleaning.clean("\u2764\ufe0f", 20) == "\u2764"
+
+
+def test_a_mark_disguises_no_letter(explorer):
+    """As a dot below, which NFKC makes one letter with the H."""
+    marks = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) in ("Mn", "Me")]
+    assert len(marks) > 1_900
+    statement = "SELECT c FROM unnest(%s) AS c WHERE skeleton('H' || c || 'OT') <> skeleton('HOT')"
+    assert explorer.execute(statement, [*marks, "\u0323\u0301"]) == []
+    letters = "SELECT skeleton(c) FROM unnest(%s) AS c"
+    assert explorer.execute(letters, ["\u0646\u064e", "\u0928"]) == [("\u0646",), ("\u0928",)]

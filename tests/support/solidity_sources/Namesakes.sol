@@ -79,3 +79,35 @@ contract Clean {
         }
     }
 }
+
+/// Units and items (ERC-404) without isApprovedForAll(), whose items have no owner until it opens.
+contract LateItems {
+    string public constant name = "Late";
+    string public constant symbol = "LATE";
+    uint8 public constant decimals = 18;
+    uint256 public totalSupply;
+    mapping(address => uint256) public balanceOf;
+    mapping(uint256 => address) private _owners;
+    bool private _isOpen;
+
+    function mint(address to, uint256 id) external {
+        balanceOf[to] += 1 ether;
+        totalSupply += 1 ether;
+        _owners[id] = to;
+        bytes32 topic = keccak256("Transfer(address,address,uint256)");
+        assembly {
+            mstore(0, 1000000000000000000)
+            log3(0, 32, topic, 0, to)
+            log4(0, 0, topic, 0, to, id)
+        }
+    }
+
+    function open() external {
+        _isOpen = true;
+    }
+
+    function ownerOf(uint256 id) external view returns (address) {
+        require(_isOpen && _owners[id] != address(0));
+        return _owners[id];
+    }
+}
