@@ -29,10 +29,11 @@ def text(value: str) -> str:
 
 
 def lines(rows: Iterable[Sequence[Cell]]) -> bytes:
-    """Return rows in UTF-8, each ended by CRLF; None is an empty cell."""
+    """Return rows in UTF-8, each ended by CRLF; None is an empty cell. U+FFFD stands for NUL, at
+    which readers end."""
     buffer = io.StringIO(newline="")
     csv.writer(buffer).writerows(rows)
-    return buffer.getvalue().encode("utf-8", "replace")
+    return buffer.getvalue().replace("\0", "\ufffd").encode("utf-8", "replace")
 
 
 def short_list(kind: str, records: Sequence[Mapping[str, Any]]) -> bytes:

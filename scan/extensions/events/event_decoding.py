@@ -212,6 +212,6 @@ def _line(log: QueuedLog, event: DecodedEvent) -> str:
             exact = "{" + ",".join(f'"{text}"' for text in quoted) + "}"
     keys = islice(chain(event.keys, repeat(None)), MAX_TOPICS)
     places = log.ordinal, log.block_number, log.transaction_index
-    alternatives = orjson.dumps(clean(event.alternatives)).decode() if event.alternatives else None
+    alternatives = orjson.dumps(event.alternatives).decode() if event.alternatives else None
     of_form = event.form.event, event.form.number
     return line((*places, *of_form, *keys, args, exact, alternatives))

@@ -98,8 +98,8 @@ def test_amounts_are_exact(units, decimals, shown):
 
 
 def test_rows_are_those_of_rfc_4180():
-    rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é"]]
-    assert csv_text.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
+    rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é", "a\0b"]]
+    assert csv_text.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é,a\ufffdb\r\n'.encode()
 
 
 PAID = ("12 wei", "7 wei")

@@ -49,7 +49,7 @@ CREATE TABLE IF NOT EXISTS decoded_events (
     -- no text; null: its data or topics are not the event's. null of one: the log may be of two forms that differ in it.
     args jsonb,
     exact json[],                  -- args with their zeros, where there are any
-    alternatives jsonb             -- the args of each form that it may be of, where these are several
+    alternatives json              -- the args of each form that it may be of, where these are several
 );
 -- serve queries/decoded_events_list, the views of the schema events
 CREATE INDEX IF NOT EXISTS decoded_events_by_event ON decoded_events (event, block_number);

@@ -32,8 +32,8 @@ RETURN (
         json_build_object('name', v.event, 'signature', f.value->'signature', 'args',
             CASE WHEN e.args IS NOT NULL AND NOT is_left_out THEN named_arguments(f.value, e.args, e.exact) END)::text,
         json_member('alternatives', CASE WHEN NOT is_left_out THEN (
-            SELECT json_agg(named_arguments(f.value, a.args, NULL) ORDER BY a.place)
-            FROM jsonb_array_elements(e.alternatives) WITH ORDINALITY AS a (args, place)) END::text))::json
+            SELECT json_agg(named_arguments(f.value, NULL, ARRAY(SELECT json_array_elements(a.args))) ORDER BY a.place)
+            FROM json_array_elements(e.alternatives) WITH ORDINALITY AS a (args, place)) END::text))::json
     FROM decoded_events e
     JOIN event_views v ON v.id = e.event
     JOIN LATERAL jsonb_array_elements(v.forms) AS f ON (f.value->>'number')::smallint = e.form
