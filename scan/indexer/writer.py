@@ -349,7 +349,8 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     firsts = [token for token in tokens if token.pop("is_first")]
     transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, firsts)
     if tokens:
-        tx.defer("indexer/chain_add_tokens", added=len(tokens))
+        added = sum(token.has_holdings for token in findings.tokens)
+        tx.defer("indexer/chain_add_tokens", added=added)
     later = [
         *((end.end_block, 0, "indexer/tokens_end", end._asdict()) for end in findings.ends),
         *(

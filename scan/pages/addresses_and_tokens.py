@@ -348,7 +348,9 @@ def _token_list(tab: str, token: bytes) -> FilteredList:
     if tab == "transfers":
         left_out = ("tokenType",)
         fixed = {"tokenAddress": to_hex(token)}
-        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=fixed)
+        return entity_list(
+            "token_transfers", path, api_path, tab=tab, left_out=left_out, fixed=fixed
+        )
     past_holders = reader().sources.get(tokens.PastHolders)
 
     def read(window: Window, given: Mapping[str, str]) -> Page:

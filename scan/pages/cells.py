@@ -202,7 +202,7 @@ def namesake(token: Mapping[str, Any] | None, *, is_brief: bool = False) -> str:
     facts = f"{formatting.counted(other['holderCount'], 'holder')} since {other['firstSeen'][:10]}"
     title = f"{_escaped(checksummed(other['address']))}, {facts}"
     link = f'<a class="badge namesake" href="/token/{_escaped(other["address"])}" title="{title}">'
-    if other["later"]:
+    if other.get("later"):
         return f" {link}another, later token has this {shared}</a>"
     return f" {link}same {shared} as {named(other[shared])}{'' if is_brief else f', {facts}'}</a>"
 

@@ -289,7 +289,8 @@ def filtered_list(
     keys = [field.key for field in fields]
     parameter_names = {"tab", *paging, *keys}
     synonyms = {name: key for name, key in SYNONYMS.items() if key in parameter_names}
-    names = (*paging, *keys, *(("tab",) if tab else ()), *more)
+    has_tab = tab or request.args.get("tab") in records.OTHER_TABS
+    names = (*paging, *keys, *(("tab",) if has_tab else ()), *more)
     try:
         arguments = current_request.query_arguments(*names, *synonyms)
     except errors.InvalidParameter as error:
@@ -309,7 +310,7 @@ def filtered_list(
         path=path,
         api_path=api_path,
         fields=[f._replace(value=arguments[f.key]) if f.key in arguments else f for f in fields],
-        arguments={**({"tab": tab} if "tab" in arguments else {}), **kept},
+        arguments={**({"tab": tab} if tab and "tab" in arguments else {}), **kept},
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
         row=arguments.get("row"),

@@ -37,12 +37,17 @@ Record = dict[str, Any]
 Names = Mapping[str, Any]
 
 
-# Scan's tabs by their titles and by Blockscout's names; of several, the first that a page has.
+# Scan's tabs by their titles and by Blockscout's names; of several, the first that a page has, and
+# where it has none of them, or Scan has no such tab, its first one.
 OTHER_TABS = {
-    "nfts": ("items",),
+    **dict.fromkeys("index overview all validated state blobs blob_txs asset_flows".split(), ()),
+    **dict.fromkeys("blocks_validated withdrawals account_history user_ops".split(), ()),
+    **dict.fromkeys("nfts inventory tokens_nfts tokens_nfts_list".split(), ("items",)),
+    **dict.fromkeys("contract_code read_contract write_contract".split(), ("contract",)),
+    **dict.fromkeys("read_write_contract read_proxy write_proxy".split(), ("contract",)),
+    "tokens_nfts_collection": ("items",),
     "balance": ("chart",),
     "authorizations": ("delegations",),
-    "index": ("transactions", "overview", "transfers"),
     "txs": ("transactions",),
     "token_transfers": ("transfers", "overview"),
     "internal_txns": ("internal",),
@@ -50,22 +55,16 @@ OTHER_TABS = {
     "raw_trace": ("calls",),
     "coin_balance_history": ("chart",),
     "tokens_erc20": ("tokens",),
-    "tokens_nfts": ("items",),
-    "inventory": ("items",),
     "logs": ("events",),
-    "user_ops": ("overview",),
-    "contract_code": ("contract",),
-    "read_contract": ("contract",),
-    "write_contract": ("contract",),
 }
 
 
 def requested_tab(tabs: Sequence[str]) -> str:
     """Return the requested tab, the first by default, also by its title or Blockscout's name;
     raises InvalidParameter for an unknown one."""
-    requested = request.args["tab"] if "tab" in request.args else tabs[0]
-    ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
-    tab = next(ours, requested)
+    tab = request.args.get("tab", tabs[0])
+    if tab not in tabs and tab in OTHER_TABS:
+        return next((name for name in OTHER_TABS[tab] if name in tabs), tabs[0])
     reason = f"This page has no tab “{tab[:50]}”. It has: {', '.join(tabs)}."
     parameters.require(tab in tabs, "tab", reason)
     return tab

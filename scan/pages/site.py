@@ -287,7 +287,7 @@ def documentation_page(head: Markup, body: Markup) -> str:
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
     """Return a template as a response; raises InvalidParameter for a requested tab where the values
     have none."""
-    if "tab" not in values and "tab" in request.args:
+    if "tab" not in values and request.args.get("tab", "index") not in records.OTHER_TABS:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
     newest = site().indexed_block.position_of(current_request.reader().versions)

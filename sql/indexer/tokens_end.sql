@@ -17,6 +17,6 @@ WITH ended AS (
             'supply_missing', %(total_supply)s::numeric IS NULL AND k.type <> 'BEP20',
             'ended_in', %(block_number)s::bigint, 'end_block', %(end_block)s::bigint)
     WHERE k.address = %(address)s AND k.ended_in IS NULL
-    RETURNING k.address
+    RETURNING k.has_holdings
 )
-UPDATE chain SET token_count = token_count - (SELECT count(*) FROM ended);
+UPDATE chain SET token_count = token_count - (SELECT count(*) FROM ended WHERE has_holdings);

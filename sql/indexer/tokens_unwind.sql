@@ -3,7 +3,7 @@
 -- returns: the addresses of tokens whose life is another now
 -- index: tokens_with_lives, chain_pkey
 WITH kept AS (
-    SELECT k.address, k.ended_in IS NULL AS was_present,
+    SELECT k.address, k.ended_in IS NULL AND k.has_holdings AS was_present,
         (SELECT e FROM jsonb_array_elements(k.earlier_lives) AS e
         WHERE (e ->> 'block_number')::bigint <= %(last_kept)s
         ORDER BY (e ->> 'end_block')::bigint DESC, (e ->> 'block_number')::bigint DESC
@@ -30,7 +30,7 @@ WITH kept AS (
     FROM kept b
     CROSS JOIN LATERAL jsonb_populate_record(NULL::tokens, b.life) AS l
     WHERE k.address = b.address AND b.life IS NOT NULL
-    RETURNING k.address, (k.ended_in IS NULL)::integer - b.was_present::integer AS added
+    RETURNING k.address, (k.ended_in IS NULL AND k.has_holdings)::integer - b.was_present::integer AS added
 ), counted AS (
     UPDATE chain SET token_count = token_count + (SELECT coalesce(sum(added), 0) FROM restored)
 )

@@ -363,7 +363,7 @@ CREATE TABLE IF NOT EXISTS tokens (
                                     -- development node, whose state changes without any
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     has_holdings boolean NOT NULL DEFAULT true, -- false: its contract has no function of a token, so that nobody
-                                    -- holds what its events say
+                                    -- holds what its events say, and no list or count of tokens has it
     item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
@@ -385,9 +385,9 @@ RETURN left(coalesce(nullif(lower(ltrim(value COLLATE "C", E' !"#$%&''()*+,-./:;
 -- each change write an entry in all of these indexes: lists by counters read token_ranks.
 -- serve queries/tokens_list_by_name and tokens_list_by_symbol, where rows before a page are read from their index alone
 CREATE INDEX IF NOT EXISTS tokens_by_sorted_symbol ON tokens (sorted_as(symbol), address)
-    INCLUDE (symbol) WHERE ended_in IS NULL;
+    INCLUDE (symbol) WHERE ended_in IS NULL AND has_holdings;
 CREATE INDEX IF NOT EXISTS tokens_by_sorted_name ON tokens (sorted_as(name), address)
-    INCLUDE (name) WHERE ended_in IS NULL;
+    INCLUDE (name) WHERE ended_in IS NULL AND has_holdings;
 -- serve queries/search_list_by_text, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);

@@ -162,7 +162,7 @@ BEGIN
             CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE coalesce(c.drawn_holders, 0) END,
             CASE WHEN c.contradicted IS NULL THEN c.transfer_count ELSE coalesce(c.drawn_holders, 0) END
         FROM changed c
-        WHERE c.ended_in IS NULL
+        WHERE c.ended_in IS NULL AND c.has_holdings
         ON CONFLICT DO NOTHING;
     ELSIF TG_OP = 'DELETE' THEN
         DELETE FROM stale_tokens s WHERE s.address = ANY (ARRAY(SELECT b.address FROM before b));
@@ -181,19 +181,20 @@ BEGIN
         SELECT b.address, b.block_number FROM before b WHERE b.supply_block IS NULL
         ON CONFLICT DO NOTHING;
         DELETE FROM token_ranks r
-        WHERE r.address = ANY (ARRAY(SELECT c.address FROM changed c WHERE c.ended_in IS NOT NULL));
+        WHERE r.address = ANY (ARRAY(
+            SELECT c.address FROM changed c WHERE c.ended_in IS NOT NULL OR NOT c.has_holdings));
         INSERT INTO token_ranks (address, type, name, symbol, holders, transfers)
         SELECT c.address, c.type, c.name, c.symbol,
             CASE WHEN c.contradicted IS NULL THEN c.holder_count ELSE coalesce(c.drawn_holders, 0) END,
             CASE WHEN c.contradicted IS NULL THEN c.transfer_count ELSE coalesce(c.drawn_holders, 0) END
         FROM changed c
-        WHERE c.ended_in IS NULL
+        WHERE c.ended_in IS NULL AND c.has_holdings
         EXCEPT
         SELECT b.address, b.type, b.name, b.symbol,
             CASE WHEN b.contradicted IS NULL THEN b.holder_count ELSE coalesce(b.drawn_holders, 0) END,
             CASE WHEN b.contradicted IS NULL THEN b.transfer_count ELSE coalesce(b.drawn_holders, 0) END
         FROM before b
-        WHERE b.ended_in IS NULL
+        WHERE b.ended_in IS NULL AND b.has_holdings
         ON CONFLICT (address) DO UPDATE
             SET type = EXCLUDED.type, name = EXCLUDED.name, symbol = EXCLUDED.symbol,
                 holders = EXCLUDED.holders, transfers = EXCLUDED.transfers;

@@ -129,7 +129,7 @@ LANGUAGE sql STABLE AS $$
     SELECT k.address AS address, k.type AS type, k.name AS name, k.symbol AS symbol, counted_holders(k) AS holders,
         CASE WHEN k.contradicted IS NULL THEN k.transfer_count ELSE counted_holders(k) END AS transfers
     FROM tokens k
-    WHERE k.ended_in IS NULL
+    WHERE k.ended_in IS NULL AND k.has_holdings
 $$;
 -- Those of a database of an earlier commit, which had indexes of tokens in its place.
 DO $$
@@ -248,6 +248,6 @@ $$;
 CREATE OR REPLACE FUNCTION chain_expected()
 RETURNS TABLE (only_row boolean, token_count bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT c.only_row, (SELECT count(*) FROM tokens k WHERE k.ended_in IS NULL)
+    SELECT c.only_row, (SELECT count(*) FROM tokens k WHERE k.ended_in IS NULL AND k.has_holdings)
     FROM chain c
 $$;

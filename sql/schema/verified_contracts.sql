@@ -369,7 +369,7 @@ RETURN (SELECT format(
     CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
         '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always
-    LEFT JOIN tokens k ON k.address = n.address AND k.ended_in IS NULL
+    LEFT JOIN tokens k ON k.address = n.address AND k.ended_in IS NULL AND k.has_holdings
     LEFT JOIN verification_of(n.address) AS v ON v.match <> 'runtime');
 
 -- Whether code stands at an address now. A verification outlives its contract, as an undone branch may come

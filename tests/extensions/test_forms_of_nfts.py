@@ -201,6 +201,9 @@ def test_nobody_holds_what_a_contract_without_functions_says(
             assert record(client, contract.address)["holderCount"] == 0
             assert record(client, f"{contract.address}/holders")["holders"] == []
             assert record(client, f"{contract.address}/transfers")["total"] > 0
+        listed = client.get("/api/v1/tokens").get_json()
+        assert (listed["tokens"], listed["total"]) == ([], 0)
+        assert client.get("/api/v1/stats").get_json()["totalTokens"] == 0
         account = client.get(f"/api/v1/addresses/{you}").get_json()
         assert not account.get("tokens")
         for path in (

@@ -281,7 +281,7 @@ def test_every_door_shows_what_the_node_answers(chain):
     assert chain.get(f"/api/v2/tokens/{token}")["holders_count"] == "4"
     assert chain.get(f"/api/v1/tokens/{token}")["holderCount"] == 4
     assert "Holders (4)" in chain.text(f"/token/{token}")
-    [listed] = chain.get("/api/v2/tokens")["items"]  # which cannot say that none is counted
+    [listed] = chain.get("/api/v2/tokens")["items"]  # which cannot say how many were asked
     assert listed["holders_count"] is None
     assert "not counted" in chain.text("/tokens")
     worth = chain.get(f"/api/v1/addresses/{two}/tokens?sort=worth")

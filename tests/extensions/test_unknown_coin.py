@@ -43,3 +43,21 @@ def test_it_has_no_unit_and_no_namesake(anvil, database_url):
     done = scan("doctor", "--json", DATABASE_URL=database_url, RPC_URL=anvil.url)
     warnings = [f for f in json.loads(done.stdout) if "no known one" in f["text"]]
     assert ["SCAN_COIN_SYMBOL" in finding["advice"] for finding in warnings] == [True]
+
+
+def test_a_contract_that_pays_as_tokens_move_is_none(anvil, database_url):
+    one, two = anvil.accounts[:2]
+    payments = anvil.deploy(one, "Payments")
+    paid = anvil.transact(one, payments, "pay", two, value=10**18)
+    anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        record = client.get(f"/api/v1/transactions/{paid}").json
+        assert "tokens" not in record["summary"]["text"]
+        listed = client.get("/api/v1/tokens").json
+        asked = client.post("/api/v1/query", json={"entity": "tokens"}).json
+        searched = client.get(f"/api/v1/search?q={payments.address}").json["results"]
+        assert (listed["total"], asked["count"]) == (0, 0)
+        assert [result["type"] for result in searched] == ["address"]
+        assert client.get("/api/v2/tokens").json["items"] == []
+        assert client.get("/api/v1/stats").json["totalTokens"] == 0

@@ -116,3 +116,38 @@ def test_a_block_leads_to_its_token_transfers_and_trades(client, scenario):
 def test_lists_of_transactions_have_the_gas_used(client, scenario):
     shown = re.findall(r'data-label="Gas used">([\d,]+)<', client.get("/txs").text)
     assert shown == [f"{int(t['gasUsed']):,}" for t in scenario.truth.transactions[:25]]
+
+
+# As Blockscout names tabs, and which of a page's tabs opens; None: the page has none.
+OTHER_NAMES = [
+    ("/tx/{transaction}", "index", "overview"),
+    ("/tx/{transaction}", "overview", "overview"),
+    ("/tx/{transaction}", "state", "state"),
+    ("/tx/{transaction}", "logs", "events"),
+    ("/tx/{transaction}", "asset_flows", "overview"),
+    ("/block/1", "index", "transactions"),
+    ("/block/1", "overview", "transactions"),
+    ("/block/1", "withdrawals", "transactions"),
+    ("/address/{person}", "index", "transactions"),
+    ("/address/{person}", "transactions", "transactions"),
+    ("/address/{person}", "blocks_validated", "transactions"),
+    ("/token/{token}", "token_transfers", "transfers"),
+    ("/token/{token}", "transfers", "transfers"),
+    ("/blocks", "all", None),
+    ("/txs", "validated", None),
+    ("/tokens", "all", None),
+]
+
+
+@pytest.mark.parametrize(("path", "theirs", "ours"), OTHER_NAMES)
+def test_tabs_open_by_the_first_ones_name_and_by_blockscouts(client, scenario, path, theirs, ours):
+    named = path.format(
+        transaction=scenario.truth.transactions[-1]["hash"],
+        person=scenario.stage.people[1],
+        token=scenario.truth.tokens[0]["address"],
+    )
+    page = client.get(f"{named}?tab={theirs}")
+    assert page.status_code == 200
+    same = client.get(f"{named}?tab={ours}" if ours else named)
+    assert page.text.partition("<main")[2][:3000] == same.text.partition("<main")[2][:3000]
+    assert client.get(f"{named}?tab=up").status_code == 400

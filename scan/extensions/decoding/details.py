@@ -59,8 +59,9 @@ class TransactionDetails(NamedTuple):
     """The parts of a transaction that its row does not have, and nonce and gas limit, which old
     rows may lack.
 
-    `logs` are all of its logs, `decoded_logs` those of the window. `unavailable` is the reason if
-    input or logs are None or not decoded. `is_call`: it called code with a selector. `unproven` are
+    `access_list` is that of EIP-2930, None where its type has none. `logs` are all of its logs,
+    `decoded_logs` those of the window. `unavailable` is the reason if input or logs are None or not
+    decoded. `is_call`: it called code with a selector. `unproven` are
     the fields of the record that the node reports: logs without a proof of their receipt, and what
     was decoded by implementations of proxies.
     """
@@ -75,6 +76,7 @@ class TransactionDetails(NamedTuple):
     decoded_logs: Sequence[DecodedLog] = ()
     is_call: bool = False
     unproven: Sequence[str] = ()
+    access_list: Sequence[Mapping[str, Any]] | None = None
 
     def record(self) -> dict[str, Any]:
         are_read = self.logs is not None
@@ -255,6 +257,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
                 is_event_of_node=bool(running & emitters),
             )
         ],
+        transaction.fields.get("accessList"),
     )
 
 

@@ -27,7 +27,7 @@ ELSEWHERE = {
     *("confirmations", "finality", "blobCount"),
     *("blobGasPrice", "tokenTransferCount", "tradeCount", "internalTransferCount", "producerFees"),
     *("earned", "withdrawn", "error", "authorizations", "authorizationCount", "input", "method"),
-    *("logs", "logCount", "unavailable", "summary"),
+    *("logs", "logCount", "unavailable", "summary", "accessList"),
 }
 
 
@@ -134,6 +134,7 @@ def read_truth(node, traces=True):
     seen = addresses(chain, transfers, transactions_read)
     # What has lost its code, or never had any after a block, is no token.
     standing = [t for t in tokens.types if seen[t]["isContract"] or "delegate" in seen[t]]
+    listed = [token for token in standing if token not in bare]
     holders = {
         token: {h: n for h, n in {**by_events[token], **read.get(token, {})}.items() if n}
         for token in standing
@@ -141,7 +142,7 @@ def read_truth(node, traces=True):
     moved = Counter(transfer["tokenAddress"] for transfer in transfers)
     return Truth(
         head=chain.head,
-        stats=stats(chain, len(standing)),
+        stats=stats(chain, len(listed)),
         blocks=newest_first([block_record(b, chain.receipts) for b in chain.blocks]),
         transactions=newest_first(transactions_read),
         token_transfers=newest_first(transfers),
@@ -149,7 +150,7 @@ def read_truth(node, traces=True):
         tokens=sorted(
             (
                 tokens.record(token, by_events, seen[token], read) | {"transferCount": moved[token]}
-                for token in standing
+                for token in listed
             ),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,

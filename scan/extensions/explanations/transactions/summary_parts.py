@@ -74,6 +74,10 @@ class Names(NamedTuple):
     def token(self, address: str) -> Mapping[str, Any]:
         return self.of(address).get("token") or {}
 
+    def may_be_token(self, address: str) -> bool:
+        """Return whether it is a token, or was one: not code without any function of one."""
+        return bool(self.token(address)) or not self.of(address).get("isContract")
+
 
 def in_quotes(text: str) -> str:
     """Return somebody else's words in quotation marks, without marks that could end them."""

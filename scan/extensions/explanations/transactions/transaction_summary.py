@@ -72,6 +72,9 @@ class Summary(NamedTuple):
 
 
 def summarise(facts: Facts, names: Names) -> Summary:
+    moved = [t for t in facts.transfers if names.may_be_token(t["tokenAddress"])]
+    count = facts.transfer_count - len(facts.transfers) + len(moved)
+    facts = facts._replace(transfers=moved, transfer_count=count)
     for rule in (_failed, _created, _without_call, swapped, provided, _wrapped, _moved):
         if (recognised := rule(facts, names)) is not None:
             return _recognised(facts, names, recognised)

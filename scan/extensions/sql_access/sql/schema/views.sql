@@ -98,7 +98,7 @@ SELECT hex(k.address) AS address, k.name, k.symbol, k.type, k.decimals,
     k.transfer_count, k.block_number AS first_block, k.address AS address_bytes,
     k.inconsistent_since, supply_block_of(k) AS supply_block
 FROM tokens k
-WHERE k.ended_in IS NULL;
+WHERE k.ended_in IS NULL AND k.has_holdings;
 
 CREATE OR REPLACE VIEW v1.token_holders AS
 SELECT hex(h.token_address) AS token_address, k.symbol, hex(h.holder) AS holder,
