@@ -122,12 +122,12 @@ def post_worker_init(worker):
             thread.start()
     if _settings.delivers and _settings.database_url:
         from scan.http.process_services import message_summaries
-        from scan.queries.network import OTHER_SYMBOLS
+        from scan.queries.network import SYMBOLS
         from scan.webhooks.dispatcher import Dispatcher
 
         worker.deliveries = Dispatcher(
             _settings,
-            coin_symbols=OTHER_SYMBOLS,
+            coin_symbols=SYMBOLS,
             summaries=message_summaries(lambda: worker.wsgi.extensions["scan"]),
         )
         worker.deliveries.start()
