@@ -438,7 +438,7 @@ def process_state(request, renew_served):
 @pytest.fixture(scope="session", autouse=True)
 def documented_answers():
     """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
-    watch, plainly, read = Watch(), FlaskClient.open, NodeSession._read
+    watch, plainly, read = Watch(), FlaskClient.open, NodeSession._call_node
 
     def open_and_look(client, *arguments, **more):
         watch.read = set()
@@ -453,5 +453,5 @@ def documented_answers():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(FlaskClient, "open", open_and_look)
-        patch.setattr(NodeSession, "_read", read_and_note)
+        patch.setattr(NodeSession, "_call_node", read_and_note)
         yield
