@@ -5,7 +5,7 @@ import codecs
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import count, islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,6 +64,15 @@ class Reason(NamedTuple):
         """The sentence as a part of another one, which says that the call failed."""
         return self.sentence.removeprefix(_REVERTED).removesuffix(".")
 
+    @property
+    def predicate(self) -> str:
+        """The sentence as what another one says of a call."""
+        phrase = self.phrase
+        if phrase.startswith("The call "):
+            return phrase.removeprefix("The call ")
+        is_quoted = self.decoded is not None
+        return f"failed: {phrase if is_quoted else phrase[:1].lower() + phrase[1:]}"
+
     def record(self) -> dict[str, Any]:
         decoded = self.decoded
         return {
@@ -108,8 +117,8 @@ def decode_reason(
         return Reason(NO_REASON, _SENTENCES[NO_REASON])
     kind, decoded = _decoded(failure.data, abis, imported, budget)
     if decoded is not None:
-        decoded = with_inner_errors(decoded, [*abis, *others], imported, budget)
-        decoded = _with_error_in_text(failure.data, decoded, [*abis, *others], imported, budget)
+        inner = InnerErrors([*abis, *others], imported, budget)
+        decoded = inner.within(decoded, failure.data)
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:
@@ -129,34 +138,6 @@ def _text_of(returned: bytes) -> bytes:
     return returned[68 : 68 + int.from_bytes(returned[36:68])]
 
 
-def may_be_error_in_text(returned: bytes) -> bool:
-    """Return whether a text may be the error of a call inside, as of require(ok, string(data))."""
-    return len(text := _text_of(returned)) % 32 == 4 and b"\0" in text
-
-
-def _with_error_in_text(
-    returned: bytes,
-    decoded: abi_decoding.Decoded,
-    abis: Sequence[abi_decoding.AbiIndex],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: abi_decoding.DecodingBudget,
-) -> abi_decoding.Decoded:
-    """Return an error, where its text is exactly the encoding of another one with that in it."""
-    texts = [returned]
-    while len(texts) <= MAX_INNER_DEPTH and may_be_error_in_text(texts[-1]):
-        texts.append(_text_of(texts[-1]))
-    error: abi_decoding.Decoded | None = None
-    for text in reversed(texts[1:]):
-        _, outer = _decoded(text, abis, imported, budget, strict=True)
-        error = _around(outer, error) if outer and error else outer
-    return _around(decoded, error) if error else decoded
-
-
-def _around(decoded: abi_decoding.Decoded, inner: abi_decoding.Decoded) -> abi_decoding.Decoded:
-    [message] = decoded.arguments
-    return decoded._replace(arguments=[message._replace(errors=[("", inner)])])
-
-
 def _cut_text(returned: bytes) -> str | None:
     """Return the beginning of the text where `returned` is a cut Error(string); None otherwise."""
     words, text = returned[4:68], returned[68:]
@@ -166,46 +147,65 @@ def _cut_text(returned: bytes) -> str | None:
     return codecs.getincrementaldecoder("utf-8")("replace").decode(text) + "…"
 
 
-def with_inner_errors(
-    decoded: abi_decoding.Decoded,
-    abis: Sequence[abi_decoding.AbiIndex],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: abi_decoding.DecodingBudget,
-) -> abi_decoding.Decoded:
-    """Return an error or an event with the errors in its arguments; see inner_errors()."""
-    arguments = inner_errors(decoded.arguments, abis, imported, budget)
-    return decoded._replace(arguments=arguments)
+class InnerErrors:
+    """Looks for errors in arguments: where bytes, also in arrays and tuples, are exactly the
+    encoding of an error that is known, up to MAX_INNER in all, inside of each other, too."""
 
+    def __init__(
+        self,
+        abis: Sequence[abi_decoding.AbiIndex],
+        imported: Mapping[bytes, Sequence[str]],
+        budget: abi_decoding.DecodingBudget,
+    ) -> None:
+        self._known = abis, imported, budget
+        self._left = MAX_INNER
 
-def inner_errors(
-    arguments: Iterable[abi_decoding.Argument],
-    abis: Sequence[abi_decoding.AbiIndex],
-    imported: Mapping[bytes, Sequence[str]],
-    budget: abi_decoding.DecodingBudget,
-) -> list[abi_decoding.Argument]:
-    """Return arguments with the errors in them: where bytes, also in arrays and tuples, are exactly
-    the encoding of an error that is known, up to MAX_INNER in all, inside of each other, too."""
-    numbers = count()
+    def in_arguments(
+        self, arguments: Iterable[abi_decoding.Argument], depth: int = 0
+    ) -> list[abi_decoding.Argument]:
+        """Return arguments with the errors in them."""
+        found: list[abi_decoding.Argument] = []
+        for argument in arguments:
+            is_searched = depth < MAX_INNER_DEPTH and _BYTES.search(argument.type)
+            listed = _bytes_in(argument) if is_searched and not argument.hashed else ()
+            inside = [(at, self._error_in(of, depth)) for at, of in islice(listed, MAX_INNER)]
+            errors = [(at, error) for at, error in inside if error]
+            found.append(argument._replace(errors=errors) if errors else argument)
+        return found
 
-    def with_errors(argument: abi_decoding.Argument, depth: int) -> abi_decoding.Argument:
-        if argument.hashed or depth == MAX_INNER_DEPTH or not _BYTES.search(argument.type):
-            return argument
-        errors = []
-        for path, content in islice(_bytes_in(argument), MAX_INNER):
-            if next(numbers) >= MAX_INNER:
+    def within(
+        self, decoded: abi_decoding.Decoded, returned: bytes = b"", depth: int = 0
+    ) -> abi_decoding.Decoded:
+        """Return an error or an event with the errors in its arguments, and with the one in the
+        text that was returned, at the place where it is in the bytes of that, if it is not all."""
+        arguments = self.in_arguments(decoded.arguments, depth)
+        text = _text_of(returned) if depth < MAX_INNER_DEPTH else b""
+        for start, end in self._parts_of(text):
+            if (inner := self._error_in(text[start:end], depth)) is not None:
+                place = f"[{start}:{end - len(text) or ''}]"
+                place = "" if place == "[0:]" else place
+                arguments = [arguments[0]._replace(errors=[(place, inner)])]
                 break
-            _, error = _decoded(content, abis, imported, budget, strict=True)
-            if error is not None:
-                inside = [with_errors(inner, depth + 1) for inner in error.arguments]
-                errors.append((path, error._replace(arguments=inside)))
-        return argument._replace(errors=errors)
+        return decoded._replace(arguments=arguments)
 
-    return [with_errors(argument, 0) for argument in arguments]
+    def _parts_of(self, text: bytes) -> Iterator[tuple[int, int]]:
+        """Yield where the encoding of an error may be in a text, which may have words around it."""
+        abis, imported, _ = self._known
+        known = (_BUILT_IN.errors, imported, *(abi.errors for abi in abis))
+        selectors = {*chain.from_iterable(known)} if b"\0" in text else ()
+        for start in sorted(at for selector in selectors if (at := text.find(selector)) >= 0):
+            last = start + 4 + (len(text) - start - 4) // 32 * 32
+            yield from ((start, end) for end in range(last, start, -32))
+
+    def _error_in(self, content: bytes, depth: int) -> abi_decoding.Decoded | None:
+        self._left -= 1
+        _, error = _decoded(content, *self._known, strict=True) if self._left >= 0 else ("", None)
+        return error and self.within(error, content, depth + 1)
 
 
-def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
+def may_pass_on(decoded: abi_decoding.Decoded | None, returned: bytes = b"") -> bool:
     """Return whether an argument, also in arrays and tuples, may be an error of which no ABI is
-    known yet."""
+    known yet, or have it in its text, as of require(ok, string(data))."""
 
     def has_unknown(argument: abi_decoding.Argument) -> bool:
         if argument.hashed or not _BYTES.search(argument.type):
@@ -216,7 +216,8 @@ def may_pass_on(decoded: abi_decoding.Decoded) -> bool:
             may_pass_on(error) for _, error in argument.errors
         )
 
-    return any(map(has_unknown, decoded.arguments))
+    is_in_text = b"\0" in _text_of(returned)
+    return is_in_text or (decoded is not None and any(map(has_unknown, decoded.arguments)))
 
 
 def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
@@ -267,10 +268,11 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
         [message] = decoded.arguments
-        if message.errors:
-            [(_, inner)] = message.errors
-            return _sentence(_BUILT_IN_KINDS.get(inner.signature, CUSTOM), inner)
         text = str(message.value)
+        if message.errors:
+            [(place, inner)] = message.errors
+            text = _around(text, place, _inner_words(inner))
+        text = text.replace("\0", "")
         if not text.strip():
             return _EMPTY_TEXT
         return f"{_REVERTED}{text}"[:MAX_SENTENCE]
@@ -280,6 +282,13 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         return f"{_REVERTED}panic 0x{code:02x} ({meaning})"
     values = ", ".join(map(_labelled, decoded.arguments))
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
+
+
+def _around(text: str, place: str, words: str) -> str:
+    """Return a text with words in place of the bytes of an error in it."""
+    start, _, end = place.strip("[]").partition(":")
+    before, after = text.encode()[: int(start or 0)], text.encode()[int(end) :] if end else b""
+    return before.decode("utf-8", "replace") + words + after.decode("utf-8", "replace")
 
 
 def _labelled(argument: abi_decoding.Argument) -> str:

@@ -20,8 +20,8 @@ def outer(inner):
 
 def inner_errors(type_, value):
     budget = DecodingBudget(processor_s=60.0)
-    arguments = [Argument("a", type_, value)]
-    [argument] = revert_reasons.inner_errors(arguments, [index_abi([OUTER])], {}, budget)
+    inner = revert_reasons.InnerErrors([index_abi([OUTER])], {}, budget)
+    [argument] = inner.in_arguments([Argument("a", type_, value)])
     return argument.errors
 
 

@@ -28,7 +28,7 @@ from scan.contracts.abi_decoding import (
     decode_call_by,
     decode_error,
 )
-from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason, with_inner_errors
+from scan.contracts.revert_reasons import CUSTOM, InnerErrors, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum import node_errors, rlp_and_tries
 from scan.extensions.decoder import typed_data
@@ -441,7 +441,7 @@ class _Decoder:
     ) -> Iterator[Decoded | None]:
         abis = [abi for abi, _ in declared.abis]
         for decoded in decodings:
-            yield decoded and with_inner_errors(decoded, abis, {}, self._budget)
+            yield decoded and InnerErrors(abis, {}, self._budget).within(decoded)
 
     def _distinct(
         self, kind: str, size: int, decodings: Iterable[Decoded | None]

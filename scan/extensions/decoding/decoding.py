@@ -97,7 +97,7 @@ def event_of(
     if event is None or len(log.data) < LEAST_ERROR_BYTES:
         return event
     abis = [*(contract or NO_CONTRACT).abis, *others]
-    return revert_reasons.with_inner_errors(event, abis, imported, budget)
+    return revert_reasons.InnerErrors(abis, imported, budget).within(event)
 
 
 def event_by_signature(

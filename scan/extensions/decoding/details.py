@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import AbiIndex, Decoded, DecodingBudget
-from scan.contracts.revert_reasons import inner_selectors, may_pass_on, with_inner_errors
+from scan.contracts.revert_reasons import InnerErrors, inner_selectors, may_pass_on
 from scan.errors import ClientBusy, Unavailable, UpstreamFailed
 from scan.ethereum import blocks
 from scan.ethereum.request_node import NodeSession
@@ -231,7 +231,7 @@ def details(reader: Reader, record: Mapping[str, Any], window: LogWindow) -> Tra
         passed_on = {inner for log, _ in decoded for inner in inner_selectors(log.data)}
         imported = abis.imported_if_needed(passed_on)
         decoded = [
-            DecodedLog(log, event and with_inner_errors(event, others, imported, budget))
+            DecodedLog(log, event and InnerErrors(others, imported, budget).within(event))
             for log, event in decoded
         ]
     unavailable = TOO_MUCH_WORK if budget.is_exceeded else None

@@ -9,9 +9,8 @@ from typing import Any
 import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
-from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.errors import UpstreamFailed
 from scan.ethereum.served_chain import BlockId
-from scan.extensions.compiled_sources.mapped_code import has_source_map
 from scan.extensions.decoding.contract_abis import ContractAbis, block_of
 from scan.extensions.decoding.details import TransactionDetails, bound_work
 from scan.extensions.explanations.storage import mapping_keys
@@ -28,9 +27,9 @@ from scan.extensions.explanations.transactions.trace_decoding import DecodedFram
 from scan.extensions.explanations.transactions.transaction_failures import (
     TransactionFailure,
     TransactionFailures,
+    trace_now,
 )
 from scan.extensions.traces import views as internal_transfers
-from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import MALFORMED, TransactionTrace, TransactionTraces
 from scan.hex import data
 from scan.queries import addresses, blocks, network, transactions
@@ -89,14 +88,12 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     if unlocated is None or unlocated.failure is None or unlocated.is_approximate:
         return unlocated
     path = unlocated.failure.trace_address
-    codes, number = unlocated.code_addresses(), record["blockNumber"]
-    is_large = int(record["gasUsed"]) > MAX_GAS
-    may_be_created = record["toAddress"] is None or is_creation(unlocated.failure.type)
-    if is_large or not (may_be_created or has_source_map(reader.sources.database, codes, number)):
-        return unlocated
-    trace = _trace_now(reader, record)
+    trace = (
+        None if int(record["gasUsed"]) > MAX_GAS else trace_now(reader.sources, reader.node, record)
+    )
     if trace is None:
-        reader.do_not_cache()
+        if reader.has_node_failed:
+            reader.do_not_cache()
         return unlocated
     calls = failure_locations.failed_calls(trace.frames)
     around = {at: call for at, call in calls.items() if failure_locations.is_around(at, path)}
@@ -124,19 +121,8 @@ def console_output(reader: Reader, record: Mapping[str, Any]) -> console_logs.Pr
     development, whose contracts have such calls, or has no trace now."""
     if not reader.is_development:
         return console_logs.Printed()
-    trace = _trace_now(reader, record)
+    trace = trace_now(reader.sources, reader.node, record)
     return console_logs.Printed() if trace is None else console_logs.printed(trace)
-
-
-def _trace_now(reader: Reader, record: Mapping[str, Any]) -> TransactionTrace | None:
-    """Return a transaction's calls, None where the node does not give them now."""
-    try:
-        sent = transactions.indexed(record)
-        return reader.sources.get(TransactionTraces).calls(reader.node, sent)
-    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
-        if isinstance(error, Unavailable) and not reader.has_node_failed:
-            raise  # the database is unavailable
-        return None
 
 
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:

@@ -194,7 +194,8 @@ def _decoded(
         functions = (e for e in entries if (e.signature, e.source) == declared)
         if (entry := next(functions, None)) is not None:
             result = decoding.decode_result(entry, frame.output, budget)
-            result = result and revert_reasons.inner_errors(result, others, imported, budget)
+            inner = revert_reasons.InnerErrors(others, imported, budget)
+            result = result and inner.in_arguments(result)
     logs = []
     for log in frame.logs or ():
         emitting = contract_abis.emitting(codes, log.topics)

@@ -8,7 +8,6 @@ changed what the call reads.
 """
 
 import logging
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -22,14 +21,21 @@ from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_rea
 from scan.database import connection, errors
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, RpcError
-from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
+from scan.ethereum.node_errors import (
+    MAX_DATA,
+    OUT_OF_GAS,
+    REVERT,
+    CallFailure,
+    kind_of,
+    reverted_with,
+)
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.decoding import contract_abis
 from scan.extensions.decoding.details import MAX_CONTRACTS
 from scan.extensions.explanations.transactions import failure_locations
-from scan.extensions.traces.transaction_traces import TransactionTraces
+from scan.extensions.traces.transaction_traces import TransactionTrace, TransactionTraces
 from scan.hex import data, to_hex
 from scan.queries import blocks, transactions
 from scan.queries.reader import Reader, Sources
@@ -42,6 +48,7 @@ TIMEOUT_S = 4.0
 MAX_RESPONSE_BYTES = 256 * 1024
 CACHE_BYTES = 4 * 1024 * 1024
 ENTRY_BYTES = 1000
+MAX_CAUSES = 3  # of a failure, inside of each other, that are told
 KEPT = 100_000  # failures in the table; the oldest are deleted first
 
 SUCCEEDS = (
@@ -221,8 +228,9 @@ def _decoded(
     imported = abis.imported(selectors_of([failure]))
     declared = [abi for code in codes if code in contracts for abi in contracts[code].abis]
     reason = decode_reason(failure, declared, imported, budget)
-    if not is_approximate and _is_of_inner_call(reason):
-        reason = _with_inner_call(sources, node, record, failure, declared, budget) or reason
+    if not is_approximate and failure.kind == REVERT:
+        inner = _with_inner_call(sources, node, record, failure, reason, declared, budget)
+        reason = inner or reason
     contract = contracts.get(failure.address or b"", contract_abis.NO_CONTRACT)
     function = abis.function_text(failure.selector, contract)
     if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
@@ -237,53 +245,69 @@ def _decoded(
     return TransactionFailure(reason, failure, function, is_approximate)
 
 
-# Words of a contract whose call inside failed, by which it does not pass on why.
-_OF_INNER_CALL = re.compile(
-    r"GS013|(call|execut|transaction).*(fail|revert)|(fail|revert).*(call|execut|transaction)", re.I
-)
-
-
-def _is_of_inner_call(reason: Reason) -> bool:
-    """Return whether a trace may tell why a call inside failed, which the reason does not."""
-    may_pass_on = reason.decoded is not None and revert_reasons.may_pass_on(reason.decoded)
-    may_pass_on = may_pass_on or revert_reasons.may_be_error_in_text(reason.data)
-    return may_pass_on or _OF_INNER_CALL.search(reason.phrase) is not None
-
-
 def _with_inner_call(
     sources: Sources,
     node: NodeSession,
     record: Mapping[str, Any],
     failure: CallFailure,
+    reason: Reason,
     declared: Sequence[AbiIndex],
     budget: DecodingBudget,
 ) -> Reason | None:
     """Return the reason by the ABIs of all contracts in the trace, with why the last call inside
-    failed; None where the node gives no trace."""
+    failed, and the last one inside of that; None where there is none, or no trace."""
     abis, block = sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
-    try:
-        trace = sources.get(TransactionTraces).calls(node, transactions.indexed(record))
-    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
-        if isinstance(error, Unavailable) and not node.failed:
-            raise  # the database is unavailable
+    trace = trace_now(sources, node, record)
+    causes = _causes(trace, failure) if trace else ()
+    if trace is None or (
+        not causes and not revert_reasons.may_pass_on(reason.decoded, failure.data)
+    ):
         return None
     codes = dict.fromkeys(frame.to_address for frame in trace.frames if frame.to_address)
     emitters = {contract_abis.Emitter(code, block) for code in [*codes][:MAX_CONTRACTS]}
     contracts = abis.contracts(emitters, budget)
     others = [abi for contract in contracts.values() for abi in contract.abis]
-    inside = [f for f in trace.frames if f.trace_address[:-1] == failure.trace_address]
-    *_, last = [None, *(frame for frame in inside if frame.trace_address)]
-    cause = last.failure if last else None
-    failures = [failure, *([cause] if cause else [])]
-    imported = abis.imported(selectors_of(failures))
-    reason = decode_reason(failure, declared, imported, budget, others)
-    is_passed_on = reason.decoded is not None and any(a.errors for a in reason.decoded.arguments)
-    if last is None or cause is None or cause.data == failure.data or is_passed_on:
-        return reason
-    of = contracts.get(contract_abis.Emitter(last.to_address or b"", block))
-    inner = decode_reason(cause, [*(of.abis if of else ()), *others], imported, budget)
-    sentence = f"{reason.sentence.removesuffix('.')}. A call inside of it failed: {inner.phrase}."
-    return reason._replace(sentence=sentence)
+    imported = abis.imported(selectors_of([failure, *(cause for _, cause in causes)]))
+    reason = inner = decode_reason(failure, declared, imported, budget, others)
+    sentences = [reason.sentence.removesuffix(".")]
+    for code, cause in causes:
+        if inner.decoded is not None and any(a.errors for a in inner.decoded.arguments):
+            break  # it passes on why
+        of = contracts.get(contract_abis.Emitter(code or b"", block))
+        inner = decode_reason(cause, [*(of.abis if of else ()), *others], imported, budget)
+        sentences.append(f"A call inside of it {inner.predicate}")
+    is_told = len(sentences) > 1
+    return reason._replace(sentence=f"{'. '.join(sentences)}." if is_told else reason.sentence)
+
+
+def trace_now(
+    sources: Sources, node: NodeSession, record: Mapping[str, Any]
+) -> TransactionTrace | None:
+    """Return a transaction's calls, None where the node does not give them now."""
+    try:
+        return sources.get(TransactionTraces).calls(node, transactions.indexed(record))
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, Unavailable) and not node.failed:
+            raise  # the database is unavailable
+        return None
+
+
+def _causes(
+    trace: TransactionTrace, failure: CallFailure
+) -> Sequence[tuple[bytes | None, CallFailure]]:
+    """Return the failures inside of a call that failed, with the address of the code: that of its
+    last call, if nothing succeeded after it, and so on inwards; of those that say nothing of their
+    own the innermost. Nothing where the trace is cut, which may lack later calls."""
+    last = {f.trace_address[:-1]: f for f in trace.frames if f.trace_address}
+    causes: list[tuple[bytes | None, CallFailure]] = []
+    said, path = failure.data, failure.trace_address
+    while not trace.is_truncated and (inner := last.get(path)) is not None and inner.failure:
+        if causes and causes[-1][1].kind == REVERT and not causes[-1][1].data:
+            causes.pop()
+        if not said or inner.failure.data != said:
+            causes.append((inner.to_address, inner.failure))
+        said, path = inner.failure.data, inner.trace_address
+    return causes[:MAX_CAUSES]
 
 
 def lacks(contract: contract_abis.Contract, selector: bytes) -> bool:

@@ -48,6 +48,25 @@ contract Wrapper {
         (bool success, ) = to.call(data);
         require(success, "Multicall3: call failed");
     }
+    error Hidden(address who);
+    error WrappedError(address target, bytes4 selector, bytes reason, bytes details);
+    function stf(address to, bytes calldata data) external { (bool ok, ) = to.call(data); require(ok, "STF"); }
+    function hidden(address to, bytes calldata data) external { (bool ok, ) = to.call(data); if (!ok) revert Hidden(to); }
+    function bare(address to, bytes calldata data) external { (bool ok, ) = to.call(data); if (!ok) revert(); }
+    function around(address to, bytes calldata data) external {
+        (bool ok, bytes memory why) = to.call(data);
+        require(ok, string.concat(unicode"n\u00f6: ", string(why), " (!)"));
+    }
+    function wraps(address to, bytes calldata data) external {
+        (bool ok, bytes memory why) = to.call(data);
+        if (!ok) revert WrappedError(to, bytes4(data), why, "");
+    }
+    function later(address to, bytes calldata data) external {
+        (bool ok, ) = to.call(data);
+        this.pure_();
+        require(ok, "later");
+    }
+    function pure_() external pure {}
 }
 
 contract Payer {

@@ -134,13 +134,47 @@ def test_events_and_results_have_the_errors_that_calls_returned(wrapping):
     assert (inner["place"], inner["name"]) == ("[1].returnData", "TooLow")
 
 
-def test_a_text_that_hides_the_reason_is_followed_by_it(wrapping):
-    record, _ = wrapping.call("aggregate(address,bytes)", wrapping.target, pay(4))
+LOW = "TooLow(least=5, who={own})"
+WHY = "A call inside of it failed: "
+WRAPPED = "WrappedError(target={target}, selector={selector}, reason=%s, details=0x)"
+# By the functions that call each other, the outermost first, the reason that is told.
+HIDDEN = {
+    "aggregate": f"Multicall3: call failed. {WHY}{LOW}.",
+    "stf": f"STF. {WHY}{LOW}.",
+    "hidden": f"Hidden(who={{target}}). {WHY}{LOW}.",
+    "stf bare": f"STF. {WHY}{LOW}.",
+    "stf bare bare": f"STF. {WHY}{LOW}.",
+    "stf aggregate": f"STF. {WHY}Multicall3: call failed. {WHY}{LOW}.",
+    "stf wraps": f"STF. {WHY}{WRAPPED % LOW}.",
+    "stf asText": f"STF. {WHY}{LOW}.",
+    "asText asText": LOW,
+    "around": f"nö: {LOW} (!)",
+    "around asText": f"nö: {LOW} (!)",
+    "wraps around": WRAPPED % f"nö: {LOW} (!)",
+    "later": "later",
+}
+
+
+@pytest.mark.parametrize("functions", HIDDEN)
+def test_what_hides_the_reason_is_followed_by_it(wrapping, functions):
+    own, to, data, names = wrapping.wrapper.lower(), wrapping.target.lower(), pay(4), {}
+    for function in functions.split()[::-1]:
+        names[function] = {"own": own, "target": to, "selector": f"0x{data[:4].hex()}"}
+        to, data = own, calldata_of(f"{function}(address,bytes)", to, data)
+    sent = wrapping.explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
+    record, _ = wrapping.record(sent)
+    words = HIDDEN[functions].format(**names.get("wraps", names[functions.split()[0]]))
+    assert record["error"]["reason"] == f"The call reverted: {words}"
+
+
+def test_a_call_inside_that_says_nothing_is_told_in_one_sentence(wrapping):
+    record, _ = wrapping.call("stf(address,bytes)", wrapping.target, b"\1\2\3\4")
+    words = "STF. A call inside of it reverted without a reason."
+    assert record["error"]["reason"] == f"The call reverted: {words}"
+    record, _ = wrapping.call("bare(address,bytes)", wrapping.target, pay(4))
     own = wrapping.wrapper.lower()
-    assert record["error"]["reason"] == (
-        "The call reverted: Multicall3: call failed."
-        f" A call inside of it failed: TooLow(least=5, who={own})."
-    )
+    words = f"The call reverted without a reason. {WHY}{LOW.format(own=own)}."
+    assert record["error"]["reason"] == words
 
 
 @pytest.mark.parametrize("version", ["0.7", "0.8"])
