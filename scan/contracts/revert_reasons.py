@@ -106,10 +106,9 @@ def decode_reason(
     abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
-    others: Sequence[abi_decoding.AbiIndex] = (),
 ) -> Reason:
-    """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
-    signatures by selector, `others` the ABIs of contracts whose errors this one may pass on."""
+    """Decode why a call failed. `abis` are in the order of failure.code_addresses, then those of
+    contracts whose errors this one may pass on; `imported` are signatures by selector."""
     if failure.kind != REVERT:
         words = f"The node reports: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
@@ -117,8 +116,7 @@ def decode_reason(
         return Reason(NO_REASON, _SENTENCES[NO_REASON])
     kind, decoded = _decoded(failure.data, abis, imported, budget)
     if decoded is not None:
-        inner = InnerErrors([*abis, *others], imported, budget)
-        decoded = inner.within(decoded, failure.data)
+        decoded = InnerErrors(abis, imported, budget).within(decoded, failure.data)
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:

@@ -1,5 +1,5 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
-Vyper's `layout` (in standard JSON from 0.4.1 on); and the functions that calls run. Their sizes are
+Vyper's `layout` (in standard JSON from 0.4.1 on); and the modifiers of functions. Their sizes are
 bounded.
 
 What a layout lacks comes from syntax trees: in Vyper which types are flags and interfaces, and in
@@ -8,9 +8,7 @@ namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts. The members o
 laid out by the compiler itself, in one more compilation without code: as variables of a contract
 that is added to the sources.
 
-Of functions there are their modifiers as they are written, and which of them a call may run, with
-their statements that may refuse it: optimizers let equal code be one, and the source map has one of
-its origins.
+Of functions there are their modifiers as they are written.
 """
 
 import json
@@ -27,20 +25,11 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import VerificationFailed
 from scan.ethereum.rlp_and_tries import keccak256
-from scan.extensions.compiled_sources.refusing_statements import (
-    MAX_STATEMENTS,
-    POINTER,
-    Declarations,
-    created_in,
-    refusals_of,
-    span,
-)
 from scan.verification.contract_interface import (
     UNREADABLE,
     Declared,
     Node,
     declared_in,
-    references_in,
     require_fields,
 )
 from scan.verification.contract_match import Match
@@ -86,14 +75,11 @@ def findings_of(
 
 
 WITHOUT_SELECTOR = ("receive", "fallback")
-CREATED = "constructor"
-SELECTORS_FROM, PANICS_FROM = (0, 6), (0, 8)
-_RUNNING = ("FunctionDefinition", "ModifierDefinition")
 
 MAX_NAMESPACES = 50
 MAX_DECLARED = 500  # types
 MAX_MODIFIERS = 500
-MAX_REFERENCES = 20_000  # of functions that calls may run
+MAX_OTHERS = 100  # contracts whose functions are known to be of others
 MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 
@@ -119,7 +105,8 @@ def add_names(
 ) -> tuple[object, dict[str, Any]]:
     """Return a layout of Vyper as _with_kinds() does, or one of Solidity with `declared` types as
     _declared_types() has them, and `namespaces`, a layout of their structs. And of Solidity the
-    functions as _functions() has them, with `modifiers` as _modifiers() has them.
+    functions that calls run: by selector `called`, their files and starts, and `modifiers` as
+    _modifiers() has them; `others` are the places of contracts that it does not inherit.
 
     It takes one more compilation for the trees. The source has matched: what never can be read of
     them is left out. Raises Unavailable.
@@ -138,20 +125,15 @@ def add_names(
             node for path, around, node in declared if (path, around, node.get("name")) == key
         ]
         namespaces, called = _namespaces(declared, contract), _called(declared, contract)
-        optimizer = match.settings.get("optimizer") or {}
-        version = compilations.submission.version
-        declarations = Declarations(
-            declared,
-            trees,
-            has_panics=version >= PANICS_FROM,
-            has_texts=(match.settings.get("debug") or {}).get("revertStrings") != "strip",
-        )
-        is_known = version >= SELECTORS_FROM
-        functions = _functions(declared, contract, called, declarations) if is_known else {}
-        functions |= {
+        functions = {
+            "called": {key: (path, span(node)[0]) for key, (path, node) in called.items()},
             "modifiers": _modifiers(called, compilations.submission.sources),
-            "optimized": bool(optimizer.get("enabled") or optimizer.get("details")),
-            "viaIR": bool(match.settings.get("viaIR")),
+            "others": [
+                (path, *span(node))
+                for path, _, node in declared
+                if node.get("contractKind") == "contract"
+                and node.get("id") not in contract["linearizedBaseContracts"]
+            ][:MAX_OTHERS],
         }
         laid_out = _laid_out(compilations, match, namespaces) if namespaces else {}
         named = {**layout, "declared": _declared_types(declared), "namespaces": laid_out}
@@ -243,9 +225,15 @@ def _called(declared: Sequence[Declared], contract: Node) -> dict[str, tuple[str
     bases = contract["linearizedBaseContracts"]
     for path, node in chain.from_iterable(by_contract[base] for base in bases):
         key = node.get("functionSelector") or node.get("kind")
-        if node.get("functionSelector") or key in WITHOUT_SELECTOR:
+        if node.get("functionSelector") or key in (*WITHOUT_SELECTOR, "constructor"):
             called.setdefault(str(key), (path, node))
     return called
+
+
+def span(node: Node) -> tuple[int, int]:
+    """Return the start and the length of a node in bytes."""
+    start, length, _ = map(int, str(node["src"]).split(":"))
+    return start, length
 
 
 def _modifiers(
@@ -265,91 +253,6 @@ def _modifiers(
             written[selector] = path, texts
             left -= len(texts)
     return written
-
-
-def _functions(
-    declared: Sequence[Declared],
-    contract: Node,
-    called: Mapping[str, tuple[str, Node]],
-    declarations: Declarations,
-) -> dict[str, Any]:
-    """Return `spans`, path, start and length of functions, modifiers and variables, `refusals`, the
-    statements in each of them that may refuse, and `reached`: by selector the numbers of those that
-    a call may run, beginning with the called one. A call of another contract leads to none. The
-    creation is one of CREATED; what contracts run that a call may create is by its key after it."""
-    nodes: dict[Any, tuple[str, Node]] = {}
-    contracts: dict[object, Node] = {}
-    created_by: defaultdict[object, list[Any]] = defaultdict(list)  # what a creation runs
-    for path, around, node in declared:
-        kind, key = node.get("nodeType"), node.get("id")
-        is_set = kind == "VariableDeclaration" and node.get("value") and not node.get("constant")
-        if around is not None and (is_set or node.get("kind") == "constructor"):
-            first = 0 if node.get("kind") == "constructor" else len(created_by[around["id"]])
-            created_by[around["id"]].insert(first, key)
-        if node.get("functionSelector") or kind in _RUNNING or is_set:
-            is_library = around is not None and around.get("contractKind") == "library"
-            # The code of libraries does not refuse coin.
-            nodes[key] = path, {**node, "stateMutability": "payable"} if is_library else node
-        if kind == "ContractDefinition":
-            contracts[key] = node
-            start, _ = span(node)
-            given = [of for of in node["baseContracts"] if of.get("arguments")]
-            if not any(inner.get("kind") == "constructor" for inner in node["nodes"]):
-                given = [{"id": f"constructor {key}", "src": f"{start}:0:0"}, *given]
-            nodes |= {of["id"]: (path, of) for of in given}
-            created_by[key] += [of["id"] for of in given]
-    overriding: defaultdict[object, list[int]] = defaultdict(list)
-    for key, (_, node) in nodes.items():
-        for base in (*(node.get("baseFunctions") or ()), *(node.get("baseModifiers") or ())):
-            overriding[base].append(key)
-    references: dict[object, list[int]] = {}
-    creations: dict[object, list[int]] = {}
-    left = MAX_REFERENCES
-
-    def created(contract: Node) -> list[Any]:
-        return [key for base in contract["linearizedBaseContracts"] for key in created_by[base]]
-
-    def run_by(first: Iterable[Any]) -> list[Any]:
-        nonlocal left
-        run = [*first]
-        seen = {*run}
-        for key in run if left > 0 else ():
-            if key not in references:
-                ids = [id for id in references_in(nodes[key][1]) if id in nodes]
-                references[key] = [id for id in ids if nodes[id][1]["nodeType"] in _RUNNING]
-            new = dict.fromkeys([*references[key], *overriding[key]])
-            run += [id for id in new if id not in seen]
-            seen.update(new)
-        left -= len(run)
-        return run
-
-    def inside(run: Sequence[Any]) -> list[Any]:
-        waiting, ids = [*run], dict[int, None]()
-        for key in waiting:
-            if key not in creations:
-                creations[key] = [*dict.fromkeys(created_in(nodes[key][1]))]
-            for id in creations[key]:
-                if id in contracts and id not in ids:
-                    ids[id] = None
-                    waiting += run_by(created(contracts[id]))
-        return [*dict.fromkeys(waiting[len(run) :])]
-
-    reached = {selector: run_by([node["id"]]) for selector, (_, node) in called.items()}
-    reached[CREATED] = run_by(created(contract))
-    reached |= {f"{CREATED} {key}": inside(run) for key, run in [*reached.items()]}
-    numbers = {key: n for n, key in enumerate(dict.fromkeys(chain.from_iterable(reached.values())))}
-    refusals = [[*map(tuple, refusals_of(nodes[key][1], declarations))] for key in numbers]
-    run = {key: [numbers[id] for id in ids] for key, ids in reached.items() if ids}
-    pointing = {n for n, of in enumerate(refusals) for *_, pattern in of if pattern == POINTER}
-    for key in [key for key, called in run.items() if pointing & {*called}]:  # of any function
-        run[key] = [*dict.fromkeys([*run[key], *numbers.values()])]
-    if left < 0 or sum(map(len, refusals)) > MAX_STATEMENTS:
-        return {}
-    return {
-        "spans": [(nodes[key][0], *span(nodes[key][1])) for key in numbers],
-        "refusals": refusals,
-        "reached": run,
-    }
 
 
 def _namespaces(declared: Sequence[Declared], contract: Node) -> list[_Namespace]:

@@ -101,6 +101,13 @@ def search_hashes(creation: bytes) -> Mapping[bytes, int]:
     return hashes
 
 
+def metadata_hash(creation: bytes) -> bytes:
+    """Return the last hash of metadata in a creation, which is that of its own sources, with what
+    is before it in code; all of a creation that has none."""
+    *_, found = [creation, *(match[0] for match in _HASH.finditer(creation))]
+    return found
+
+
 def _masked_hash(code: bytes, links: Sequence[ByteRange]) -> bytes:
     return hashlib.sha256(_without_hashes(mask(code, links))).digest()
 

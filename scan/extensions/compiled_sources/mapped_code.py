@@ -4,41 +4,34 @@ A creation that failed left no contract: its code is that of a verified contract
 has created, apart from constructor arguments, or else of a build of the operator's.
 """
 
-import math
-from bisect import bisect_right
+import re
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
-from scan.contracts.abi_decoding import index_abi
+from scan.contracts.abi_decoding import AbiIndex, index_abi
 from scan.database.connection import Database
-from scan.extensions.compiled_sources import (
-    compiler_layouts,
-    creation_codes,
-    refusing_statements,
-    source_maps,
-)
-from scan.extensions.compiled_sources.refusing_statements import Candidate, Failure
+from scan.extensions.compiled_sources import creation_codes, source_maps
+from scan.extensions.compiled_sources.compiler_layouts import WITHOUT_SELECTOR, stored_object
+from scan.extensions.compiled_sources.refusing_statements import CONSTRUCTOR, ContractText
 from scan.extensions.compiled_sources.source_maps import SourceFunction, SourceText, Span
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
 from scan.verification.languages.vyper import VYPER
 
 MAX_CREATIONS = 20  # of a transaction that are searched for
-MAX_FILES = 20  # read for a transaction
-DEFAULT = "__default__"  # Vyper's function for calls of no other
-MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
+MAX_SOURCE_BYTES = 2 * 1024 * 1024  # for a transaction: a megabyte takes 0.2 s
 
 Key = TypeVar("Key", bound=Hashable)
 
 
 class MappedCode(NamedTuple):
-    """Code with its source map, and the verification that they are of: the address, and the hash of
-    its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
-    the hash is another one, and `texts` are its sources by their paths. `functions` are those that
-    calls may run, as compiler_layouts.py has them, where they are known; of Vyper there are only
-    the `selectors`, by which Vyper's default function is not run."""
+    """Code with its source map and ABI, and the verification that they are of: the address, and the
+    hash of its runtime code. `files` are paths by their numbers in the map. Of a build there is no
+    address; the hash is another one, and `texts` are its sources by their paths. `is_optimized` and
+    `is_by_ir` say how it was compiled, `functions` where those are that calls run, by selector, and
+    `others` where its files have contracts that are no part of it."""
 
     code: bytes
     verified_address: bytes | None
@@ -46,63 +39,23 @@ class MappedCode(NamedTuple):
     source_map: str
     files: Mapping[int, str]
     texts: Mapping[str, str] | None = None
+    abi: AbiIndex = index_abi(())
+    is_optimized: bool = True
+    is_by_ir: bool = False
     functions: Mapping[str, Any] = {}
-    selectors: Collection[bytes] = ()
-
-    def run_by(self, call_data: bytes | None, *, is_inside: bool = False) -> "RunFunctions | None":
-        """Return the functions that a call may run, or of None the creation; None where they are
-        not known. `is_inside`: those of creations by this call instead."""
-        if call_data is not None and call_data[:4] in self.selectors:
-            return RunFunctions((), {}, (), ())
-        reached = self.functions.get("reached") or {}
-        keys: tuple[str, ...] = (compiler_layouts.CREATED,)
-        if call_data is not None:
-            without = compiler_layouts.WITHOUT_SELECTOR[1 if call_data else 0 :]
-            keys = (call_data[:4].hex(), *without)
-        key = next((key for key in keys if key in reached), "")
-        numbers = reached.get(f"{compiler_layouts.CREATED} {key}" if is_inside else key)
-        if not numbers:
-            return None
-        by_path = {path: number for number, path in self.files.items()}
-        listed = self.functions["spans"]
-        spans = {
-            n: Span(listed[n][1], listed[n][2], by_path.get(listed[n][0], -1)) for n in numbers
-        }
-        in_files = sorted((s.file, s.start, s.start + s.length) for s in spans.values())
-        return RunFunctions(numbers, spans, in_files, self.functions.get("refusals") or ())
-
-
-class RunFunctions(NamedTuple):
-    """The numbers of the functions that a call may run, the called one first, with their places;
-    the files, starts and ends of these in order; the statements that may refuse of all functions.
-    Empty of Vyper, where a call may run any function but the default one."""
-
-    numbers: Sequence[int]
-    spans: Mapping[int, Span]
-    in_files: Sequence[tuple[int, int, int]]
-    refusals: Sequence[Sequence[Sequence[Any]]]
+    others: Sequence[Sequence[Any]] = ()
 
     @property
-    def called(self) -> Span | None:
-        return self.spans[self.numbers[0]] if self.numbers else None
+    def is_vyper(self) -> bool:
+        return any(path.endswith(VYPER.suffixes) for path in self.files.values())
 
-    def has(self, place: "Place") -> bool:
-        """Return whether a place is in what may be run: optimizers let code that is equal be one,
-        and map it to one of its origins."""
-        span, function = place.span, place.function
-        if not self.numbers:
-            return function is not None and function.name != DEFAULT
-        before = bisect_right(self.in_files, (span.file, span.start, math.inf)) - 1
-        file, _, end = self.in_files[before]
-        return before >= 0 and file == span.file and span.start < end
-
-    def agreeing(self, failure: Failure) -> list[tuple[Span, Candidate]]:
-        """Return the places of the statements that may have refused so."""
-        candidates = refusing_statements.agreeing(self.refusals, self.numbers, failure)
-        return [
-            (Span(c.refusal.start, c.refusal.length, self.spans[c.function].file), c)
-            for c in candidates
-        ]
+    def called_by(self, call_data: bytes | None) -> Sequence[str]:
+        """Return the names of the functions that a call may be of, or of None a creation, of which
+        the first that is there runs."""
+        if call_data is None:
+            return (CONSTRUCTOR,)
+        named = [entry.name for entry in self.abi.functions.get(call_data[:4], ())]
+        return named or WITHOUT_SELECTOR[1 if call_data else 0 :]
 
 
 class BuiltCreations:
@@ -137,14 +90,10 @@ class Place(NamedTuple):
     def function(self) -> SourceFunction | None:
         return self.file.text.function_at(self.span)
 
-    @property
-    def is_check(self) -> bool:
-        return self.file.text.is_check(self.span)
-
-    def has(self, place: "Place") -> bool:
-        """Return whether another place begins within this one."""
-        start, length, *_ = self.span
-        return self.file == place.file and start <= place.span.start < start + length
+    def begins(self, form: bytes) -> bool:
+        """Return whether its text begins with a form."""
+        encoded = self.file.text.encoded
+        return re.compile(form).match(encoded, self.span.start) is not None
 
 
 class SourceFiles:
@@ -152,90 +101,106 @@ class SourceFiles:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
-        self._operations: dict[int, Collection[tuple[Span, int]]] = {}
+        self._left = MAX_SOURCE_BYTES
+        self._files: dict[tuple[bytes | None, bytes], Mapping[int, SourceFile]] = {}
+        self._texts: dict[int, ContractText] = {}
+        self._spans: dict[int, Mapping[int, Span]] = {}
 
     def place(self, mapped: MappedCode, span: Span) -> Place | None:
-        """Return where a span is; None of what is no source, or of one file too many, or a
+        """Return where a span is; None of what is no source, or of sources that are too large, or a
         variable of Vyper that has the place of another use."""
-        file = self.file(mapped, span.file) if span.start >= 0 else None
+        file = self.of(mapped).get(span.file) if span.start >= 0 else None
         return None if file is None or file.text.is_shared(span) else Place(span, file)
 
-    def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
-        """Return a file by its number in a source map; None of what is no source, or one file too
-        many."""
-        if number not in mapped.files:
-            return None
-        key = mapped.verified_address, mapped.code_hash, number
+    def of(self, mapped: MappedCode) -> Mapping[int, SourceFile]:
+        """Return the files of a contract by their numbers in its source map; none of those that are
+        too large."""
+        key = mapped.verified_address, mapped.code_hash
         if key not in self._files:
-            size = sum(file.text.size for file in self._files.values() if file is not None)
-            if len(self._files) == MAX_FILES or size > MAX_SOURCE_BYTES:
-                return None
-            self._files[key] = self._read(mapped, mapped.files[number])
+            self._files[key] = self._read(mapped)
         return self._files[key]
 
-    def operations(self, mapped: MappedCode) -> Collection[tuple[Span, int]]:
-        """Return the spans in a map with the operations that they have."""
-        key = id(mapped)
-        if key not in self._operations:
-            offsets = [*source_maps.offsets_in(mapped.code)]
-            spans = source_maps.spans_at(mapped.code, mapped.source_map, offsets)
-            listed = zip(offsets, spans, strict=True)
-            self._operations[key] = {(span, mapped.code[at]) for at, span in listed if span}
-        return self._operations[key]
+    def declaration(self, mapped: MappedCode, call_data: bytes | None) -> Place | None:
+        """Return where the function is declared that a call runs, if that is known."""
+        keys = ((call_data or b"")[:4].hex(), *mapped.called_by(call_data))
+        path, start = next((mapped.functions[k] for k in keys if k in mapped.functions), ("", 0))
+        number = next((n for n, of in mapped.files.items() if of == path), -1)
+        return self.place(mapped, Span(start, 0, number))
 
-    def _read(self, mapped: MappedCode, path: str) -> SourceFile | None:
-        """Return a file. A single one may have been submitted by another path than the compiler's
-        metadata has."""
-        if mapped.texts is not None:
-            text = mapped.texts.get(path)
-            return None if text is None else SourceFile(path, 0, source_text(text, path))
-        of_code = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
-        row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
-        content, main_path, paths = row or (None, None, ())
-        if content is None and len(paths) == 1:
-            [path] = paths
-            row = self._database.row("contracts/verified_contracts_get_file", path=path, **of_code)
-            content, main_path, paths = row or (None, None, ())
-        if content is None:
-            return None
-        in_order = sorted(paths, key=lambda other: (other != main_path, other))
-        return SourceFile(path, in_order.index(path), source_text(content, path))
+    def text(self, mapped: MappedCode) -> ContractText:
+        """Return the text of a contract's files together."""
+        files = self.of(mapped)
+        if id(files) not in self._texts:
+            texts = {number: file.text for number, file in files.items()}
+            numbers = {path: number for number, path in mapped.files.items()}
+            others = [Span(at, size, numbers.get(path, -1)) for path, at, size in mapped.others]
+            self._texts[id(files)] = ContractText(texts, others)
+        return self._texts[id(files)]
+
+    def spans(self, mapped: MappedCode) -> Mapping[int, Span]:
+        """Return the spans of code by its offsets."""
+        if id(mapped) not in self._spans:
+            self._spans[id(mapped)] = source_maps.spans_at(mapped.code, mapped.source_map)
+        return self._spans[id(mapped)]
+
+    def _read(self, mapped: MappedCode) -> Mapping[int, SourceFile]:
+        """Return the files. A single one may have been submitted by another path than the
+        compiler's metadata has."""
+        texts, main_path = mapped.texts, None
+        if texts is None:
+            of_code = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
+            row = self._database.row("contracts/verified_contracts_get_sources", **of_code)
+            sources, main_path = row or ({}, None)
+            texts = {path: str(source["content"]) for path, source in sources.items()}
+        in_order = sorted(texts, key=lambda path: (path != main_path, path))
+        paths = {n: path for n, path in mapped.files.items() if path in texts}
+        if len(texts) == len(mapped.files) == 1:
+            paths = dict.fromkeys(mapped.files, in_order[0])
+        self._left -= (size := sum(len(texts[path]) for path in paths.values()))
+        if self._left < 0:
+            self._left += size
+            return {}
+        return {
+            n: SourceFile(path, in_order.index(path), source_text(texts[path], path))
+            for n, path in paths.items()
+        }
 
 
 def source_text(content: str, path: str) -> SourceText:
     return SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
 
 
-def has_source_map(database: Database, addresses: Iterable[bytes], block_number: int) -> bool:
-    """Return whether the code of any of these contracts at a block has a source map."""
-    at = {"addresses": sorted({*addresses}), "block_number": block_number}
-    return bool(at["addresses"] and database.value("contracts/compiled_sources_exist", **at))
-
-
 def of_contracts(
     database: Database, addresses: set[bytes], block_number: int
 ) -> dict[bytes, MappedCode]:
     """Return the code of contracts at a block, of those that have a source map."""
-    if not addresses:
-        return {}
     rows = database.rows(
         "contracts/compiled_sources_find_maps",
         addresses=sorted(addresses),
         block_number=block_number,
     )
     return {
-        bytes(address): MappedCode(
-            bytes(code),
-            bytes(verified),
-            bytes(code_hash),
-            source_maps.unpacked(bytes(source_map)),
-            dict(files),
-            functions=compiler_layouts.stored_object(functions),
-            selectors=index_abi(abi or ()).functions.keys(),
-        )
-        for address, code, verified, code_hash, source_map, files, functions, abi in rows
+        bytes(address): _mapped(bytes(code), bytes(verified), bytes(code_hash), found)
+        for address, code, verified, code_hash, *found in rows
     }
+
+
+def _mapped(code: bytes, address: bytes, code_hash: bytes, found: Sequence[Any]) -> MappedCode:
+    """Return code with what is stored of it."""
+    source_map, files, abi, settings, functions = found
+    optimizer, findings = settings.get("optimizer") or {}, stored_object(functions)
+    return MappedCode(
+        code,
+        address,
+        code_hash,
+        source_maps.unpacked(bytes(source_map)),
+        dict(files),
+        abi=index_abi(abi),
+        is_optimized=bool(optimizer.get("enabled") or optimizer.get("details")),
+        is_by_ir=bool(settings.get("viaIR")),
+        functions=findings.get("called") or {},
+        others=findings.get("others") or (),
+    )
 
 
 def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
@@ -245,14 +210,15 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
         key: creation_codes.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
-    searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
-    # By the search hash: size, masked hash and links of codes, verified address and code hash.
+    # By the search hash: size, masked hash and links of codes, verified address and code hash, and
+    # whether its sources are those of the creation.
     stored: defaultdict[bytes, list[Sequence[Any]]] = defaultdict(list)
     database, builds = sources.database, sources.get(BuiltCreations)
-    rows = (
-        database.rows("contracts/compiled_sources_find_creations", search_hashes=searched)
-        if searched
-        else ()
+    searched = [search_hash for search_hashes in hashes.values() for search_hash in search_hashes]
+    rows = searched and database.rows(
+        "contracts/compiled_sources_find_creations",
+        search_hashes=searched,
+        metadata_hashes=[creation_codes.metadata_hash(creations[key]) for key in hashes],
     )
     for search_hash, size, masked_hash, *others in rows:
         stored[bytes(search_hash)].append((size, bytes(masked_hash), *others))
@@ -261,22 +227,14 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
     for key, search_hashes in hashes.items():
         creation = creations[key]
         codes = (row for search_hash in search_hashes for row in stored[search_hash])
-        equal = (row for row in codes if comparison.is_in(creation, *row[:3]))
-        if (created := next(equal, None)) is not None:
-            address, code_hash = map(bytes, created[3:])
-            of_code = {"address": address, "code_hash": code_hash}
-            # Nothing where it has just been forgotten.
-            row = database.row("contracts/compiled_sources_get_creation", **of_code)
-            source_map, files, functions = row or (b"", (), None)
-            text = source_maps.unpacked(bytes(source_map))
-            mapped[key] = MappedCode(
-                creation[: created[0]],
-                address,
-                code_hash,
-                text,
-                dict(files),
-                functions=compiler_layouts.stored_object(functions),
-            )
-        elif (built := builds.find(creation, search_hashes)) is not None:
+        created = next((row for row in codes if comparison.is_in(creation, *row[:3])), None)
+        built = None if created and created[5] else builds.find(creation, search_hashes)
+        if built is not None:
             mapped[key] = built
+        elif created is not None:
+            address, code_hash = map(bytes, created[3:5])
+            of_code = {"address": address, "code_hash": code_hash}
+            row = database.row("contracts/compiled_sources_get_creation", **of_code)
+            if row is not None:  # it has not just been forgotten
+                mapped[key] = _mapped(creation[: created[0]], address, code_hash, row)
     return mapped

@@ -1,8 +1,8 @@
 """Where code is in its sources, by the compiler's source maps, and the lines and functions there.
 
 A map has the form of Solidity's documentation, "Source Mappings": for each instruction the start
-and length in bytes of the text that it comes from, the file, and whether it jumps into or out of a
-function. A compiler may be wrong or old, and its text is hostile: sizes are bounded.
+and length in bytes of the text that it comes from, and the file. A compiler may be wrong or old,
+and its text is hostile: sizes are bounded.
 """
 
 import math
@@ -10,8 +10,7 @@ import re
 import zlib
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scan.verification.bytecode_comparison import operand_size
@@ -19,35 +18,30 @@ from scan.verification.bytecode_comparison import operand_size
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI, RETURN, REVERT = 0x56, 0x57, 0xF3, 0xFD
+JUMPI, RETURN, REVERT = 0x57, 0xF3, 0xFD
 MSTORE, MCOPY, RETURNDATACOPY = 0x52, 0x5E, 0x3E
 CALLS = (0xF0, 0xF1, 0xF2, 0xF4, 0xF5, 0xFA)  # and creations
 
-_CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")
-_CALL = re.compile(rb"(?:static|delegate)?call(?:code)?\s{0,100}\(")
-_STATEMENT = re.compile(rb"[^;]++")
-_REFUSAL = re.compile(rb"\b(?:require|assert|revert)\b")
-_WORDS = re.compile(rb"\"[^\"]*+\"|\b[A-Z]\w*+(?=\()")
 # The compiler ends a comment at each of its ends of lines. What is not ended is taken up to there:
 # a search that begins anew at each of a million quotes does not end.
-_TOKEN = re.compile(
+_HIDDEN = re.compile(
     rb"""//[^\n\v\f\r\xe2]*(?:\xe2(?!\x80[\xa8\xa9])[^\n\v\f\r\xe2]*)*
-    |/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?
-    |\b(?:function|modifier)\s+(?P<name>[\w$]+)|\b(?P<unnamed>constructor|receive|fallback)\s*\(
-    |(?P<mark>[{};])""",
+    |/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?""",
     re.DOTALL | re.VERBOSE,
+)
+_TOKEN = re.compile(
+    rb"\b(?:function|modifier)\s+(?P<name>[\w$]+)|\b(?P<unnamed>constructor|receive|fallback)\s*\("
+    rb"|(?P<mark>[{};])"
 )
 _VYPER_FUNCTION = re.compile(rb"^def\s+([A-Za-z_]\w*)", re.MULTILINE)
 
 
 class Span(NamedTuple):
-    """A part of a file, by the file's number in the compilation; in bytes. `jump` is "i" of a jump
-    into a function, "o" of one out of it, "-" of others."""
+    """A part of a file, by the file's number in the compilation; in bytes."""
 
     start: int
     length: int
     file: int
-    jump: str = "-"
 
 
 class SourceFunction(NamedTuple):
@@ -79,13 +73,9 @@ def unpacked(stored: bytes) -> str:
     return zlib.decompressobj().decompress(stored, MAX_MAP_BYTES).decode("ascii", "replace")
 
 
-def spans_at(code: bytes, source_map: str, offsets: Sequence[int]) -> list[Span | None]:
-    """Return the span of the instruction at each of these offsets."""
-    numbers = _instructions_at(code, offsets)
-    last = max(numbers.values(), default=-1)
-    spans = [span for _, span in zip(range(last + 1), _spans_of(source_map), strict=False)]
-    by_offset = {o: spans[number] for o, number in numbers.items() if number < len(spans)}
-    return [by_offset.get(offset) for offset in offsets]
+def spans_at(code: bytes, source_map: str) -> dict[int, Span]:
+    """Return the spans of instructions by their offsets."""
+    return dict(zip(offsets_in(code), _spans_of(source_map), strict=False))
 
 
 def offsets_in(code: bytes) -> Iterator[int]:
@@ -98,35 +88,21 @@ def offsets_in(code: bytes) -> Iterator[int]:
 
 def _spans_of(source_map: str) -> Iterator[Span]:
     """Yield the span of each instruction. What an entry leaves out is as in the one before."""
-    current, jump = [0, 0, -1], "-"
+    current = [0, 0, -1]
     for entry in source_map.split(";"):
-        fields = entry.split(":")
-        for index, text in enumerate(fields[:3]):
+        for index, text in enumerate(entry.split(":")[:3]):
             if text:
                 try:
                     current[index] = int(text[:12])
                 except ValueError:
                     return
-        jump = fields[3] if len(fields) > 3 and fields[3] else jump
-        start, length, file = current
-        yield Span(start, length, file, jump)
-
-
-def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
-    """Return the number of the instruction at each of these offsets; none inside of operands."""
-    wanted, last = set(offsets), max(offsets, default=-1)
-    numbered = enumerate(takewhile(lambda position: position <= last, offsets_in(code)))
-    return {position: number for number, position in numbered if position in wanted}
+        yield Span(*current)
 
 
 _VARIABLE = re.compile(rb"(?!(?:raise|return|pass|break|continue)\b)[A-Za-z_]\w*")
 # What is not ended is taken up to the end of its line, or of the file: no search begins anew.
-_VYPER_STRING = rb'"""[\s\S]*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*+"?|\x27(?:\\.|[^\x27\\\n])*+\x27?'
-_VYPER_TOKEN = re.compile(
-    rb"(?P<string>%s)|(?P<comment>#[^\n]*+)|(?P<open>[(\[{])|(?P<close>[)\]}])"
-    rb"|(?P<end>\n|\Z)|(?P<refusal>\b(?P<word>assert|raise)\b)" % _VYPER_STRING
-)
-_VYPER_LITERAL = re.compile(rb"(?P<string>%s)|#[^\n]*+" % _VYPER_STRING)
+VYPER_STRING = rb'"""[\s\S]*?(?:"""|\Z)|"(?:\\.|[^"\\\n])*+"?|\x27(?:\\.|[^\x27\\\n])*+\x27?'
+_VYPER_LITERAL = re.compile(rb"(?P<string>%s)|#[^\n]*+" % VYPER_STRING)
 _ANNOTATION = re.compile(rb"^\s*+\w++:[^=\n]*+=")
 _BLOCK = re.compile(rb"\s*+(if|elif|else|for)\b")
 _NAME = re.compile(rb"(?<!\.)\b[A-Za-z_]\w*+")
@@ -135,87 +111,45 @@ _MAY_FAIL = re.compile(rb"\b(?:assert|raise)\b|[\w)\]]\s*+\[|\(|[-+*/%]")
 
 
 class SourceText:
-    """The text of a source file."""
+    """The text of a source file: `encoded` in bytes, and `code`, the same without comments, and
+    without what stands in quotes."""
 
     def __init__(self, content: str, *, is_vyper: bool) -> None:
         self._lines = content.split("\n")
         # Solidity's maps count bytes, and Vyper's characters, of which each is a byte here.
         self._encoding = "latin-1" if is_vyper else "utf-8"
-        self._encoded = content.encode(self._encoding, "replace")
-        self._line_starts = [0, *(end.end() for end in re.finditer(b"\n", self._encoded))]
+        self.encoded = content.encode(self._encoding, "replace")
+        self._line_starts = [0, *(end.end() for end in re.finditer(b"\n", self.encoded))]
+        self.code = self.encoded if is_vyper else _HIDDEN.sub(_blank, self.encoded)
         functions = _vyper_functions if is_vyper else _functions
-        self._functions = sorted(functions(self._encoded))
-        self._changes = _changes(self._functions)
-        self._is_vyper = is_vyper
+        self.functions = sorted(functions(self.code))
+        self._changes = _changes(self.functions)
+        self.is_vyper = is_vyper
         self._names: dict[int, Counter[bytes]] = {}  # by the functions' starts
-
-    @property
-    def size(self) -> int:
-        """Return the size in bytes."""
-        return len(self._encoded)
-
-    def is_check(self, span: Span) -> bool:
-        """Return whether a span is that of a condition that has to hold."""
-        return _CHECK.match(self._encoded, span.start) is not None
-
-    def is_call(self, span: Span) -> bool:
-        """Return whether a span is that of a call in assembly."""
-        return _CALL.match(self._encoded, span.start) is not None
-
-    def words_at(self, span: Span) -> bytes:
-        """Return the words of the statement of Solidity at a span, which may revert: the text in
-        quotes, or the error's name."""
-        for statement in () if self._is_vyper else _STATEMENT.finditer(self._encoded):
-            if statement.start() <= span.start < statement.end():
-                refusal = _REFUSAL.search(statement[0])
-                words = _WORDS.findall(statement[0], refusal.end()) if refusal else ()
-                return words[-1] if words else b""
-        return b""
 
     def is_shared(self, span: Span) -> bool:
         """Return whether a span is a variable of Vyper that its function uses several times: all
         uses have the place of one of them."""
-        end = span.start + span.length
-        if not self._is_vyper or not _VARIABLE.fullmatch(self._encoded, span.start, end):
+        end, function = span.start + span.length, self.function_at(span)
+        if not self.is_vyper or not _VARIABLE.fullmatch(self.encoded, span.start, end):
             return False
-        function = self.function_at(span)
         if function is None:
             return True
         if function.start not in self._names:
-            text = self._encoded[function.start : function.end]
+            text = self.encoded[function.start : function.end]
             self._names[function.start] = Counter(_NAME.findall(text))
-        return self._names[function.start][self._encoded[span.start : end]] > DECLARED_AND_USED
-
-    def refusals_of(self, text: str) -> list[Span]:
-        """Return the statements of Vyper that refuse with a text, in no file."""
-        statements, start, words = [], -1, b""
-        depth = 0
-        for token in _VYPER_TOKEN.finditer(self._encoded):
-            match token.lastgroup:
-                case "refusal" if start < 0:
-                    start, depth, words = token.end() - len(token["word"]), 0, b""
-                case "string":
-                    words = token[0]
-                case "open":
-                    depth += 1
-                case "close":
-                    depth -= 1
-                case "end" if start >= 0 and depth <= 0:
-                    if words.strip(b"\"'").decode("latin-1") == text:
-                        statements.append(Span(start, token.start() - start, -1))
-                    start = -1
-        return statements
+        return self._names[function.start][self.encoded[span.start : end]] > DECLARED_AND_USED
 
     def may_refuse(self, span: Span) -> bool:
         """Return whether the lines of a span of Vyper have an operation that may fail without a
         reason: comparisons, names and literals cannot. Of a loop the place is also that of code
         inside."""
         start = self._line_starts[(self.line_number(span) or 1) - 1]
-        is_block = _BLOCK.match(self._encoded, start)
-        end = self._encoded.find(b"\n", span.start + (0 if is_block else span.length))
+        is_block = _BLOCK.match(self.encoded, start)
+        end = self.encoded.find(b"\n", span.start + (0 if is_block else span.length))
         if is_block and is_block[1] == b"for":
             return False
-        code = self._encoded[start : end if end >= 0 else None]
+        code = self.encoded[start : end if end >= 0 else None]
         code = _VYPER_LITERAL.sub(lambda literal: b'""' if literal["string"] else b"", code)
         if b'""' in code:  # of a refusal with a text the condition alone
             code = re.sub(rb"\b(?:assert|raise)\b", b"", code)
@@ -229,33 +163,35 @@ class SourceText:
 
     def line_number(self, span: Span) -> int | None:
         """Return the number of the line in which a span begins; None where the file ends before."""
-        if not 0 <= span.start < len(self._encoded):
+        if not 0 <= span.start < len(self.encoded):
             return None
         return bisect_right(self._line_starts, span.start)
-
-    def line(self, number: int) -> str:
-        """Return a line, without spaces around it, and cut."""
-        return self._lines[number - 1].strip()[:MAX_LINE]
 
     def line_at(self, span: Span) -> SourceLine | None:
         """Return the line in which a span begins; None where the file ends before."""
         line = self.line_number(span)
         if line is None:
             return None
-        before = self._encoded[self._line_starts[line - 1] : span.start]
+        before = self.encoded[self._line_starts[line - 1] : span.start]
         first = max(1, line - CONTEXT_LINES)
         around = self._lines[first - 1 : line + CONTEXT_LINES]
         function = self.function_at(span)
         return SourceLine(
             line=line,
             column=1 + len(before.decode(self._encoding, "replace")),
-            text=self.line(line),
+            text=self._lines[line - 1].strip()[:MAX_LINE],
             context=[
                 (number, text.rstrip("\r")[:MAX_LINE])
                 for number, text in enumerate(around, start=first)
             ],
             function=function.name if function else None,
         )
+
+
+def _blank(hidden: re.Match[bytes]) -> bytes:
+    """Return spaces for a comment, and for a text in its quotes."""
+    mark = b" " if hidden[0].startswith(b"/") else b'"'
+    return b"%b%b%b" % (mark, b" " * (len(hidden[0]) - 2), mark[: len(hidden[0]) - 1])
 
 
 def _changes(functions: Sequence[SourceFunction]) -> tuple[list[int], list[SourceFunction | None]]:

@@ -8,6 +8,7 @@ slots that proxies read say.
 import json
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.concurrency.turns import Postponed, QueuedPlaces, thread
@@ -212,10 +213,9 @@ def _locations(
     """Return the lines of the calls that would fail."""
     failed = failure_locations.failed_calls(outcome.trace.frames)
     gas_used = frames[0].frame.gas_used or 0
-    is_small = outcome.is_traced and gas_used <= MAX_GAS
-    if not is_small or not failure_locations.may_be_located(reader.sources, failed, block.number):
+    if not outcome.is_traced or gas_used > MAX_GAS:
         return {}
-    steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
+    steps = partial(failing_steps, reader.node, block, call, outcome.overrides, gas_used)
     return failure_locations.of_steps(
         reader.sources, failed, cause, steps, block.number, outcome.replaced
     )

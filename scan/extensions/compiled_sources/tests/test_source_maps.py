@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from scan.extensions.compiled_sources.refusing_statements import PANICS, ContractText
 from scan.extensions.compiled_sources.source_maps import (
     MAX_LINE,
     SourceText,
@@ -88,7 +89,7 @@ def test_functions_inside_of_functions(text, function):
 def test_many_functions_take_no_time_for_each_place(monkeypatch):
     """A file of 1 MiB may have 40,000, and a failed transaction 5,000 steps in it."""
     text = SourceText("function a(); " * 40_000, is_vyper=False)
-    monkeypatch.setattr(text, "_functions", None)  # places are looked up without it
+    monkeypatch.setattr(text, "functions", None)  # places are looked up without it
     spans = [Span(14 * number + 3, 1, 0) for number in range(5_000)]
     assert all(text.function_at(span) for span in spans)
 
@@ -106,9 +107,9 @@ def test_a_long_line_is_cut():
 def test_entries_leave_out_what_does_not_change():
     # PUSH1 0, JUMPDEST, STOP
     code = bytes.fromhex("60005b00")
-    spans = spans_at(code, "1:2:0:-;:9;3::1:i", [0, 2, 3])
-    assert spans == [Span(1, 2, 0), Span(1, 9, 0), Span(3, 9, 1, "i")]
-    assert spans_at(code, "1:2:0:-", [0, 1, 2, 9]) == [Span(1, 2, 0), None, None, None]
+    spans = spans_at(code, "1:2:0:-;:9;3::1:i")
+    assert spans == {0: Span(1, 2, 0), 2: Span(1, 9, 0), 3: Span(3, 9, 1)}
+    assert spans_at(code, "1:2:0:-") == {0: Span(1, 2, 0)}
 
 
 MALFORMED_MAPS = ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
@@ -116,7 +117,7 @@ MALFORMED_MAPS = ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_0
 
 @pytest.mark.parametrize("source_map", MALFORMED_MAPS)
 def test_a_malformed_map_says_nothing_or_something_wrong(source_map):
-    assert len(spans_at(bytes(10), source_map, [0, 5])) == 2
+    assert len(spans_at(bytes(10), source_map)) <= 10
 
 
 def test_a_stored_map_is_bounded():
@@ -150,6 +151,36 @@ def test_comments_end_where_the_compiler_ends_them(source):
 HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
 
 
+REFUSALS = """function f() {
+    require(a > b(1, 2), "a // text"); // require(a, "comment");
+    if (c) revert("b"); else revert Lib.Bad(1, "x");
+    require(d, Bad()); require(e); revert(); assert(g);
+    require(h, string(i)); require(j, WHY); revert(k(1));
+    assembly { revert(0, 0) revert(28, 4) revert(add(r, 32), mload(r)) }
+    string memory s = "revert('no')";
+}
+error Bad(); string constant WHY = "why";"""
+WORDS = [b'"a // text"', b'"b"', b"Bad(", b"Bad(", b"", b"", b"assert", None, b'"why"', None]
+
+
+def test_the_words_of_statements_that_refuse():
+    refusals = ContractText({0: SourceText(REFUSALS, is_vyper=False)}).refusals(["f"])
+    assert [r.words for r in refusals] == [*WORDS, b"", None, None]
+    assert [r.is_stored for r in refusals[-3:]] == [True, True, False]
+
+
+CALLING = """using {plus as +} for Price global;
+function f() { a(); g; } function a() { b(); /* c(); */ } function b() {} function c() { d(); }
+function d() {} function plus() { d(); } function g() {} constructor() {}"""
+RUN = {"f": "f plus d a g b", "c": "c plus d", "none": "", "constructor": "constructor plus d"}
+
+
+@pytest.mark.parametrize(("name", "run"), RUN.items())
+def test_the_functions_that_a_call_may_run(name, run):
+    text = ContractText({0: SourceText(CALLING, is_vyper=False)})
+    assert {*text.run_by([name])} == {*run.split()}
+
+
 @pytest.mark.parametrize("repeated", HOSTILE)
 def test_a_hostile_file_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
@@ -157,3 +188,24 @@ def test_a_hostile_file_is_read_in_one_pass(repeated):
         f"// \r /* \n{repeated * (1_000_000 // len(repeated))}\n*/ function f() {{ revert(); }}"
     )
     assert SourceText(source, is_vyper=False).line_at(span_of("revert", source)) is not None
+
+
+STATEMENTS = (
+    "require(",
+    "revert a(",
+    "error ",
+    "a as ",
+    "constant a = ",
+    "function f(){f(g",
+    "+",
+    "a[",
+)
+
+
+@pytest.mark.parametrize("repeated", STATEMENTS)
+def test_hostile_statements_are_read_in_one_pass(repeated):
+    source = f"function f() {{ {repeated * (1_000_000 // len(repeated))} }}"
+    text = ContractText({0: SourceText(source, is_vyper=False)})
+    run = text.run_by(["f"])
+    assert text.refusals(run) == []
+    assert not text.statements(run, PANICS[0x11]) and not text.statements(run, PANICS[0x32])

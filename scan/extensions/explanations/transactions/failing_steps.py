@@ -7,8 +7,9 @@ as far as they are within the bound of a trace.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from scan.extensions.traces import step_traces
 from scan.extensions.traces.transaction_traces import LIST, TraceKind
@@ -40,9 +41,15 @@ _SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
 FailingSteps = Mapping[tuple[int, ...], Sequence[int]]
 
 
-class _Call(NamedTuple):
+@dataclass
+class _Call:
+    """A call with its steps, how many calls it has made, and what it did last, empty where that
+    failed."""
+
     path: tuple[int, ...]
-    steps: list[int]
+    steps: list[int] = field(default_factory=list)
+    inner: int = 0
+    last: str = ""
 
 
 def read_steps(answer: Any) -> FailingSteps:
@@ -60,14 +67,11 @@ def read_steps(answer: Any) -> FailingSteps:
 
 def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
     failed: dict[tuple[int, ...], Sequence[int]] = {}
-    calls = [_Call((), [])]
-    inner = [0]  # the calls that each of them has made
-    last = [""]  # what each of them did last, empty where that failed
+    calls = [_Call(())]
 
     def end() -> None:
         call = calls.pop()
-        inner.pop()
-        if last.pop() not in _SUCCEEDED and len(failed) < MAX_CALLS:
+        if call.last not in _SUCCEEDED and len(failed) < MAX_CALLS:
             failed[call.path] = call.steps[-STEPS:]
 
     for step in logs:
@@ -75,12 +79,11 @@ def _failing_steps(logs: Sequence[Any]) -> FailingSteps:
         while 1 <= depth < len(calls):
             end()
         if depth > len(calls):
-            calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
-            inner.append(0)
-            last.append("")
-        calls[-1].steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
-        last[-1] = "" if step.get("error") else str(step["op"])
-        inner[-1] += last[-1] in CALLS
+            calls.append(_Call((*calls[-1].path, calls[-1].inner - 1)))
+        call = calls[-1]
+        call.steps.append(step_traces.whole_number(step["pc"], step_traces.MOST_STEPS))
+        call.last = "" if step.get("error") else str(step["op"])
+        call.inner += call.last in CALLS
     while calls:
         end()
     return failed

@@ -1,13 +1,15 @@
 """The lines of verified sources in which calls failed.
 
-The line is that of the statement that agrees with the reason, of those that the call may run, as
-refusing_statements.py has them. Of several it is the one at which the source map has the last step
-in a source, where the map has all places of code; else only the function is known. A creation that
-no source map is known of has its line by the statements of the creating contract's sources alone.
+A line is told by the place that the source map has for the last step in a source, and the text
+there: where a statement refuses with the words that were returned, or may fail so. Of statements
+alike it is known which one failed where the map has all places of code; else, and where nothing
+agrees, only the function is known.
 """
 
+import re
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
@@ -16,28 +18,17 @@ from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import node_errors
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.compiled_sources import mapped_code, source_maps
-from scan.extensions.compiled_sources.mapped_code import (
-    MappedCode,
-    Place,
-    RunFunctions,
-    SourceFile,
-    SourceFiles,
-)
+from scan.extensions.compiled_sources import mapped_code
+from scan.extensions.compiled_sources.mapped_code import MappedCode, Place, SourceFile, SourceFiles
 from scan.extensions.compiled_sources.refusing_statements import (
-    CALLED,
-    COMPUTED,
-    ERROR,
-    NEW,
-    PANIC,
-    SAID,
-    Candidate,
-    Failure,
-    Refusal,
+    ASSERTION,
+    MAX_ALIKE,
+    PANICS,
+    Statement,
+    called_name,
 )
 from scan.extensions.compiled_sources.source_maps import (
     CALLS,
-    JUMP,
     JUMPI,
     MCOPY,
     MSTORE,
@@ -52,7 +43,6 @@ from scan.extensions.traces.traces import is_creation
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTraces
 from scan.queries.reader import Reader, Sources
 from scan.verification.bytecode_comparison import operand_size
-from scan.verification.languages.vyper import VYPER
 
 recorded = recording(__file__)
 
@@ -61,7 +51,11 @@ TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
 ENTRY_BYTES = 250
-MAX_ALIKE = 50  # statements that are looked for in a map
+ERROR, PANIC = "08c379a0", "4e487b71"
+CHECKED = (node_errors.REVERT, "invalid_opcode")  # how checks of the compiler's fail
+CONTRACT, ASSEMBLY = rb"contract\b|abstract\b", rb"assembly\b"
+CALL = rb"(?:static|delegate)?call(?:code)?\s{0,100}\("  # in assembly
+ASSERTED = 1  # the code of the panic that a source's own statement is
 
 CallPath = tuple[int, ...]  # of a call in the trace
 
@@ -76,9 +70,9 @@ class Location(NamedTuple):
     address: bytes | None
     file: SourceFile
     line: SourceLine
-    is_exact: bool
-    is_generated: bool
     is_of_creation: bool
+    is_exact: bool = True
+    is_generated: bool = False
     is_own: bool = False
 
     def record(self) -> dict[str, Any]:
@@ -92,18 +86,22 @@ class Location(NamedTuple):
 
 
 class FailedCall(NamedTuple):
-    """A call that failed: the address of its code, None of a creation; `creation` is its code, with
-    constructor arguments. `around` is the call that made it."""
+    """A call that failed: the address of its code, None of a creation; how it failed, with the data
+    that it returned; its input, None of a creation. `is_repeated`: the last call that it made
+    failed with the same data. `creation` is the code of a creation, with constructor arguments."""
 
     address: bytes | None
-    failure: Failure
+    kind: str = ""
+    data: bytes = b""
+    input: bytes | None = None
+    is_repeated: bool = False
     creation: bytes = b""
-    around: "FailedCall | None" = None
 
     @property
-    def input(self) -> bytes | None:
-        """The input of a call, None of a creation."""
-        return None if self.address is None else self.failure.input
+    def panic(self) -> int | None:
+        """The code of the panic that it returned."""
+        is_panic = self.data.hex().startswith(PANIC)
+        return int.from_bytes(self.data[4:36]) if is_panic else None
 
 
 def is_around(path: CallPath, cause: CallPath) -> bool:
@@ -118,27 +116,21 @@ def failed_calls(frames: Iterable[TraceFrame]) -> dict[CallPath, FailedCall]:
     frames = [*frames]
     last_inside = {frame.trace_address[:-1]: frame for frame in frames if frame.trace_address}
     for frame in frames:
+        if (failure := frame.failure) is None or not failure.kind:
+            continue
         is_created, inside = is_creation(frame.type), last_inside.get(frame.trace_address)
-        kind, returned = (frame.failure.kind, frame.failure.data) if frame.failure else ("", b"")
-        inner = None
-        if inside and inside.failure and inside.failure.data == returned:
-            inner = NEW if is_creation(inside.type) else inside.input[:4].hex()
-        given = b"" if is_created else frame.input
-        around = calls.get(frame.trace_address[:-1]) if frame.trace_address else None
-        is_borrowing = around is not None and frame.type == "DELEGATECALL"
-        value = around.failure.value if around and is_borrowing else frame.value
-        is_whole = is_created and len(frame.input) == frame.input_size
-        calls[frame.trace_address] = FailedCall(
+        is_whole = len(frame.input) == frame.input_size
+        call = FailedCall(
             None if is_created else frame.to_address,
-            Failure(kind, returned, value, given, inner),
-            frame.input if is_whole else b"",
-            around,
+            failure.kind,
+            failure.data,
+            None if is_created else frame.input,
+            bool(inside and inside.failure and inside.failure.data == failure.data),
+            frame.input if is_created and is_whole else b"",
         )
-    return {
-        path: call
-        for path, call in calls.items()
-        if call.failure.kind and (call.address or call.creation)
-    }
+        if call.address or call.creation:
+            calls[frame.trace_address] = call
+    return calls
 
 
 def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Location | None:
@@ -170,72 +162,36 @@ def read(
     """Return where calls failed, by their places in the trace; `cause` is that of the call because
     of which the transaction failed. Nothing where the contracts have no source maps, or where the
     node does not say which steps they took. Raises Unavailable if the database is unavailable."""
-    if not may_be_located(reader.sources, calls, indexed.block_number):
-        return {}
-    return of_steps(reader.sources, calls, cause, _steps(reader, indexed), indexed.block_number)
-
-
-def may_be_located(
-    sources: Sources, calls: Mapping[CallPath, FailedCall], block_number: int
-) -> bool:
-    """Return whether the code of any of these calls at a block has a source map."""
-    return mapped_code.has_source_map(sources.database, _addresses(calls), block_number) or bool(
-        mapped_code.of_creations(sources, _creations(calls))
-    )
-
-
-def _addresses(calls: Mapping[CallPath, FailedCall]) -> set[bytes]:
-    """Return the addresses of calls, and of those that made a creation."""
-    creating = (call.around for call in calls.values() if call.address is None and call.around)
-    return {call.address for call in (*calls.values(), *creating) if call.address is not None}
+    steps = partial(_steps, reader, indexed)
+    return of_steps(reader.sources, calls, cause, steps, indexed.block_number)
 
 
 def of_steps(
     sources: Sources,
     calls: Mapping[CallPath, FailedCall],
     cause: CallPath,
-    steps: FailingSteps,
+    read_steps: Callable[[], FailingSteps],
     block_number: int,
     replaced: Collection[bytes] = (),
 ) -> dict[CallPath, Location]:
-    """Return where calls failed at a block, as read() does, by their last steps; not where they ran
-    other code than the chain's, at the addresses `replaced`."""
+    """Return where calls failed at a block, as read() does, by their last steps, which are read
+    only if there are source maps; not where they ran other code than the chain's, at the addresses
+    `replaced`."""
     around = [cause[:depth] for depth in range(len(cause), -1, -1)]
-    paths = [path for path in dict.fromkeys([*around, *calls]) if path in calls and path in steps]
+    paths = [path for path in dict.fromkeys([*around, *calls]) if path in calls]
     calls = {path: calls[path] for path in paths[:MAX_LOCATIONS]}
-    addresses = _addresses(calls) - {*replaced}
+    addresses = {call.address for call in calls.values() if call.address} - {*replaced}
     contracts = mapped_code.of_contracts(sources.database, addresses, block_number)
-    created = mapped_code.of_creations(sources, _creations(calls))
+    creations = {path: call.creation for path, call in calls.items() if call.creation}
+    created = mapped_code.of_creations(sources, creations)
+    steps = read_steps() if contracts or created else {}
     files = SourceFiles(sources.database)
     located: dict[CallPath, Location] = {}
-    for path, call in calls.items():
-        if code := contracts.get(call.address or b"") or created.get(path):
-            location = _located(call, code, steps[path], files)
-        else:
-            location = _created_in(path, call, contracts, created, files)
-        if location is not None:
+    for path in [path for path in calls if path in steps]:
+        code = contracts.get(calls[path].address or b"") or created.get(path)
+        if code and (location := _located(calls[path], code, steps[path], files)):
             located[path] = location
     return located
-
-
-def _created_in(
-    path: CallPath,
-    call: FailedCall,
-    contracts: Mapping[bytes, MappedCode],
-    created: Mapping[CallPath, MappedCode],
-    files: SourceFiles,
-) -> Location | None:
-    """Return where a creation failed that no source map is known of, by the sources of the contract
-    that created it."""
-    around = call.around
-    if call.address is not None or around is None:
-        return None
-    mapped = contracts.get(around.address or b"") or created.get(path[:-1])
-    run = mapped and mapped.run_by(around.input, is_inside=True)
-    if mapped is None or run is None:
-        return None
-    location = _by_reason(call, mapped, run, None, files)
-    return location and location._replace(is_of_creation=False)
 
 
 def _steps(reader: Reader, indexed: IndexedTransaction) -> FailingSteps:
@@ -260,91 +216,237 @@ def _steps(reader: Reader, indexed: IndexedTransaction) -> FailingSteps:
     return steps
 
 
-def _creations(calls: Mapping[CallPath, FailedCall]) -> dict[CallPath, bytes]:
-    return {path: call.creation for path, call in calls.items() if call.creation}
-
-
 def _located(
     call: FailedCall, mapped: MappedCode, steps: Sequence[int], files: SourceFiles
 ) -> Location | None:
-    """Return where a call failed by its reason and by the last step in a function, else the last
+    """Return where a call failed by its reason and by its last steps in a function, else the last
     that is in a source. `files` are those that were read for other calls of the transaction."""
-    if not all(step < len(mapped.code) for step in steps):
+    code, declared = mapped.code, files.declaration(mapped, call.input)
+    called = [declared.function.name] if declared and declared.function else None
+    names = files.text(mapped).run_by(called or mapped.called_by(call.input))
+    if not steps or not all(step < len(code) for step in steps):
         return None  # they are of other code
-    spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
-    run = mapped.run_by(call.input)
-    places = [_place(mapped, span, files, run) for span in reversed(spans)][::-1]
-    index = _last_step(places, _origins(mapped.code, steps, spans))
-    if call.address is None and steps and mapped.code[steps[-1]] == RETURN:
-        index = len(steps) - 1  # the code that it returned was not accepted
-    elif run is not None and run.refusals:
-        code, last = mapped.code, [*takewhile(lambda step: mapped.code[step] != JUMPI, steps[::-1])]
-        failure = call.failure._replace(
-            is_literal=_has_words(code, last, call.failure.data),
-            is_passed_on=any(code[step] == RETURNDATACOPY for step in last),
+    spans = [*map(files.spans(mapped).get, steps)]
+
+    def place_of(span: Span | None) -> Place | None:
+        """Return where a step is in a source; None in a function that the call did not run:
+        optimizers let code that is equal be one, and map it to one of its origins."""
+        place = None if span is None else files.place(mapped, span)
+        function = place and place.function
+        return place if not (function and names) or function.name in names else None
+
+    places = [*map(place_of, spans)]
+    if call.address is None and code[steps[-1]] == RETURN:  # what it returned was not accepted
+        places, steps = places[-1:], steps[-1:]
+    run = _Run(call, mapped, files, names, [*zip(steps, places, strict=True)])
+    behind = [*takewhile(lambda place: place is None, places[::-1])]
+    unnamed = (s.file for s in spans[len(spans) - len(behind) :] if s and s.file >= 0)
+    if mapped.is_vyper and any(number not in mapped.files for number in unnamed):
+        return run.in_function(run.last_place())
+    location = run.location()
+    return location and location._replace(is_own=run.is_own)
+
+
+class _Run(NamedTuple):
+    """A call that failed, with the names of the functions that it may have run, and its last steps
+    with their places."""
+
+    call: FailedCall
+    mapped: MappedCode
+    files: SourceFiles
+    names: Collection[str]
+    steps: Sequence[tuple[int, Place | None]]
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether the map has some of the places of code alone: with the IR, optimizers inline
+        functions and merge what refuses alike."""
+        return self.mapped.is_optimized and self.mapped.is_by_ir
+
+    @property
+    def refusals(self) -> Sequence[Statement]:
+        return self.files.text(self.mapped).refusals(self.names)
+
+    def last_place(self, operations: Collection[int] = range(256)) -> Place | None:
+        """Return the place of the last step with one of these operations that is in a function, or
+        else in a source."""
+        code = self.mapped.code
+        places = [place for step, place in self.steps if place and code[step] in operations]
+        is_created = self.call.input is None
+        inside = [p for p in places if p.function or (is_created and not p.begins(CONTRACT))]
+        *_, last = [None, *(inside or places)]
+        return last
+
+    def since(self, operations: Collection[int]) -> list[int]:
+        """Return the steps after the last one with one of these operations."""
+        backwards = (step for step, _ in self.steps[::-1])
+        return [*takewhile(lambda step: self.mapped.code[step] not in operations, backwards)]
+
+    @property
+    def is_literal(self) -> bool:
+        """Whether the code that refused has the words itself."""
+        return _has_words(self.mapped.code, self.since((JUMPI,)), self.call.data)
+
+    def has_copied(self, operation: Collection[int]) -> bool:
+        """Return whether since an operation it copied what a call returned."""
+        return any(self.mapped.code[step] == RETURNDATACOPY for step in self.since(operation))
+
+    @property
+    def is_passed_on(self) -> bool:
+        return self.has_copied((JUMPI,)) and (self.call.is_repeated or not self.call.data)
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it did not pass on what the last call inside returned, the same: it has the words
+        itself, or did not copy them, nor let them be written, as calls in assembly may."""
+        if not self.call.is_repeated or not self.call.data or self.is_passed_on:
+            return False
+        if self.is_literal or self.has_copied(CALLS):
+            return self.is_literal
+        place = self.last_place(CALLS)
+        is_long_before = len(self.since(CALLS)) == len(self.steps)
+        return is_long_before or (place is not None and not place.begins(CALL))
+
+    def location(self) -> Location | None:
+        """Return where it failed."""
+        call = self.call
+        is_call = self.is_passed_on and not self.mapped.is_vyper
+        place = self.last_place(CALLS if is_call else range(256))
+        is_initial = call.input is None and not self.mapped.is_optimized
+        if place and place.function is None and (is_initial or not self.names):
+            return self._at(place.span)
+        if not self.names and not self.mapped.is_vyper:
+            return None
+        is_by_place = self.is_passed_on or not call.data or call.kind != node_errors.REVERT
+        span = self._by_place(place) if is_by_place else self._by_words(place)
+        if span and Place(span, self.files.of(self.mapped)[span.file]).begins(ASSEMBLY):
+            inside = [r.span for r in self.refusals if _is_of(r.span, Statement(span, span.start))]
+            span = inside[0] if len(inside) == 1 else None  # with the IR, all of it has its place
+        if span is None:
+            return self.in_function(place)
+        is_written = any(r.span.start == span.start for r in self.refusals)
+        if self.mapped.is_vyper:
+            is_written = place is self.steps[-1][1]
+        is_check = call.kind in CHECKED and (not call.data or call.panic is not None)
+        is_generated = is_check and not is_written and not self.is_passed_on
+        location = self._at(span)
+        return location and location._replace(is_generated=is_generated)
+
+    def _at(self, span: Span) -> Location | None:
+        file = self.files.of(self.mapped).get(span.file)
+        if file is None or (line := file.text.line_at(span)) is None:
+            return None
+        address, is_created = self.call.address, self.call.address is None
+        return Location(address or self.mapped.verified_address, file, line, is_created)
+
+    def _by_words(self, place: Place | None) -> Span | None:
+        """Return the statement that refuses with what was returned."""
+        call, words, is_literal = self.call, self._words(), self.is_literal
+        computed = [r for r in self.refusals if r.words is None]
+        is_open = not is_literal or not self.mapped.is_optimized
+        rivals = [r for r in computed if r.is_stored or is_open]
+        refusing = None if self.is_merged else self.last_place((REVERT,))
+        is_computed = refusing and any(_is_of(refusing.span, r) for r in computed)
+        is_alone = not rivals and not is_computed and (is_literal or not call.is_repeated)
+        said = [r for r in self.refusals if r.words in words]
+        if span := self._one_of(said, (MSTORE,), is_alone=is_alone):
+            return span
+        if refusing and any(_is_of(refusing.span, r) for r in rivals):
+            # The run was in it: not for words that it may have from elsewhere.
+            is_other = (said or call.panic is not None) and self.mapped.is_optimized
+            is_own = call.is_repeated or is_literal or not is_other
+            return self._one_of(rivals, (REVERT,)) if is_own else None
+        if said:
+            return None
+        if call.panic not in PANICS or not self.mapped.is_optimized:
+            return self._by_place(place)
+        alike = self.files.text(self.mapped).statements(self.names, PANICS[call.panic])
+        return self._one_of(alike, range(256), is_alone=is_alone and call.input is not None)
+
+    def _words(self) -> Collection[bytes]:
+        """Return how a source writes what was returned."""
+        data = self.call.data
+        if data.hex().startswith(ERROR):
+            return [b'"%s"' % data[68:][: int.from_bytes(data[36:68])]]
+        if self.call.panic is not None:
+            return [ASSERTION] if self.call.panic == ASSERTED else []
+        return [f"{error.name}(".encode() for error in self.mapped.abi.errors.get(data[:4], ())]
+
+    def _by_place(self, place: Place | None) -> Span | None:
+        """Return the statement at a place, if nothing contradicts it."""
+        if place is None or place.function is None:
+            return None
+        call, start, is_passed_on = self.call, place.span.start, self.is_passed_on
+        if self.mapped.is_vyper and not call.data and call.kind != node_errors.OUT_OF_GAS:
+            return place.span if place.file.text.may_refuse(place.span) else None
+        at = next((r for r in self.refusals if r.span.start == start), None)
+        if at is not None and not is_passed_on and call.kind == node_errors.REVERT:
+            bare = [r for r in self.refusals if not r.words]
+            return None if call.data or at.words else self._one_of(bare, (REVERT,))
+        if not self.mapped.is_optimized:
+            return place.span
+        if call.data and call.panic is None and not is_passed_on:
+            return None
+        is_entry = start == place.function.start and place.function.name == next(iter(self.names))
+        if (is_entry or call.kind not in CHECKED) and not self.is_merged:
+            return place.span
+        name = called_name(place.file.text.code[start : start + place.span.length])
+        end = rb"\s*[({]" if is_passed_on else rb"(?![\w$])"
+        form = rb"(?<!function )(?<![\w$])%s%s" % (re.escape(name), end)
+        alike = self.files.text(self.mapped).statements(self.names, form) if name else ()
+        operations = CALLS if is_passed_on else range(256)
+        return self._one_of(alike, operations, is_alone=is_passed_on)
+
+    def _one_of(
+        self, alike: Sequence[Statement], operations: Collection[int], *, is_alone: bool = False
+    ) -> Span | None:
+        """Return that of statements alike which failed: the only one, if no other may have, or that
+        at the place of the map, where the map tells them apart: an optimizer that has not merged
+        them has of each the operations that it fails with."""
+        if not self.mapped.is_optimized:
+            operations = range(256)
+        files, place = self.files.of(self.mapped), self.last_place(operations)
+        at = [Span(s.at, 0, s.span.file) for s in alike]
+        if is_alone and len({(s.file, files[s.file].text.line_number(s)) for s in at}) == 1:
+            return at[0]
+        found = [n for n, s in enumerate(alike) if place and _is_of(place.span, s)]
+        if not found or self.is_merged or len(alike) > MAX_ALIKE:
+            return None
+        is_error = self.mapped.is_by_ir and (alike[0].words or b"").endswith(b"(")
+        required = (files[s.file].text.code.startswith(b"require", s.start) for s in at)
+        if len(alike) > 1 and is_error and any(required):
+            return None  # with the IR, all that require an error share a function
+        at_offsets, code = self.files.spans(self.mapped).items(), self.mapped.code
+        own = {(span, code[offset]) for offset, span in at_offsets}
+        is_apart = not self.mapped.is_optimized or all(
+            any(
+                operation in operations
+                and _is_of(span, s)
+                and (operation != REVERT or span.start == s.at)
+                for span, operation in own
+            )
+            for s in alike
         )
-        if failure.is_passed_on:
-            calls = (at for at in range(len(steps) - 1, -1, -1) if code[steps[at]] in CALLS)
-            index = next(calls, index)
-        call = call._replace(failure=failure)
-        location = _by_reason(call, mapped, run, None if index is None else places[index], files)
-        is_own = _is_own(code, steps, places, failure)
-        return location and location._replace(is_own=is_own)
-    place = None if index is None else places[index]
-    if place is None or index is None:
-        return None
-    is_unproven = _is_merged(mapped) or (run is None and "reached" in mapped.functions)
-    if place.function is not None and (is_unproven or _is_contradicted(place, call.failure)):
-        return None
-    unnamed = (s.file for s in spans[index:] if s and s.file >= 0 and s.file not in mapped.files)
-    is_exact = True
-    if place.file.path.endswith(VYPER.suffixes):
-        place, is_exact = _of_vyper(call.failure, mapped, place, files)
-        is_exact = is_exact and not any(True for _ in unnamed)
-    is_generated = is_exact and index != len(steps) - 1 and _may_be_added(place, call.failure)
-    return _location(call, mapped, place, is_exact=is_exact, is_generated=is_generated)
+        return at[found[0]] if is_apart else None
+
+    def in_function(self, place: Place | None) -> Location | None:
+        """Return the function that the call failed in or ran: that at the place of a map that has
+        all places, else the called one, if it is known which that is."""
+        is_shared = self.mapped.is_optimized or self.mapped.is_by_ir
+        if place is None or place.function is None or is_shared:
+            place = self.files.declaration(self.mapped, self.call.input)
+        if place is None or place.function is None:
+            return None
+        location = self._at(place.span._replace(start=place.function.start))
+        return location and location._replace(is_exact=False)
 
 
-def _of_vyper(
-    failure: Failure, mapped: MappedCode, place: Place, files: SourceFiles
-) -> tuple[Place, bool]:
-    """Return the statement that refuses with the reason if there is one, else the place of the map,
-    and whether that may refuse so."""
-    if failure.kind == node_errors.OUT_OF_GAS:
-        return place, True
-    if not failure.data:
-        return place, place.file.text.may_refuse(place.span)
-    if failure.data[:4].hex() != ERROR or failure.inner is not None:
-        return place, True
-    size = int.from_bytes(failure.data[36:68])
-    text = failure.data[68:][:size].decode("latin-1")
-    numbers = [n for n, path in mapped.files.items() if path.endswith(VYPER.suffixes)]
-    listed = [
-        Place(span._replace(file=number), file)
-        for number in numbers
-        if (file := files.file(mapped, number)) is not None
-        for span in file.text.refusals_of(text)
-    ]
-    mapped_to = [at for at in listed if at.has(place)]
-    agreeing = mapped_to or listed
-    return (agreeing[0], True) if len(agreeing) == 1 else (place, not listed)
-
-
-def _is_own(
-    code: bytes, steps: Sequence[int], places: Sequence[Place | None], failure: Failure
-) -> bool:
-    """Return whether code that made a call which failed with the same data did not pass that on: it
-    has the words itself, or did not copy what the call returned, nor let it be written, as calls in
-    assembly may."""
-    if failure.inner is None or not failure.data or failure.is_passed_on:
-        return False  # of no data nothing is copied
-    since = [*takewhile(lambda step: code[step] not in CALLS, steps[::-1])]
-    if failure.is_literal or any(code[step] == RETURNDATACOPY for step in since):
-        return failure.is_literal
-    if len(since) == len(steps):  # the call was long before
-        return True
-    place = places[-1 - len(since)]
-    return place is not None and not place.file.text.is_call(place.span)
+def _is_of(span: Span, of: Statement) -> bool:
+    """Return whether a span is in a refusal, or in another statement of the operation there."""
+    start, length, file = of.span
+    if start == of.at:
+        return span.file == file and start <= span.start < start + length
+    return span.file == file and start <= span.start <= of.at < span.start + span.length
 
 
 def _has_words(code: bytes, steps: Sequence[int], returned: bytes) -> bool:
@@ -354,168 +456,5 @@ def _has_words(code: bytes, steps: Sequence[int], returned: bytes) -> bool:
     words = int.from_bytes(returned[68:100] if is_text else returned[:4])
     operands = (code[step + 1 : step + 1 + operand_size(code, step)] for step in steps)
     numbers = map(int.from_bytes, operands)
-    if any(code[step] == MCOPY for step in steps):
-        return False
-    return words > 0 and any(n and words // (words & -words) == n // (n & -n) for n in numbers)
-
-
-def _location(
-    call: FailedCall,
-    mapped: MappedCode,
-    place: Place,
-    *,
-    is_exact: bool = True,
-    is_generated: bool = False,
-) -> Location | None:
-    line = place.file.text.line_at(place.span)
-    if line is None:
-        return None
-    address, is_created = call.address or mapped.verified_address, call.address is None
-    return Location(address, place.file, line, is_exact, is_generated, is_of_creation=is_created)
-
-
-def _by_reason(
-    call: FailedCall, mapped: MappedCode, run: RunFunctions, place: Place | None, files: SourceFiles
-) -> Location | None:
-    """Return the place of the statement that agrees with the reason; of several that at which the
-    map has the failure, else the function. `place` is that of the map, None where there is none."""
-    listed = [(files.place(mapped, span), of) for span, of in run.agreeing(call.failure)]
-    if _is_merged(mapped):
-        place = None
-    elif place is not None and call.failure.is_literal:  # what is refused may have been made before
-        every = run.agreeing(call.failure._replace(is_literal=False))
-        listed_all = [(files.place(mapped, span), of) for span, of in every]
-        if any(at and at.has(place) for at, of in listed_all if of.refusal.kind == COMPUTED):
-            listed = listed_all
-    agreeing = [(at, of) for at, of in listed if at is not None]
-    mapped_to = [(at, of) for at, of in agreeing if place is not None and at.has(place)]
-    lines = {(at.file.path, at.file.text.line_number(at.span)) for at, _ in agreeing}
-    is_one = len(lines) == 1 and len(agreeing) == len(listed)  # else a file is not known
-    if mapped_to and not is_one and not _are_apart(mapped, agreeing, files):
-        mapped_to = []
-    if mapped_to or is_one:
-        at, of = min(mapped_to or agreeing, key=lambda one: one[0].span.length)
-        return _location(call, mapped, at, is_generated=of.is_check)
-    is_inside = place is not None and place.function is not None
-    if place and is_inside and not listed and not _is_contradicted(place, call.failure):
-        return _location(call, mapped, place, is_generated=_may_be_added(place, call.failure))
-    functions = {of.function for _, of in listed}
-    number = functions.pop() if len(functions) == 1 else run.numbers[0]
-    whole = files.place(mapped, run.spans[number])
-    if whole is None or whole.function is None:
-        return None
-    return _location(call, mapped, whole, is_exact=False)
-
-
-def _is_merged(mapped: MappedCode) -> bool:
-    """Return whether the map has some of the places of code alone: with the IR, optimizers inline
-    functions and merge what refuses alike."""
-    return bool(mapped.functions.get("viaIR") and mapped.functions.get("optimized"))
-
-
-def _are_apart(
-    mapped: MappedCode, agreeing: Sequence[tuple[Place, Candidate]], files: SourceFiles
-) -> bool:
-    """Return whether a map tells these statements apart. Where an optimizer has not merged them, it
-    has of each what stores its words, refuses without any, or calls. With the IR, all that require
-    an error share a function, with the place of one of them."""
-    if mapped.functions["viaIR"]:
-        said = [(at, of.refusal.pattern[:8]) for at, of in agreeing if of.refusal.kind == SAID]
-        return not any(at.is_check and words not in ("", ERROR, PANIC) for at, words in said)
-    if not mapped.functions["optimized"]:
-        return True
-    own = files.operations(mapped)
-
-    def has_own(at: Place, refusal: Refusal) -> bool:
-        start, length, file, _ = at.span
-        operations = {
-            COMPUTED: (),
-            SAID: (MSTORE,) if refusal.pattern else (REVERT,),
-            CALLED: CALLS,
-        }
-        return any(
-            span.file == file and start <= span.start < start + length
-            for span, operation in own
-            if operation in operations.get(refusal.kind, range(256))
-        )
-
-    return len(agreeing) <= MAX_ALIKE and all(has_own(at, of.refusal) for at, of in agreeing)
-
-
-def _is_contradicted(place: Place, failure: Failure) -> bool:
-    """Return whether a place is in a statement that refuses with other words."""
-    words = place.file.text.words_at(place.span)
-    is_text = failure.data.hex().startswith(ERROR)
-    if not words or failure.kind != node_errors.REVERT or b"\\" in words:
-        return False
-    if words.startswith(b'"'):
-        return not is_text or words[1:-1] not in failure.data
-    return is_text
-
-
-def _may_be_added(place: Place, failure: Failure) -> bool:
-    """Return whether a check that the compiler added may have failed at a place: these end with a
-    panic, of which the first is that of assert(), or with nothing, as a source's own may, too."""
-    if failure.kind not in (node_errors.REVERT, "invalid_opcode"):
-        return False
-    if failure.data.hex().startswith(PANIC):
-        return int.from_bytes(failure.data[4:36]) > 1
-    own = place.is_check or place.file.text.words_at(place.span)
-    return not failure.data and not own
-
-
-def _place(
-    mapped: MappedCode, span: Span | None, files: SourceFiles, run: RunFunctions | None
-) -> Place | None:
-    """Return where a step is in a source; None in a function that the call did not run."""
-    place = None if span is None else files.place(mapped, span)
-    return None if place and place.function and run and not run.has(place) else place
-
-
-def _last_step(places: Sequence[Place | None], origins: Sequence[int | None]) -> int | None:
-    """Return the index of the step whose line is shown.
-
-    Optimisers let blocks that are equal be one, such as those that revert alike: then the map has
-    the line of one of them, and the line that led there is shown.
-    """
-    indexes = [index for index, place in enumerate(places) if place is not None]
-    inside = [index for index in indexes if (p := places[index]) and p.function is not None]
-    if not inside:
-        return indexes[-1] if indexes else None
-    index = inside[-1]
-    while (origin := origins[index]) is not None:
-        led = next((at for at in range(origin, -1, -1) if places[at] is not None), index)
-        place, before = places[index], places[led]
-        if place is None or before is None or before.function is None:
-            break
-        reached = next((p for p in places[origin + 1 :] if p is not None), place)
-        # Where a condition holds, it jumps to code of its own, as from one constructor to the next.
-        spans = place.span[:3], reached.span[:3]
-        is_other_check = before.is_check and before.span[:3] not in spans
-        functions = [(p.file.path, p.function) for p in (before, place, reached)]
-        if functions[0] in functions[1:] and not is_other_check:
-            break
-        index = led
-    return index
-
-
-def _origins(code: bytes, steps: Sequence[int], spans: Sequence[Span | None]) -> list[int | None]:
-    """Return for each step the index of the step that led to its block: the jump to it, or the call
-    of the function that returned to it; None where it was called itself, or is the first."""
-    origins: list[int | None] = []
-    origin: int | None = None
-    calls: list[int] = []  # that have not returned
-    for index, step in enumerate(steps):
-        before = index - 1
-        if index and code[steps[before]] in (JUMP, JUMPI) and step != steps[before] + 1:
-            span = spans[before]
-            kind = span.jump if span else "-"
-            if kind == "i":
-                calls.append(before)
-                origin = None
-            elif kind == "o":
-                origin = calls.pop() if calls else None
-            else:
-                origin = before
-        origins.append(origin)
-    return origins
+    is_own = words > 0 and all(code[step] != MCOPY for step in steps)
+    return is_own and any(n and words // (words & -words) == n // (n & -n) for n in numbers)

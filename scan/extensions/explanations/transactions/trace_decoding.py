@@ -96,16 +96,7 @@ def decode_trace(
             decoded._replace(contradiction=_contradiction(trace, decoded.frame, stated, targets))
             for decoded in frames
         ]
-    # A call whose own ABI does not have its error has the reason of the call that it passes the
-    # error on from, which returned the same data.
-    reasons = [decoded.reason for decoded in frames if decoded.reason is not None]
-    reason_of = {reason.data: reason for reason in reasons if reason.decoded is not None}
-    return [
-        decoded
-        if decoded.reason is None or decoded.reason.kind != revert_reasons.UNKNOWN_DATA
-        else decoded._replace(reason=reason_of.get(decoded.reason.data, decoded.reason))
-        for decoded in frames
-    ]
+    return frames
 
 
 def is_function_call(frame: transaction_traces.TraceFrame) -> bool:
@@ -185,9 +176,8 @@ def _decoded(
     if (is_function_call(frame) or is_unnamed) and not is_data:
         function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
-        reason = revert_reasons.decode_reason(
-            frame.failure, contract.abis, imported, budget, others
-        )
+        abis = [*contract.abis, *others]
+        reason = revert_reasons.decode_reason(frame.failure, abis, imported, budget)
     elif function is not None and result is None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         declared = function.signature, function.source

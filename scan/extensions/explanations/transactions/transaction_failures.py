@@ -268,7 +268,7 @@ def _with_inner_call(
     contracts = abis.contracts(emitters, budget)
     others = [abi for contract in contracts.values() for abi in contract.abis]
     imported = abis.imported(selectors_of([failure, *(cause for _, cause in causes)]))
-    reason = inner = decode_reason(failure, declared, imported, budget, others)
+    reason = inner = decode_reason(failure, [*declared, *others], imported, budget)
     sentences = [reason.sentence.removesuffix(".")]
     for code, cause in causes:
         if inner.decoded is not None and any(a.errors for a in inner.decoded.arguments):

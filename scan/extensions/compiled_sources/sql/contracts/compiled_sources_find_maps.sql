@@ -1,10 +1,9 @@
 -- Where the code of these contracts in a block is in the sources of its verification.
 -- params: addresses bytea[], block_number bigint
--- returns: of those that are known: address, code, the verified address, its code_hash, source map
---   by zlib, files as JSON, functions by zlib, and the ABI of what is Vyper
+-- returns: of those that are known: address, code, the verified address, its code_hash, source map by zlib, files,
+--   ABI and settings as JSON, functions by zlib
 -- index: contracts_pkey, replaced_codes_pkey, codes_pkey, verified_contracts_by_code_hash, compiled_sources_pkey
-SELECT requested.address, o.code, v.address, v.code_hash, m.source_map, m.files, m.functions,
-    CASE WHEN v.file_path LIKE '%%.vy' THEN v.abi END
+SELECT requested.address, o.code, v.address, v.code_hash, m.source_map, m.files, v.abi, v.settings, m.functions
 FROM unnest(%(addresses)s::bytea[]) AS requested (address)
 CROSS JOIN contracts_between(requested.address, %(block_number)s::bigint, %(block_number)s::bigint) AS c
 CROSS JOIN verification_of_code(requested.address, c.code_hash) AS v

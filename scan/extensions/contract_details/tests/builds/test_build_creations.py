@@ -93,11 +93,7 @@ MALFORMED = {
     "sources that are no text": {"input": {"sources": {PATH: {"content": 5}}}},
     "numbers that are none": {"output": {"sources": {PATH: {"id": "x"}, PARENT_PATH: 7}}},
 }
-MALFORMED_MAPS = {
-    "no text": [5],
-    "too large": "1:2:0:-;" * 600_000,
-    "of anything": "9:9:9:9;::::;x",
-}
+MALFORMED_MAPS = {"no text": [5], "too large": "1:2:0:-;" * 600_000}
 
 
 def require_no_location(explorer, use, folder, info):

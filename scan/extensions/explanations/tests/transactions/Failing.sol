@@ -166,7 +166,7 @@ contract Failing {
         return msg.data[n + 1000:]; // fails: sliced
     }
     function created(uint256) external {
-        new Refusing(false);
+        new Refusing(false); // fails: created
     }
     function assembled(uint256) external pure {
         assembly {
@@ -202,5 +202,5 @@ contract Failing {
 }
 
 contract Refusing {
-    constructor(bool accepts) { require(accepts, "refused"); } // fails: created
+    constructor(bool accepts) { require(accepts, "refused"); }
 }

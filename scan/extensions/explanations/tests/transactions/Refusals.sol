@@ -26,7 +26,7 @@ contract Child {
     uint256 public kept;
 
     constructor(uint256 n) {
-        require(n > 3, "no child"); // at: child
+        require(n > 3, "no child");
         kept = n + 1;
     }
 }
@@ -306,7 +306,7 @@ contract Refusals is Base {
     }
 
     function child(uint256 n) public {
-        value = new Child(n).kept(); // at: child outer
+        value = new Child(n).kept(); // at: child, child outer
     }
 
     function noCode(uint256 n) public {

@@ -54,7 +54,7 @@ abstract contract Owned {
 }
 contract Child {
     uint256 immutable kind;
-    constructor(uint256 n) { require(n != 2, "no child"); kind = n; } // childMade
+    constructor(uint256 n) { require(n != 2, "no child"); kind = n; }
     function act(uint256 n) external pure returns (uint256) {
         if (n == 1) revert("no");
         if (n == 2) { uint256[] memory a = new uint256[](1); return a[n]; }
@@ -83,7 +83,7 @@ contract Vault is Owned {
     function floor_(uint256 n) external atLeast(n, 1) atLeast(n + 5, 4) { total = n; }
     function base_(uint256 n) external { hook(n + 1); }
     function override_(uint256 n) external { hook(n + 2); }
-    function childMade_(uint256 n) external { new Child(n + 2); }
+    function childMade_(uint256 n) external { new Child(n + 2); } // childMade
     function childAct_(uint256 n) external { total = child.act(n + 1); } // childAct
     function childPanic_(uint256 n) external { total = child.act(n + 2); } // childPanic
     function childEmpty_(uint256 n) external { total = child.act(n + 3); } // childEmpty

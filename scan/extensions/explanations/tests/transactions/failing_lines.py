@@ -14,12 +14,7 @@ NAMES = tuple(
 )
 # Marks of functions whose failure is elsewhere than in themselves.
 MARKS = {"inModifier": "modifier", "inLibrary": "library"}
-FUNCTIONS = {
-    "inModifier": "onlyOwner",
-    "inLibrary": "atMost",
-    "inPrivate": "_two",
-    "created": "constructor",
-}
+FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
 
 
 def line_of(mark):

@@ -57,7 +57,6 @@ ELSEWHERE = {
     "_shared": "shared",
     "kept = n == ": "computed",
     "if (n == {n}) this.boom": "boom",
-    "if (n == {n}) new Child": "child",
     "freely": "free",
     "n.check": "library",
     "hooked": "base",
@@ -78,7 +77,7 @@ library Checks {
 }
 contract Child {
     constructor(uint256 n, uint256 own) {
-        require(n != own, "not now"); // child
+        require(n != own, "not now");
     }
     function ping() external {}
 }

@@ -77,4 +77,5 @@ def test_coin_without_input_is_received(deployed):
     explorer, address = deployed
     sent = explorer.send(address, "0x", gas=50_000, value="0x1")
     location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
-    assert location["line"] in lines_of("receive"), location
+    assert location["function"] == "receive", location
+    assert location["line"] in {None, *lines_of("receive")}, location

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from eth_abi.abi import encode
 
+from scan.extensions.compiled_sources.refusing_statements import ContractText
 from scan.extensions.compiled_sources.source_maps import SourceText, Span
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
@@ -225,13 +226,16 @@ def f(n: uint256):
 def test_a_text_is_looked_for_in_statements_that_refuse():
     """Not in comments, nor in the text of the documentation."""
     text = SourceText(REFUSING, is_vyper=True)
-    lines = {of: [*map(text.line_number, text.refusals_of(of))] for of in ("zero", "one", "other")}
-    assert lines == {"zero": [8], "one": [11], "other": []}
+    refusals = ContractText({0: text}).refusals([function.name for function in text.functions])
+    assert [(text.line_number(r.span), r.words) for r in refusals] == [
+        (8, b'"zero"'),
+        (11, b'"one"'),
+    ]
 
 
 @pytest.mark.parametrize("repeated", ['\\"', '"""x', "'", "assert(\n", "[", "a:", "if "])
 def test_a_hostile_source_of_vyper_is_searched_once(repeated):
     """Of 1 MiB; a search that begins anew at each mark does not end."""
     text = SourceText('"' + repeated * (2**20 // len(repeated)), is_vyper=True)
-    assert text.refusals_of("zero") == []
-    assert text.may_refuse(Span(0, text.size, 0)) in (True, False)
+    assert ContractText({0: text}).refusals(["f"]) == []
+    assert text.may_refuse(Span(0, 2**20, 0)) in (True, False)
