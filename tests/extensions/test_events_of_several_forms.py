@@ -1,14 +1,17 @@
 """Logs that several declarations of an event fit: one where the values or the code that ran say
 which, else all of them, in every door. Bytes that old compilers do not pad."""
 
+import json
 from pathlib import Path
 
 import pytest
 from eth_utils import keccak
 
+from scan.extensions.events.tests.test_following import following
 from tests.support.anvil import encoded_call
 from tests.support.explorer import compiled, standard_input
 from tests.support.lists import post
+from tests.support.serving import wait_until
 
 EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
@@ -244,3 +247,39 @@ def test_functions_without_a_name_are_named(explorer):
         [frame] = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
         assert frame["function"]["signature"] == f"{name}()"
         assert explorer.client.get(f"/tx/{sent}").status_code == 200
+
+
+GIVEN = """
+contract Given {
+    event Odd(uint256 indexed a, string b);
+    function go() external { emit Odd(7, "x"); }
+}
+"""
+
+
+def test_the_abi_that_the_operator_gives_of_a_followed_contract_decodes(explorer):
+    """Of one that is not verified, in every door, from then on; another one at once, too."""
+    standard = standard_input({"g.sol": GIVEN})
+    output = compiled("0.8.28", standard, "g.sol", "Given")
+    address = explorer.deploy(output.creation)
+    sent = explorer.send(address, f"0x{encoded_call('go()').hex()}", gas=200_000)
+    path = f"/api/v1/transactions/{sent}"
+    assert [log["event"] for log in explorer.client.get(path).json["logs"]] == [None]
+    [given] = [entry for entry in output.abi if entry["type"] == "event"]
+    renamed = {**given, "inputs": [{**i, "name": i["name"] * 2} for i in given["inputs"]]}
+    connection, followed = following(explorer.settings.database_url)
+    with connection:
+        for entry, names in ((given, ["a", "b"]), (renamed, ["aa", "bb"])):
+            followed.add(bytes.fromhex(address[2:]), "given", json.dumps([entry]))
+            followed.make_views()
+
+            def named(names=names):
+                event = explorer.client.get(path).json["logs"][0]["event"]
+                return event and [argument["name"] for argument in event["arguments"]] == names
+
+            wait_until(named)
+        [event], [candidates], [other], page = events_of(explorer, address, "go()")
+        followed.remove(bytes.fromhex(address[2:]))
+    assert (event["source"], values_of(event["arguments"])) == ("followed", ["7", "x"])
+    assert candidates[0]["source"] == "followed" and other["decoded"]["parameters"]
+    assert "that the operator gave" in page
