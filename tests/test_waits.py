@@ -25,6 +25,7 @@ GATEWAY = "scan.ethereum.request_node"
 # Chapters that requests import, and functions in them that read what proves a block.
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
+    "scan.ethereum.development_nodes",
     "scan.ethereum.fork_schedule",
     "scan.extensions.traces.block_traces",
     "scan.extensions.traces.trace_checks",

@@ -12,5 +12,5 @@ EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
     "compatible interfaces",
     needs=("compiled_sources", "verification_jobs"),
-    paths=("chains", "repo-ui", "server/", "v2/"),
+    paths=("chains", "repo-ui/", "server/", "v2/"),
 )
