@@ -237,7 +237,7 @@ class StaleStateRefresher:
         self._times = ReadingTimes()
         self._slow_rest_until = self._idle_rest_until = 0.0
         self._idle_after = token_bytes(20)  # the address whose turn was last, at first any
-        self._idle_done = -1  # the first block of the day of which all have been read
+        self._idle_done = b""  # the first block of the day of which all have been read
 
     def refresh(self, head: IndexedHead, *, are_reported: bool) -> bool:
         """Read and store one batch of values; return whether there was one. Balances of tokens that
@@ -266,7 +266,7 @@ class StaleStateRefresher:
             self._idle_after = addresses[-1]
             self._idle_rest_until = now + IDLE_EVERY_S
         elif not after and day is not None:
-            self._idle_done = day
+            self._idle_done = bytes(day)
         if addresses:
             marked = {"addresses": addresses, "compared": False}
             self._writer.execute(head, [("indexer/tokens_mark_changed", marked)])

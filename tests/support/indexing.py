@@ -30,7 +30,7 @@ Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 
 PATIENCE_S = 180.0
 ANY = {"limit": 1, "addresses": None, "passed_over": []}
-UNREAD = {"done": -1, "after": b"", "limit": 1}
+UNREAD = {"done": b"", "after": b"", "limit": 1}
 APPLICATIONS = WeakSet()  # whose clients ask about what is indexed meanwhile
 # With a small one, such as 40, every test that indexes a chain has partitions.
 TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", DEFAULT_ROWS))
