@@ -33,7 +33,7 @@ FROM (
         UNION
         SELECT n.address
         FROM (
-            (SELECT a.address FROM addresses a WHERE a.balance_stale LIMIT 200)
+            (SELECT a.address FROM addresses a WHERE a.balance_stale ORDER BY a.balance_block DESC LIMIT 200)
             UNION
             (SELECT a.address FROM addresses a WHERE NOT a.balance_stale ORDER BY a.balance_block DESC LIMIT 200)) AS n
         WHERE (SELECT k.is_reported FROM tokens k WHERE k.address = %(address)s)) AS o (address)
