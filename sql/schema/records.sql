@@ -248,7 +248,7 @@ RETURN (
             THEN int8range(first_ordinal_in(since), last_ordinal_in(since), '[]')
         WHEN since IS NULL AND n.ordinal IS NOT NULL AND (k.dated OR k.block_number = n.block_number)
             THEN int8range(n.ordinal, n.ordinal, '[]')
-        ELSE int8range(coalesce(n.ordinal, 0), CASE WHEN since IS NULL THEN last_ordinal_in(k.block_number) END, '[]') END
+        ELSE int8range(n.ordinal, CASE WHEN since IS NULL THEN last_ordinal_in(k.block_number) END, '[]') END
     FROM (SELECT) AS one
     LEFT JOIN LATERAL (
         SELECT c.ordinal, c.block_number

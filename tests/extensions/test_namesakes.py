@@ -109,9 +109,8 @@ def test_since_when_a_text_is_had_is_not_known_once_another_is_read(
     values |= {"symbols": symbol, "decimals": 18, "inconsistent": None, "contradicted": None}
     values |= {"asked": None, "drawn": None}
     with database.transaction() as tx:
-        tx.execute(
-            "indexer/tokens_refresh", addresses=[address], **{k: [v] for k, v in values.items()}
-        )
+        of_token = {"addresses": [address], **{k: [v] for k, v in values.items()}}
+        tx.execute("indexer/tokens_refresh", **of_token, are_reported=False)
     stored = "SELECT name_since, symbol_since, dated FROM tokens"
     assert execute(database_url, stored) == [since]
 

@@ -97,7 +97,7 @@ class Webhooks:
 
     @contextmanager
     def delivering(self, options=QUICK, summaries=lambda blocks: {}, **settings):
-        settings = replace(self.settings, **settings)
+        settings = replace(self.settings, **{"coin_symbol": "ETH", **settings})
         dispatcher = Dispatcher(settings, options, summaries=summaries)
         dispatcher.start()
         try:

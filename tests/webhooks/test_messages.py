@@ -165,6 +165,12 @@ def test_a_token_is_told_from_the_coin_and_from_those_it_imitates(
         OTHER,
     )
     webhooks.execute(
+        "INSERT INTO contract_creations"
+        " (ordinal, block_number, transaction_index, address, creator) VALUES (0, 0, 0, %s, %s)",
+        TOKEN,
+        TOKEN,
+    )
+    webhooks.execute(
         "INSERT INTO listed_tokens (address, list, name, symbol, decimals)"
         " VALUES (%s, 'L', 'X', 'USDX', 18)",
         TOKEN if is_listed else bytes(20),
