@@ -53,7 +53,8 @@ NOT_GIVEN_BYTES = 256 * 1024
 ENTRY_BYTES = 250
 ERROR, PANIC = "08c379a0", "4e487b71"
 CHECKED = (node_errors.REVERT, "invalid_opcode")  # how checks of the compiler's fail
-CONTRACT, ASSEMBLY = rb"contract\b|abstract\b", rb"assembly\b"
+# Where nothing fails: whole contracts, and literals, as of constants.
+CONTRACT, ASSEMBLY = rb"contract\b|abstract\b|[\"'\d]|unicode\"", rb"assembly\b"
 CALL = rb"(?:static|delegate)?call(?:code)?\s{0,100}\("  # in assembly
 ASSERTED = 1  # the code of the panic that a source's own statement is
 

@@ -155,7 +155,6 @@ HIDDEN = {
 }
 
 
-@pytest.mark.thorough
 @pytest.mark.parametrize("functions", HIDDEN)
 def test_what_hides_the_reason_is_followed_by_it(wrapping, functions):
     own, to, data, names = wrapping.wrapper.lower(), wrapping.target.lower(), pay(4), {}
