@@ -116,7 +116,7 @@ def list_webhooks() -> Response:
 def create_webhook() -> Response:
     query_arguments()
     body = request_bodies.json_object()
-    json_bodies.only_known(body, (*CREATE_KEYS, *NARROWING), "key")
+    json_bodies.only_known(body, (*CREATE_KEYS, *NARROWING, MINIMUM_VALUE), "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address, addresses = owner, None
     if body.get("watchAddress") is not None:
@@ -176,7 +176,7 @@ def change_webhook(webhook_id: str) -> Response:
     """Activate a webhook, stop one and cancel its pending deliveries, or narrow its events."""
     query_arguments()
     body = request_bodies.json_object()
-    json_bodies.only_known(body, ("active", *NARROWING), "key")
+    json_bodies.only_known(body, ("active", *NARROWING, MINIMUM_VALUE), "key")
     narrowing = _narrowing(body)
     is_active: Any = None
     if "active" in body or not narrowing:
@@ -288,8 +288,22 @@ def _tokens(value: object) -> list[bytes]:
     return tokens
 
 
-def _minimum_value(value: object) -> int:
-    return int.from_bytes(parameters.unsigned(value, "minimumValue", most=2**256 - 1))
+def _minimum_values(value: object) -> dict[str, Any]:
+    """Return the least value of all, or the coin's and each token's as JSON, each None where it is
+    not given, by the fields of a Narrowing."""
+
+    def least(amount: object) -> int:
+        return int.from_bytes(parameters.unsigned(amount, MINIMUM_VALUE, most=2**256 - 1))
+
+    if not isinstance(value, dict):
+        return {"minimum_value": None if value is None else least(value), "minimum_values": None}
+    reason = f"{MINIMUM_VALUE} must have 1 to {registration.MAX_TOKENS} amounts."
+    require(0 < len(value) <= registration.MAX_TOKENS, MINIMUM_VALUE, reason)
+    amounts = {
+        unit if unit == COIN else to_hex(parameters.address(unit, MINIMUM_VALUE)): str(least(of))
+        for unit, of in value.items()
+    }
+    return {"minimum_value": None, "minimum_values": orjson.dumps(amounts).decode()}
 
 
 def _confirmations(value: object) -> int:
@@ -305,18 +319,19 @@ def _direction(value: object) -> str:
 NARROWING: Mapping[str, tuple[str, Callable[[object], Any]]] = {
     "direction": ("direction", _direction),
     "tokens": ("tokens", _tokens),
-    "minimumValue": ("minimum_value", _minimum_value),
     "confirmations": ("confirmations", _confirmations),
 }
+MINIMUM_VALUE, COIN = "minimumValue", "coin"
 
 
 def _narrowing(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a Narrowing that a body has, by their names."""
-    return {
+    fields = {
         field: None if body[key] is None else read(body[key])
         for key, (field, read) in NARROWING.items()
         if key in body
     }
+    return fields | (_minimum_values(body[MINIMUM_VALUE]) if MINIMUM_VALUE in body else {})
 
 
 def _event_types(body: Mapping[str, Any]) -> list[str]:

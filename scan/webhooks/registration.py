@@ -64,6 +64,7 @@ class Narrowing(NamedTuple):
     direction: str | None = None  # of transactions and transfers: "in" or "out"
     tokens: list[bytes] | None = None  # of token transfers and trades
     minimum_value: int | None = None  # of transactions and transfers, in units of their `value`
+    minimum_values: str | None = None  # in its place, JSON: by "coin" and tokens' addresses
     confirmations: int | None = None
 
 
@@ -216,10 +217,11 @@ def _require_addresses_allowed(
 def _require_narrowable(narrowing: Narrowing, event_types: Collection[str]) -> None:
     """Raise InvalidParameter for a narrowing that none of the event types has."""
     events = [EVENT_TYPES[name] for name in event_types]
+    least = narrowing.minimum_values if narrowing.minimum_value is None else narrowing.minimum_value
     for field, is_given, are_narrowed, having in (
         ("direction", narrowing.direction, [e.has_direction for e in events], "senders"),
         ("tokens", narrowing.tokens, [bool(e.tokens) for e in events], "tokens"),
-        ("minimumValue", narrowing.minimum_value, [bool(e.value) for e in events], "values"),
+        ("minimumValue", least, [bool(e.value) for e in events], "values"),
     ):
         if is_given is not None and not any(are_narrowed):
             raise InvalidParameter(f"{field} requires an event type with {having}.", field=field)

@@ -13,6 +13,7 @@ LEFT JOIN LATERAL (
     WHERE n.address = k.address AND n.ordinal <= last_ordinal_in(k.block_number)
     ORDER BY n.ordinal DESC
     LIMIT 1) AS c ON true
-WHERE k.dated IS NULL AND k.read_block IS NOT NULL AND k.ended_in IS NULL AND k.address <> ALL (%(passed_over)s::bytea[])
+WHERE k.dated IS NULL AND k.read_block IS NOT NULL AND k.ended_in IS NULL
+    AND NOT EXISTS (SELECT FROM unnest(%(passed_over)s::bytea[]) AS p (address) WHERE p.address = k.address)
 ORDER BY k.block_number, k.address
 LIMIT %(limit)s;

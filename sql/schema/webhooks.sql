@@ -20,6 +20,7 @@ CREATE TABLE IF NOT EXISTS webhooks (
     direction text CHECK (direction IN ('in', 'out')), -- of its transactions and transfers; null: both
     tokens bytea[],                -- whose transfers and trades it gets; null: of all tokens
     minimum_value numeric CHECK (minimum_value >= 0), -- of its transactions and transfers; null: any
+    minimum_values jsonb,          -- in its place: of the coin, and of tokens by address, as text
     confirmations integer CHECK (confirmations >= 0), -- its events wait for; null: for SCAN_CONFIRMATIONS
     format text CHECK (format IN ('slack', 'discord', 'telegram', 'teams')), -- of messages; null: signed JSON
     maker_key bigint,              -- where access needs a key: the one with which it was made or activated last
@@ -263,7 +264,7 @@ RETURN format(
     json_text(w.stopped_reason), coalesce(w.topics::text, 'null'), json_text(w.direction),
     coalesce((SELECT json_agg(hex(t.token) ORDER BY t.number)
         FROM unnest(w.tokens) WITH ORDINALITY AS t (token, number))::text, 'null'),
-    json_text(w.minimum_value::text), coalesce(w.confirmations::text, 'null'),
+    coalesce(w.minimum_values::text, json_text(w.minimum_value::text)), coalesce(w.confirmations::text, 'null'),
     json_text(w.format))::json;
 
 -- The record of a delivery. `payload` is the body as it was signed and sent.

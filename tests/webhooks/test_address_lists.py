@@ -114,6 +114,12 @@ def test_a_deleted_webhook_takes_its_list_along(webhooks):
                                        "other", "self"}),
         ({"tokens": [to_hex(SHOP)]}, {"sent", "received", "other", "self"}),
         ({"direction": "in", "minimumValue": 41}, {"self"}),
+        ({"minimumValue": {"coin": "30"}}, {"received", "transfer sent", "transfer received",
+                                            "self"}),
+        ({"minimumValue": {to_hex(TOKEN): "21"}}, {"sent", "received", "transfer received", "other",
+                                                   "self"}),
+        ({"minimumValue": {"coin": "11", to_hex(TOKEN): "41", to_hex(SHOP): "9"}},
+         {"received", "self"}),
     ],
 )  # fmt: skip
 def test_events_are_narrowed(webhooks, narrowing, expected):
@@ -332,6 +338,10 @@ def test_a_list_is_deleted_beside_indexing(webhooks):
         ({"tokens": [to_hex(TOKEN)] * 101, "eventTypes": ["token_transfer"]}, "tokens"),
         ({"minimumValue": "-1"}, "minimumValue"),
         ({"minimumValue": "1.5"}, "minimumValue"),
+        ({"minimumValue": {}}, "minimumValue"),
+        ({"minimumValue": {"coin": None}}, "minimumValue"),
+        ({"minimumValue": {"gold": "1"}}, "minimumValue"),
+        ({"minimumValue": ["1"]}, "minimumValue"),
         ({"minimumValue": str(2**256)}, "minimumValue"),
         ({"minimumValue": "1", "eventTypes": ["dex_trade"]}, "minimumValue"),
         ({"confirmations": 1_001}, "confirmations"),
