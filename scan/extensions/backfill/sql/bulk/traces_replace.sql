@@ -1,9 +1,11 @@
 -- Replaces the rows of the filled blocks that follow from traces. Creations by contracts are sights of their
--- code: as the indexer does, code is kept where it was created anew, or first seen, and its end.
+-- code: as the indexer does, code is kept where it was created anew, or first seen, and its end. Tokens
+-- that were created have their texts' ages found again, which count from there.
 -- params: none
 -- returns: nothing
 -- index: internal_transfers_pkey, credits_pkey, contract_creations_pkey, contract_creations_by_address,
---   log_emitters_pkey, delegated_calls_pkey, contracts_pkey, blocks_pkey, transactions_pkey
+--   log_emitters_pkey, delegated_calls_pkey, tokens_pkey, contracts_pkey, blocks_pkey,
+--   transactions_pkey
 DO $$
 DECLARE
     first_ordinal bigint := (SELECT min(b.internal_transfers_before)
@@ -29,6 +31,7 @@ BEGIN
     INSERT INTO contract_creations (ordinal, block_number, transaction_index, address, creator, factory)
     SELECT ordinal, block_number, transaction_index, address, creator, factory
     FROM new_contract_creations;
+    UPDATE tokens SET dated = NULL WHERE address IN (SELECT address FROM new_contract_creations);
     INSERT INTO log_emitters (address, block_number)
     SELECT address, block_number FROM new_log_emitters
     ON CONFLICT DO NOTHING;
