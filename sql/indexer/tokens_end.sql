@@ -8,7 +8,7 @@
 WITH ended AS (
     UPDATE tokens k
     SET ended_in = %(block_number)s, name = '', symbol = '', decimals = 0, total_supply = 0,
-        supply_missing = false,
+        supply_missing = false, name_since = NULL, symbol_since = NULL, dated = NULL,
         earlier_lives = coalesce(k.earlier_lives, '[]') || jsonb_build_object(
             'block_number', k.block_number, 'log_index', k.log_index, 'type', k.type,
             'has_holdings', k.has_holdings, 'item_type', k.item_type, 'wraps_since', k.wraps_since, 'name', %(name)s::text,

@@ -94,6 +94,8 @@ def test_a_reading_is_that_of_its_token_alone(copied, database):
             decimals=[0, 9],
             inconsistent=[None, 8],
             contradicted=[None, json.dumps(mark)],
+            asked=[None, 2],
+            drawn=[None, 1],
             are_reported=False,
         )
     after = stored(copied, "tokens", ("address",), columns)
