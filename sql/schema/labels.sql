@@ -51,8 +51,6 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- The version of the index that a statement has read. It grows with every change that a response about
 -- the chain may show, so that two reads with the same version have read the same.
@@ -74,6 +72,3 @@ CREATE TABLE IF NOT EXISTS signatures (
 );
 -- serves queries/selectors_find
 CREATE INDEX IF NOT EXISTS signatures_by_lower_signature ON signatures (lower(signature));
-CREATE OR REPLACE TRIGGER signatures_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON signatures
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();

@@ -61,10 +61,7 @@ LANGUAGE sql STABLE AS $$
         WHEN reason ^@ 'uncles' OR reason ^@ 'parentHash' THEN '{}'
         WHEN reason ^@ 'a state sync' AND NOT (t.gas_used = 0 AND t.gas_limit = '' AND t.type = '') THEN '{}'
         ELSE n.sent END AS own_fields) AS f
-    LEFT JOIN LATERAL (
-        SELECT block_field, NULL FROM unnest(f.block_fields) AS block_field
-        UNION ALL
-        SELECT NULL, own_field FROM unnest(f.own_fields) AS own_field) AS g (block_field, own_field) ON true
+    LEFT JOIN LATERAL unnest(f.block_fields, f.own_fields) AS g (block_field, own_field) ON true
 $$;
 
 -- Whether a transaction has fields of its chain's own that its hash and receiptsRoot do not cover. The hash
@@ -89,12 +86,9 @@ RETURN CASE WHEN b.unproven IS NULL AND b.chain_fields IS NULL THEN '[]' ELSE to
 -- The names of a transaction's fields that nothing proves, as JSON: by its block's reasons, and by its
 -- chain's form. A deposit's hash covers no nonce and no price; fees for L1 and operators are the node's.
 CREATE OR REPLACE FUNCTION unproven_of_form(t transactions) RETURNS text[] LANGUAGE sql IMMUTABLE
-RETURN array_remove(ARRAY[
-    CASE WHEN t.type = '\x7e' THEN 'nonce' END,
-    CASE WHEN t.type = '\x7e' THEN 'gasPrice' END,
-    CASE WHEN num_nonnulls(t.l1_fee, t.operator_fee) > 0 THEN 'fee' END,
-    CASE WHEN num_nonnulls(t.l1_fee, t.operator_fee) > 0 THEN 'feeParts' END,
-    CASE WHEN has_unproven_chain_fields(t) THEN 'chainFields' END], NULL);
+RETURN CASE WHEN t.type = '\x7e' THEN ARRAY['nonce', 'gasPrice'] ELSE '{}' END
+    || CASE WHEN num_nonnulls(t.l1_fee, t.operator_fee) > 0 THEN ARRAY['fee', 'feeParts'] ELSE '{}' END
+    || CASE WHEN has_unproven_chain_fields(t) THEN ARRAY['chainFields'] ELSE '{}' END;
 
 CREATE OR REPLACE FUNCTION unproven_by_reasons(reasons text, t transactions) RETURNS text
 LANGUAGE sql STABLE
@@ -274,27 +268,27 @@ RETURN CASE WHEN (used_since(since, k.block_number), k.log_index)
 -- exchange's pools all have the same symbol. `is_later`: the other came later, but was used before.
 CREATE OR REPLACE FUNCTION namesake_of(k tokens)
 RETURNS TABLE (address bytea, is_listed boolean, is_later boolean, record json) LANGUAGE sql STABLE AS $$
-    SELECT o.address, o.place = 0, later.is_later, format(
+    SELECT o.address, o.place = 0, o.is_later, format(
         '{"address":%s,"symbol":%s,"name":%s,"holderCount":%s,"firstSeen":%s,"sharedText":"%s","later":%s,"unproven":[%s]}',
         json_hex(n.address), json_text(coalesce(n.symbol, coin_symbol())), json_text(n.name),
         CASE WHEN n.address IS NULL THEN 'null' ELSE counted_holders(n)::text END,
         json_text(iso((SELECT s.seen_at FROM first_seen_at(n.address, n.block_number) s))),
-        CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END, later.is_later::text,
+        CASE WHEN o.place = 3 THEN 'name' ELSE 'symbol' END, o.is_later::text,
         CASE WHEN n.address IS NULL THEN '' ELSE '"symbol","name"' END)::json
     FROM (
         SELECT skeleton(k.symbol) AS symbol, skeleton(k.name) AS name OFFSET 0) AS own -- computed once
     CROSS JOIN LATERAL (
-        (SELECT l.address, 0 AS place
+        (SELECT l.address, 0 AS place, false AS is_later
         FROM listed_tokens l
         JOIN tokens t ON t.address = l.address AND skeleton(t.symbol) = own.symbol
         WHERE skeleton(l.symbol) = own.symbol AND own.symbol <> ''
         ORDER BY t.holder_count DESC, l.address
         LIMIT 1)
         UNION ALL
-        SELECT NULL, 1
+        SELECT NULL, 1, false
         WHERE own.symbol = (SELECT skeleton(coin_symbol())) AND own.symbol <> ''
         UNION ALL
-        (SELECT t.address, 2
+        (SELECT t.address, 2, text_age(t.token, (t.token).symbol_since) >> text_age(k, k.symbol_since)
         FROM (
             SELECT used_since(t.symbol_since, t.block_number) AS used_since, t.log_index, t.address, t AS token
             FROM tokens t
@@ -305,9 +299,9 @@ RETURNS TABLE (address bytea, is_listed boolean, is_later boolean, record json) 
         ORDER BY t.used_since, t.log_index, t.address
         LIMIT 1)
         UNION ALL
-        (SELECT oldest.address, 3
+        (SELECT oldest.address, 3, text_age(oldest.token, (oldest.token).name_since) >> text_age(k, k.name_since)
         FROM (
-            SELECT t.address, (t.token).name
+            SELECT t.address, t.token
             FROM (
                 SELECT used_since(t.name_since, t.block_number) AS used_since, t.log_index, t.address, t AS token
                 FROM tokens t
@@ -317,14 +311,10 @@ RETURNS TABLE (address bytea, is_listed boolean, is_later boolean, record json) 
             WHERE is_original(t.token, (t.token).name_since, k, k.name_since)
             ORDER BY t.used_since, t.log_index, t.address
             LIMIT 1) AS oldest
-        WHERE lower(oldest.name) <> lower(k.name))
+        WHERE lower((oldest.token).name) <> lower(k.name))
         ORDER BY place
         LIMIT 1) AS o
     LEFT JOIN tokens n ON n.address = o.address
-    CROSS JOIN LATERAL (SELECT CASE o.place
-        WHEN 2 THEN text_age(n, n.symbol_since) >> text_age(k, k.symbol_since)
-        WHEN 3 THEN text_age(n, n.name_since) >> text_age(k, k.name_since)
-        ELSE false END AS is_later) AS later
     WHERE
         -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
         (SELECT l.address FROM listed_tokens l WHERE l.address = k.address) IS NULL

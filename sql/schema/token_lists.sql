@@ -12,9 +12,6 @@ CREATE TABLE IF NOT EXISTS listed_tokens (
 );
 -- serves namesake_of()
 CREATE INDEX IF NOT EXISTS listed_tokens_by_symbol ON listed_tokens (skeleton(symbol));
-CREATE OR REPLACE TRIGGER listed_tokens_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON listed_tokens
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 CREATE TABLE IF NOT EXISTS logos (
     digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32), -- SHA-256 of the content

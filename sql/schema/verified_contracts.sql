@@ -54,10 +54,6 @@ CREATE INDEX IF NOT EXISTS verified_contracts_by_name
 -- serves queries/search_list_by_text
 CREATE INDEX IF NOT EXISTS verified_contracts_by_word ON verified_contracts USING gin (words_of(contract_name))
     WITH (fastupdate = off) WHERE is_indexed AND match <> 'runtime';
--- Pages show contracts by their names, and Etherscan's form names functions by verified ABIs.
-CREATE OR REPLACE TRIGGER verified_contracts_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- What is read of compilers' output besides the match is compiled anew beside serving, where a later version of Scan
 -- reads more of it than is stored of a contract.
@@ -92,9 +88,6 @@ CREATE TABLE IF NOT EXISTS creation_comparisons (
 );
 -- serves verification/contracts_list_comparable
 CREATE INDEX IF NOT EXISTS creation_comparisons_due ON creation_comparisons (address) WHERE is_equal IS NULL;
-CREATE OR REPLACE TRIGGER creation_comparisons_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON creation_comparisons
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- Contracts at which the node returned another code than is indexed, as it hid what created it: no verification
 -- holds for them until it returns the indexed one again.
@@ -104,9 +97,6 @@ CREATE TABLE IF NOT EXISTS replaced_codes (
     present_hash bytea NOT NULL,   -- of the code at the block
     block_number bigint NOT NULL
 );
-CREATE OR REPLACE TRIGGER replaced_codes_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON replaced_codes
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- Addresses that may hold of a marked token though no sum of its events says so: parties whose sum fell to 0, addresses
 -- that its other events name, and those of which a request drew a balance. They are ranked by what it answers.
@@ -146,9 +136,6 @@ CREATE TABLE IF NOT EXISTS interfaces (
     entries json NOT NULL,         -- those of the ABI and others (scan/verification/submission_compilations.py)
     PRIMARY KEY (address, code_hash)
 );
-CREATE OR REPLACE TRIGGER interfaces_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON interfaces
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
@@ -157,9 +144,20 @@ CREATE TABLE IF NOT EXISTS built_abis (
     abi json NOT NULL,
     stored_at timestamptz NOT NULL
 );
-CREATE OR REPLACE TRIGGER built_abis_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON built_abis
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
+-- What answers show besides the chain, whoever writes there: pages show contracts by their names, and Etherscan's form
+-- names functions by verified ABIs.
+DO $$
+DECLARE
+    shown text;
+BEGIN
+    FOREACH shown IN ARRAY '{labels,signatures,listed_tokens,verified_contracts,creation_comparisons,replaced_codes,interfaces,'
+        'built_abis}'::text[] LOOP
+        EXECUTE format('CREATE OR REPLACE TRIGGER %I AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON %I'
+            ' FOR EACH STATEMENT EXECUTE FUNCTION announce_labels()', shown || '_announced', shown);
+    END LOOP;
+END
+$$;
 
 -- The contract that stands at an address now by the index. The planner inlines it.
 CREATE OR REPLACE FUNCTION indexed_contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
