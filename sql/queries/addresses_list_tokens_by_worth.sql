@@ -15,9 +15,6 @@ WITH held AS MATERIALIZED (
     SELECT h.token_address, h.balance
     FROM held_by(%(address)s, %(read_tokens)s::bytea[], %(read_balances)s::numeric[]) h
     LIMIT %(most)s + 1
-), given AS MATERIALIZED (
-    SELECT g.address, g.price, g.depth
-    FROM unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth)
 ), sent AS MATERIALIZED (
     SELECT x.token_address, x.block_number, x.transaction_index
     FROM token_transfers x
@@ -58,7 +55,7 @@ WITH held AS MATERIALIZED (
     FROM held h
     JOIN tokens k ON k.address = h.token_address
     CROSS JOIN judged
-    LEFT JOIN given g ON g.address = h.token_address
+    LEFT JOIN unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth) ON g.address = h.token_address
     LEFT JOIN listed_tokens l ON l.address = h.token_address
 ), ranked AS MATERIALIZED (
     SELECT v.token_address, v.balance, v.suspicion, w.worth,

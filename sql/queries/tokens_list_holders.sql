@@ -57,23 +57,13 @@ WITH span AS (
     ) AS matches
     ORDER BY balance DESC, holder DESC
 ), last AS (
-    SELECT balance, holder
-    FROM page
-    ORDER BY balance ASC, holder ASC
-    LIMIT 1
-), last_of_more AS (
-    SELECT last.balance, last.holder
-    FROM last
-    WHERE CASE
-        WHEN %(after_holder)s IS NULL
-            THEN %(offset)s::numeric + (SELECT count(*) FROM page) < (SELECT total FROM span)
-        ELSE EXISTS (
-            SELECT
+    SELECT l.balance, l.holder
+    FROM (SELECT balance, holder FROM page ORDER BY balance ASC, holder ASC LIMIT 1) AS l
+    WHERE CASE WHEN %(after_holder)s IS NULL
+        THEN %(offset)s::numeric + (SELECT count(*) FROM page) < (SELECT total FROM span)
+        ELSE EXISTS (SELECT
             FROM token_holders h
-            WHERE h.token_address = %(address)s AND h.balance > 0
-                AND (h.balance, h.holder)
-                    < ((SELECT balance FROM last), (SELECT holder FROM last)))
-        END
+            WHERE h.token_address = %(address)s AND h.balance > 0 AND (h.balance, h.holder) < (l.balance, l.holder)) END
 )
 SELECT index_version(),
     CASE WHEN EXISTS (SELECT 1 FROM span)
@@ -83,6 +73,6 @@ SELECT index_version(),
     (SELECT total FROM span),
     (SELECT is_marked FROM span),
     (SELECT since FROM span),
-    (SELECT balance FROM last_of_more),
-    (SELECT holder FROM last_of_more)
+    (SELECT balance FROM last),
+    (SELECT holder FROM last)
 FROM page;

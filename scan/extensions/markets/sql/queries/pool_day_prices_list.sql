@@ -6,17 +6,13 @@
 -- returns: one row: index version, JSON text of [{pool, day, token0, token1, price, volume0, volume1}], where
 --   price is of one token0 in token1, and volumes are of whole tokens, as texts
 -- index: pools_pkey, tokens_pkey, pool_candles_pkey
-WITH wanted AS MATERIALIZED (
-    SELECT g.pool, g.day
-    FROM unnest(%(pools)s, %(days)s) AS g (pool, day)
-)
 SELECT index_version(),
     json_list(string_agg(
         json_build_object('pool', hex(w.pool), 'day', w.day, 'token0', hex(p.token0), 'token1', hex(p.token1),
             'price', trim_scale(median.price)::text,
             'volume0', trim_scale(median.volume0 / token_unit(k0))::text,
             'volume1', trim_scale(median.volume1 / token_unit(k1))::text)::text, ','))
-FROM wanted w
+FROM unnest(%(pools)s, %(days)s) AS w (pool, day)
 JOIN pools p ON p.address = w.pool
 LEFT JOIN tokens k0 ON k0.address = p.token0
 LEFT JOIN tokens k1 ON k1.address = p.token1

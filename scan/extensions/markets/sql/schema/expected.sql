@@ -4,10 +4,7 @@ RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_o
     high_amount0 numeric, high_amount1 numeric, low_amount0 numeric, low_amount1 numeric,
     close_amount0 numeric, close_amount1 numeric)
 LANGUAGE sql STABLE AS $$
-    SELECT c.pool_address, c.hour, c.trade_count, c.first_ordinal, c.volume0, c.volume1,
-        c.open_amount0, c.open_amount1, c.high_amount0, c.high_amount1, c.low_amount0,
-        c.low_amount1, c.close_amount0, c.close_amount1
-    FROM counted_candles(0, 9223372036854775807, NULL, NULL) c
+    SELECT c.* FROM counted_candles(0, 9223372036854775807, NULL, NULL) c
 $$;
 
 -- The volumes of pools, by the stored candles.

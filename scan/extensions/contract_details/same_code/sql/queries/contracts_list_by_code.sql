@@ -16,19 +16,12 @@ WITH code AS MATERIALIZED (
     LIMIT %(limit)s
     OFFSET %(offset)s
 ), last AS (
-    SELECT block_number, address
-    FROM page
-    ORDER BY block_number DESC, address DESC
-    LIMIT 1
-), last_of_more AS (
-    SELECT last.block_number, last.address
-    FROM last
-    WHERE EXISTS (
-        SELECT
+    SELECT l.block_number, l.address
+    FROM (SELECT block_number, address FROM page ORDER BY block_number DESC, address DESC LIMIT 1) AS l
+    WHERE (SELECT true
         FROM contracts c
-        WHERE c.code_hash = (SELECT code_hash FROM code)
-            AND (c.block_number, c.address) > (
-                (SELECT block_number FROM last), (SELECT address FROM last)))
+        WHERE c.code_hash = (SELECT code_hash FROM code) AND (c.block_number, c.address) > (l.block_number, l.address)
+        LIMIT 1)
 )
 SELECT index_version(),
     EXISTS (SELECT FROM code),
@@ -48,6 +41,6 @@ SELECT index_version(),
             WHERE c.code_hash = (SELECT code_hash FROM code)
             LIMIT %(most_counted)s + 1
         ) AS counted),
-    (SELECT block_number FROM last_of_more),
-    (SELECT address FROM last_of_more)
+    (SELECT block_number FROM last),
+    (SELECT address FROM last)
 FROM page;
