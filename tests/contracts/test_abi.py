@@ -146,34 +146,19 @@ def test_decimals_are_shown_without_zeros_at_their_end(value, text):
 
 SIMPLE = st.sampled_from(["uint256", "int16", "bool", "address", "bytes7", "bytes", "string"])
 TYPES = st.recursive(
-    SIMPLE,
+    SIMPLE.map(lambda kind: {"type": kind}),
     lambda inner: st.one_of(
-        inner.map(lambda text: text + "[]"),
-        inner.map(lambda text: text + "[2]"),
-        st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"({','.join(parts)})"),
+        inner.map(lambda of: {**of, "type": of["type"] + "[]"}),
+        inner.map(lambda of: {**of, "type": of["type"] + "[2]"}),
+        st.lists(inner, min_size=1, max_size=3).map(lambda of: {"type": "tuple", "components": of}),
     ),
     max_leaves=6,
 )
 
 
-def _parameter(text):
-    """An ABI parameter for a type spelled with parentheses."""
-    if not text.startswith("("):
-        return {"type": text}
-    end = text.rindex(")")
-    depth, parts = 0, [""]
-    for character in text[1:end]:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if character == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += character
-    return {"type": "tuple" + text[end + 1 :], "components": [_parameter(part) for part in parts]}
-
-
 @given(st.binary(max_size=400), TYPES)
-def test_any_data_decodes_or_is_refused(data, text):
-    kind = parse_type(_parameter(text))
+def test_any_data_decodes_or_is_refused(data, parameter):
+    kind = parse_type(parameter)
     for value in decoded_or_refused([kind], data):
         render(kind, value)
 

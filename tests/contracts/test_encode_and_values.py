@@ -3,14 +3,10 @@
 import itertools
 
 import pytest
-from eth_abi import encode
 
 from tests.support.anvil import calldata
 from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, deploy, verified
-from tests.support.vault import VAULT
-
-OWNER = CHECKSUMMED.lower()
-CONSTRUCTOR = encode(["address", "string"], [OWNER, "<b>first</b>"]).hex()
+from tests.support.vault import CONSTRUCTOR, OWNER, VAULT
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,13 @@
-"""Well-known designs of proxies, as their compilers made them: each has its implementation."""
+"""Well-known designs of proxies, as their compilers made them: each has its implementation, also
+beside a slot of EIP-1967 that its code does not read."""
 
 import pytest
 
-from tests.contracts.test_proxy_kinds import SLOTS, expect, word
+from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
+from tests.support.many_functions import VERSION
+from tests.support.proxies import FALLBACK, SLOTS, expect, word
 
 pytestmark = pytest.mark.thorough
 
@@ -16,8 +20,8 @@ FORWARD = """assembly {
             switch done case 0 { revert(at, size) } default { return(at, size) }
         }"""
 FORWARD_NOW = FORWARD.replace("calldatasize", "calldatasize()").replace("returndatasize", "returndatasize()").replace("(gas,", "(gas(),")  # fmt: skip # noqa: E501
-SLOT = SLOTS["eip1967"]
-TRANSPARENT = f"""pragma solidity VERSION;
+SLOT = IMPLEMENTATION_SLOT
+TRANSPARENT = f"""pragma solidity >=0.5.0;
 contract P {{
     constructor(address to) public payable {{
         assembly {{ sstore({SLOT}, to) sstore(0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103, 0xad) }}
@@ -219,37 +223,22 @@ contract P {
         }
     }
 }"""  # noqa: E501
+
+
+def transparent(
+    fallback="receive() external payable { _fallback(); } fallback() external payable",
+    forward=FORWARD_NOW,
+):
+    return TRANSPARENT.replace("FALLBACK", fallback).replace("FORWARD", forward)
+
+
 # Name: kind, compiler, source, contracts to deploy in their order; each gets the address of the
 # implementation, and that of the one before.
 DESIGNS = {
-    "transparent, 0.8": (
-        "eip1967",
-        "0.8.28",
-        TRANSPARENT.replace("VERSION", "^0.8.20")
-        .replace(") public payable {", ") payable {")
-        .replace(
-            "FALLBACK", "receive() external payable { _fallback(); } fallback() external payable"
-        )
-        .replace("FORWARD", FORWARD_NOW),
-        "P",
-    ),
-    "transparent, 0.6": (
-        "eip1967",
-        "0.6.12",
-        TRANSPARENT.replace("VERSION", "^0.6.12")
-        .replace(
-            "FALLBACK", "receive() external payable { _fallback(); } fallback() external payable"
-        )
-        .replace("FORWARD", FORWARD_NOW),
-        "P",
-    ),
+    "transparent, 0.8": ("eip1967", "0.8.28", transparent(), "P"),
+    "transparent, 0.6": ("eip1967", "0.6.12", transparent(), "P"),
     "transparent, 0.5": (
-        "eip1967",
-        "0.5.16",
-        TRANSPARENT.replace("VERSION", "^0.5.16")
-        .replace("FALLBACK", "function () external payable")
-        .replace("FORWARD", FORWARD),
-        "P",
+        *("eip1967", "0.5.16", transparent("function () external payable", FORWARD), "P"),
     ),
     "EIP-897": ("eip897", "0.4.24", OWNED, "P"),
     "ZeppelinOS": ("openzeppelin", "0.4.24", ZEPPELINOS, "P"),
@@ -263,22 +252,134 @@ DESIGNS = {
 }
 
 
-def deployed(explorer, many, design, optimizer):
-    _kind, version, source, names = design
-    standard = standard_input({"P.sol": source}, optimizer=optimizer)
-    at = many
-    for name in names.split():
-        code = compiled(version, standard, "P.sol", name)
-        before, at = at, None
-        first = before if name == "KernelProxy" else many
-        at = explorer.deploy(code.creation, word(first)[2:] + word(before)[2:])
-    return at
-
-
-@pytest.mark.parametrize(
-    "enabled", [False, pytest.param(True, marks=pytest.mark.thorough)], ids=["plain", "optimized"]
-)
+@pytest.mark.parametrize("is_optimized", [False, True], ids=["plain", "optimized"])
 @pytest.mark.parametrize("name", DESIGNS)
-def test_designs(explorer, many, name, enabled):
-    proxy = deployed(explorer, many, DESIGNS[name], {"enabled": enabled, "runs": 200})
-    expect(explorer, proxy, DESIGNS[name][0], many, "trace")
+def test_designs(explorer, many, name, is_optimized):
+    kind, version, source, contracts = DESIGNS[name]
+    standard = standard_input({"P.sol": source}, optimizer={"enabled": is_optimized, "runs": 200})
+    proxy = many
+    for contract in contracts.split():
+        creation = compiled(version, standard, "P.sol", contract).creation
+        first = proxy if contract == "KernelProxy" else many
+        proxy = explorer.deploy(creation, word(first)[2:] + word(proxy)[2:])
+    expect(explorer, proxy, kind, many, "trace")
+
+
+# What compilers make of a proxy, by the kind that it is of. Each gets two addresses, of which it
+# passes calls on to the first, or to what that names; it does not read the slot of the second.
+COMPILED = {
+    "immutable": ("address immutable to;", "to = to_;", "return to;"),
+    "beacon": ("Beacon immutable of_;", "of_ = Beacon(to_);", "return of_.implementation();"),
+    "eip1967": (
+        "address to;",
+        f"assembly {{ sstore({BEACON_SLOT}, to_) }}",
+        f"assembly {{ at := sload({BEACON_SLOT}) }} return Beacon(at).implementation();",
+    ),
+    "eip897": (
+        "address public implementation;"
+        "function proxyType() public pure returns (uint256) { return 2; }",
+        "implementation = to_;",
+        "return implementation;",
+    ),
+    "openzeppelin": (
+        "",
+        f"assembly {{ sstore({SLOTS['openzeppelin']}, to_) }}",
+        f"assembly {{ at := sload({SLOTS['openzeppelin']}) }}",
+    ),
+    "other": (
+        "bool paused; address to; address admin;",
+        "to = to_; admin = address(0xad);",
+        "require(!paused && msg.sender != admin); return to;",
+    ),
+    "other by itself": (
+        "address to; function implementation() external view returns (address) { return to; }",
+        "to = to_;",
+        "return Beacon(address(this)).implementation();",
+    ),
+    "other by a registry": (
+        "Registry of_;",
+        "of_ = Registry(to_);",
+        'return of_.app(keccak256("base"));',
+    ),
+}
+# By the kind: the contract whose address a proxy gets, which names the implementation.
+NAMED_BY = {"beacon": ["Beacon"], "eip1967": ["Beacon"], "other by a registry": ["Registry"]}
+COMPILED_SOURCE = """pragma solidity ^0.8.20;
+contract Beacon { address public implementation; constructor(address to) { implementation = to; } }
+contract Registry is Beacon {
+    constructor(address to) Beacon(to) {}
+    function app(bytes32) external view returns (address) { return implementation; }
+}
+""" + "".join(
+    f"""contract P{number} {{
+        {fields}
+        constructor(address to_, address unread) {{
+            assembly {{ sstore({IMPLEMENTATION_SLOT}, unread) }}
+            {setting}
+        }}
+        function target(bytes4) internal view returns (address at) {{ {reading} }}
+        {FALLBACK}
+    }}
+    """
+    for number, (fields, setting, reading) in enumerate(COMPILED.values())
+)
+
+
+def test_proxies_of_vyper(explorer, many, vyper):
+    """In Vyper's own form, with the implementation in storage and in the code's data."""
+    source = """
+to: public(address)
+@deploy
+def __init__(to: address):
+    self.to = to
+@external
+@payable
+def __default__() -> Bytes[255]:
+    return raw_call(self.to, msg.data, max_outsize=255, is_delegate_call=True)
+"""
+    in_code = source.replace("public(address)", "public(immutable(address))")
+    # With so many functions, their places are in a table.
+    many_functions = "".join(
+        f"@external\ndef f{n}() -> uint256:\n    return {n}\n" for n in range(12)
+    )
+    for text in (source, in_code.replace("self.to", "to"), source + many_functions):
+        text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
+        proxy = explorer.deploy(vyper.creation_of("0.4.3", text), word(many)[2:])
+        explorer.send(proxy, calldata("over(uint256)", 5))
+        page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+        assert "is a proxy:" in page and f"/address/{many}" in page and "over(" in page
+
+
+WARNING = "It says that its implementation is {}, and passed calls on to another one."
+
+
+def proxy_contract(name):
+    return f"P{[*COMPILED].index(name)}"
+
+
+def deployed(explorer, contract, *addresses):
+    code = compiled(VERSION, standard_input({"P.sol": COMPILED_SOURCE}), "P.sol", contract)
+    return explorer.deploy(code.creation, "".join(word(address)[2:] for address in addresses))
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
+    """A call decides, in the record and on the page, which warn of it; before, it is a claim, and
+    not even one where the code does not have the slot's name."""
+    unread, target, contract = explorer.place("6001600c"), many, proxy_contract(name)
+    for named in NAMED_BY.get(name, ()):
+        target = deployed(explorer, named, target)
+    proxy = deployed(explorer, contract, target, unread)
+    answer = explorer.verify(proxy, COMPILED_SOURCE, VERSION, contractName=contract)
+    assert answer.status_code == 200, answer.json
+    stated = explorer.contract(proxy).json["proxy"]
+    assert stated is None or stated["evidence"] == "claim"
+    explorer.send(proxy, calldata("over(uint256)", 5))
+    record = explorer.contract(proxy).json["proxy"]
+    assert (record["implementation"], record["evidence"]) == (many, "trace")
+    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    is_named = stated is not None and stated["implementation"] == unread
+    assert (record.get("warning") == WARNING.format(unread)) is is_named
+    assert (WARNING.format(unread) in page) is is_named
+    shown = explorer.client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"]
+    assert [row["address_hash"].lower() for row in shown] == [many]

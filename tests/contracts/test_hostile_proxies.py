@@ -3,55 +3,10 @@ another: what a trace shows is named, and what is only claimed is said to be."""
 
 import pytest
 
-from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from tests.support.anvil import calldata
+from tests.support.proxies import FORWARD, SLOT, THIEVES, assembled, either
 
-SLOT = int(IMPLEMENTATION_SLOT, 16)
 THIEF, HELPER, WRITER, FAILING, EMPTY, LONG = (bytes([n]) * 20 for n in range(0xC0, 0xC6))
-PROXY = bytes([0x11]) * 20
-NAMES = """
-00 STOP 01 ADD 02 MUL 03 SUB 04 DIV 06 MOD 10 LT 11 GT 14 EQ 15 ISZERO 16 AND 17 OR 18 XOR 19 NOT
-1a BYTE 1b SHL 1c SHR 20 KECCAK256 30 ADDRESS 31 BALANCE 32 ORIGIN 33 CALLER 34 CALLVALUE 35
-CALLDATALOAD 36 CALLDATASIZE 37 CALLDATACOPY 38 CODESIZE 39 CODECOPY 3a GASPRICE 3b EXTCODESIZE 3c
-EXTCODECOPY 3d RETURNDATASIZE 3e RETURNDATACOPY 3f EXTCODEHASH 40 BLOCKHASH 41 COINBASE 42
-TIMESTAMP 43 NUMBER 44 PREVRANDAO 45 GASLIMIT 46 CHAINID 47 SELFBALANCE 48 BASEFEE 49 BLOBHASH 4a
-BLOBBASEFEE 4e LATER 50 POP 51 MLOAD 52 MSTORE 53 MSTORE8 54 SLOAD 55 SSTORE 56 JUMP 57 JUMPI 58
-PC 59 MSIZE 5a GAS 5b JUMPDEST 5c TLOAD 5d TSTORE 5e MCOPY 80 DUP1 81 DUP2 82 DUP3 83 DUP4 84 DUP5
-90 SWAP1 91 SWAP2 f0 CREATE f1 CALL f2 CALLCODE f3 RETURN f4 DELEGATECALL f5 CREATE2 fa STATICCALL
-fd REVERT ff SELFDESTRUCT""".split()
-OPCODES = dict(zip(NAMES[1::2], NAMES[::2], strict=True))
-
-
-def assembled(text):
-    """Code of instructions, numbers to push, `name:` for a label, and `@name` for its place."""
-    code, labels, uses = bytearray(), {}, []
-    for word in text.split():
-        if word[-1] == ":":
-            labels[word[:-1]] = len(code)
-            code.append(0x5B)
-        elif word[0] == "@":
-            uses.append((len(code) + 1, word[1:]))
-            code += b"\x61\0\0"
-        elif word in OPCODES:
-            code += bytes.fromhex(OPCODES[word])
-        else:
-            number = int(word, 0)
-            size = max(1, -(-number.bit_length() // 8))
-            code += bytes([0x5F + size]) + number.to_bytes(size)
-    for at, name in uses:
-        code[at : at + 2] = labels[name].to_bytes(2)
-    return bytes(code)
-
-
-FORWARD = """CALLDATASIZE 0 0 CALLDATACOPY 0 0 CALLDATASIZE 0 DUP5 GAS DELEGATECALL
-    RETURNDATASIZE 0 0 RETURNDATACOPY @ok JUMPI RETURNDATASIZE 0 REVERT
-    ok: RETURNDATASIZE 0 RETURN"""
-THIEVES = f"7 SLOAD {FORWARD.replace('ok', 'stolen')}"
-
-
-def either(condition):
-    """Passes a call on to the vault where a condition is true, else to the thief."""
-    return f"{condition} @honest JUMPI {THIEVES} honest: {SLOT} SLOAD {FORWARD}"
 
 
 def asks(of, write=""):

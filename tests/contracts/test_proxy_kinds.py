@@ -3,16 +3,24 @@
 from dataclasses import replace
 
 import pytest
-from eth_utils.crypto import keccak
 
 from app import create_app
-from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT, delegation_text
-from scan.contracts.proxy_contracts import account_delegation, proxy_after, stored_delegation
+from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.contracts.proxy_contracts import account_delegation, proxy_after
 from tests.support.anvil import calldata
 from tests.support.many_functions import PROXY, VERSION, deploy, verified
+from tests.support.proxies import (
+    EIP1167,
+    FALLBACK,
+    SELECTING,
+    SLOTS,
+    Lying,
+    array,
+    expect,
+    stored,
+    word,
+)
 
-# Documented code; `{}` is where an address stands.
-EIP1167 = "363d3d373d3d3d363d73{}5af43d82803e903d91602b57fd5bf3"
 CLONES = {
     "eip1167": EIP1167,
     "eip1167 with PUSH0": "5f5f365f5f37365f73{}5af43d5f5f3e5f3d91602a57fd5bf3",
@@ -47,16 +55,6 @@ SAFE = (
     + "60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e"
     "60008114156070573d6000fd5b3d6000f3fe"
 )
-FALLBACK = """fallback() external payable {
-        address to = target(msg.sig);
-        assembly {
-            calldatacopy(0, 0, calldatasize())
-            let done := delegatecall(gas(), to, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if done { return(0, returndatasize()) }
-            revert(0, returndatasize())
-        }
-    }"""
 COMPTROLLER = f"""pragma solidity ^0.8.20;
 contract Unitroller {{
     address public admin = msg.sender;
@@ -99,57 +97,8 @@ contract Diamond {{
 }}"""
 
 
-def stored(code):
-    return stored_delegation(delegation_text(code))
-
-
 def is_known(code):
     return stored(code).way is not None
-
-
-def word(address):
-    return f"0x{address[2:]:0>64}"
-
-
-# Slots by the kind that they are of: the hashes of what the standards name.
-SLOTS = {
-    "eip1967": IMPLEMENTATION_SLOT,
-    "eip1822": f"0x{keccak(text='PROXIABLE').hex()}",
-    "openzeppelin": f"0x{keccak(text='org.zeppelinos.proxy.implementation').hex()}",
-}
-
-
-def is_a_proxy(kind):
-    """What the page of a contract says of its kind."""
-    if kind == "other":
-        return "is a proxy:"
-    number = kind.removeprefix("eip")
-    standard = "EIP" if kind == "eip7702" else "ERC"
-    name = kind.replace("-", " ") if number == kind else f"{standard}-{number}"
-    return f"is a proxy ({name})"
-
-
-def expect(explorer, proxy, kind, implementation, evidence):
-    """Calls, sent ones, too, the page, and Etherscan's and Blockscout's forms know the
-    implementation once a call was sent, with the evidence."""
-    hash_ = explorer.send(proxy, calldata("nothing()"))
-    call = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
-    assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
-    assert call["evidence"] in {evidence, "trace"}
-    answer = explorer.call(proxy, "over(uint256)", 5)
-    assert answer.json == {
-        "result": "number",
-        "implementation": implementation,
-        "evidence": "code" if evidence == "code" else "claim",  # this function was not sent
-        "unproven": ["result", "implementation"],
-    }, answer.json
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
-    assert is_a_proxy(kind) in page and f"/address/{implementation}" in page
-    assert "over(" in page
-    check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
-    assert implementation in explorer.client.get(check).json["result"]
-    shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
-    assert [row["address_hash"].lower() for row in shown["implementations"]] == [implementation]
 
 
 @pytest.mark.check
@@ -176,30 +125,6 @@ def test_code_that_passes_nothing_on_is_no_proxy():
 @pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
 def test_proxies_are_known_by_code_alone(code):
     assert is_known(bytes.fromhex(code.format("11" * 20)))
-
-
-# Passes a call on to the contract in the slot that the hash of its selector names; facetAddress().
-SELECTING = bytes.fromhex("5f3560e01c5f5260205f2054365f6040375f5f366040845af4" + "cdffacc6")
-
-
-class Lying:
-    """A node on which every function returns this, and every slot is empty."""
-
-    failed = False
-
-    def __init__(self, answer):
-        self.answer = answer
-
-    def within(self, seconds):
-        return self
-
-    def results(self, calls, most_bytes=0):
-        return [self.answer if call.method == "eth_call" else "0x" + 64 * "0" for call in calls]
-
-
-def array(*words, offset=32, count=None):
-    count = len(words) if count is None else count
-    return "0x" + "".join(f"{value:064x}" for value in (offset, count, *words))
 
 
 FACETS = [

@@ -1,14 +1,15 @@
 """Routers: code that passes each function on to one of several contracts, as traces show."""
 
+from itertools import product
 from pathlib import Path
 
 import pytest
 from eth_utils import keccak
 
-from tests.contracts.test_proxy_kinds import word
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
+from tests.support.proxies import word
 
 FORWARD = """assembly {
             calldatacopy(0, 0, calldatasize())
@@ -60,21 +61,15 @@ def made_behind_a_proxy(explorer, modules, name, standard):
     )
 
 
-ROUTERS = [
-    *((name, STANDARD) for name in ("Searching", "Modular", "Mapped")),
-    *((name, OPTIMIZED) for name in ("Searching", "Modular", "Mapped")),
-]
-
-
-PLACED = [(*router, make) for router in ROUTERS for make in (made, made_behind_a_proxy)]
+ROUTERS = [*product((STANDARD, OPTIMIZED), ("Searching", "Modular", "Mapped"))]
 PLACED = [
-    pytest.param(*case, marks=[pytest.mark.thorough] if case[1] is OPTIMIZED else [])
-    for case in PLACED
-    if case[::2] != ("Mapped", made_behind_a_proxy)  # its mapping is its own
+    pytest.param(*router, make, marks=[pytest.mark.thorough] if router[0] is OPTIMIZED else [])
+    for router, make in product(ROUTERS, (made, made_behind_a_proxy))
+    if (router[1], make) != ("Mapped", made_behind_a_proxy)  # its mapping is its own
 ]
 
 
-@pytest.mark.parametrize(("name", "standard", "make"), PLACED)
+@pytest.mark.parametrize(("standard", "name", "make"), PLACED)
 def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, standard, make):
     router = make(explorer, modules, name, standard)
     for function, argument, expected in (
@@ -94,10 +89,7 @@ def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name
     assert error["reason"] == "The call reverted: Unknown(poolId=0)"
 
 
-CALLED = [*ROUTERS[:2], ROUTERS[2], *ROUTERS[3:5]]
-
-
-@pytest.mark.parametrize(("name", "standard"), CALLED)
+@pytest.mark.parametrize(("standard", "name"), ROUTERS[:5])
 def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, name, standard):
     """Before a call nothing is known of them, and a function is of the module that ran it."""
     core, market = modules

@@ -8,12 +8,11 @@ from app import create_app
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.decoding.details import ListBounds
 from scan.extensions.etherscan.transactions import PageBounds
-from tests.contracts.test_hostile_proxies import FORWARD, assembled, either
-from tests.contracts.test_proxy_kinds import EIP1167, word
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import sources
 from tests.support.many_functions import VERSION
+from tests.support.proxies import EIP1167, FORWARD, assembled, either, word
 
 SOURCE = f"""// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;

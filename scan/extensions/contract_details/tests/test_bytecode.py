@@ -17,10 +17,10 @@ from scan.extensions.contract_details.source_files import archive
 from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
-from tests.contracts.test_proxy_kinds import SELECTING, Lying, array, stored
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
+from tests.support.proxies import SELECTING, Lying, array, stored
 
 SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 

@@ -9,12 +9,11 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
-from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
 from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 from tests.support.page_checks import least_shift
 from tests.support.serving import wait_until
-from tests.support.vault import VAULT
+from tests.support.vault import CONSTRUCTOR, OWNER, VAULT
 
 # A wallet that announces itself (EIP-6963); the test answers each of its requests.
 WALLET = Path(__file__).with_name("contract_wallet.js").read_text()

@@ -18,10 +18,10 @@ from scan.extensions.decoding.tests.test_transaction_contents import (
     proxy_to,
     work,
 )
-from tests.contracts.test_proxy_kinds import EIP1167
 from tests.support import authorizations, faulty_node, many_functions
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
+from tests.support.proxies import EIP1167
 
 __all__ = ["work"]
 
