@@ -111,6 +111,23 @@ class Explorer:
         wait_until(lambda: self.client.get(path).json.get("status") is not None)
         return sent
 
+    def transact(self, to, data, **fields):
+        """The record of the first account's transaction."""
+        return self.transaction(self.send(to, data, **fields))
+
+    def transaction(self, transaction_hash):
+        return self.client.get(f"/api/v1/transactions/{transaction_hash}").json
+
+    def frames(self, transaction_hash):
+        """The calls of a transaction's trace."""
+        return self.client.get(f"/api/v1/transactions/{transaction_hash}/trace").json["frames"]
+
+    def errors(self, sent):
+        """Of transactions that wait, by the keys of their hashes; a block for all is mined."""
+        *_, last = map(self.anvil.receipt_of, sent.values())
+        self.wait_for_block(int(last["blockNumber"], 16))
+        return {key: self.transaction(hash_)["error"] for key, hash_ in sent.items()}
+
     def wait_for_block(self, number):
         self._indexing.look()
         path = f"/api/v1/blocks/{number}?_="  # the cache may have that it is not indexed

@@ -18,19 +18,14 @@ def call(*path, to=INNER, gas, kind="CALL", data=b"\1\2\3\4"):
     return DecodedFrame(frame, None, None, None, None)
 
 
-def own_gas(*calls, count=None):
-    known = gas_of_calls.gas_of_calls(calls, len(calls) if count is None else count)
-    return [gas.own for gas in known]
-
-
-def test_own_gas_is_without_the_calls_inside():
+@pytest.mark.parametrize(
+    ("count", "own"),
+    [(4, [650, 200, 100, 50]), (5, [None, 200, 100, None])],
+    ids=["all calls", "without some, of whichever call"],
+)
+def test_own_gas_is_without_the_calls_inside(count, own):
     calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
-    assert own_gas(*calls) == [650, 200, 100, 50]
-
-
-def test_own_gas_of_what_may_have_left_out_calls_inside_is_not_known():
-    calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
-    assert own_gas(*calls, count=5) == [None, 200, 100, None]
+    assert [gas.own for gas in gas_of_calls.gas_of_calls(calls, count)] == own
 
 
 def test_a_failed_call_of_a_flat_trace_has_no_gas():
@@ -46,7 +41,7 @@ def test_a_failed_call_of_a_flat_trace_has_no_gas():
 
 def test_a_self_destruction_takes_none():
     calls = call(to=OUTER, gas=1000), call(0, gas=None, kind="SELFDESTRUCT")
-    assert own_gas(*calls) == [1000, 0]
+    assert [gas.own for gas in gas_of_calls.gas_of_calls(calls, 2)] == [1000, 0]
 
 
 def test_a_precompiled_contract_is_one_function():

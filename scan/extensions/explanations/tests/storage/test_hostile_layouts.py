@@ -47,8 +47,19 @@ def mapping(key, value):
     return {**fields, "key": key, "value": value}
 
 
+def array(base, label="S[]", size=32, encoding="dynamic_array"):
+    return {"encoding": encoding, "label": label, "numberOfBytes": str(size), "base": base}
+
+
 def layout(storage, **types):
     return read_solidity(json.dumps({"storage": storage, "types": types}))
+
+
+def named(own, slots_, words=(), budget=None):
+    """The parts in slots that have a name, and what is left of the budget."""
+    budget = budget or slot_names.Budget()
+    candidates = mapping_keys.Candidates(words)
+    return slot_names.names_of_slots(own, slots_, candidates, budget), budget
 
 
 def parts(own, slot):
@@ -75,12 +86,6 @@ MALFORMED = (
 )
 
 
-@pytest.mark.parametrize("text", MALFORMED)
-def test_malformed_layouts_are_refused(text):
-    with pytest.raises(MALFORMED_LAYOUT):
-        read_solidity(text)
-
-
 MALFORMED_OF_VYPER = [
     "",
     "[]",
@@ -92,10 +97,14 @@ MALFORMED_OF_VYPER = [
 ]
 
 
-@pytest.mark.parametrize("text", MALFORMED_OF_VYPER)
-def test_malformed_layouts_of_vyper_are_refused(text):
+REFUSED = [*((read_solidity, text) for text in MALFORMED)]
+REFUSED += [(read_vyper, text) for text in MALFORMED_OF_VYPER]
+
+
+@pytest.mark.parametrize(("read", "text"), REFUSED)
+def test_malformed_layouts_are_refused(read, text):
     with pytest.raises(MALFORMED_LAYOUT):
-        read_vyper(text)
+        read(text)
 
 
 def test_mappings_in_mappings_are_read_to_a_bound():
@@ -169,16 +178,14 @@ def test_a_struct_that_has_itself_is_walked_to_a_bound():
             assert len([*walk(own, start, steps=steps)]) <= 5_000
             assert steps.left <= 0
             assert members.count < 5_000 + slots.MAX_DEPTH * len(members)
-    candidates = mapping_keys.Candidates([bytes(32)])
-    assert slot_names.names_of_slots(own, {1, 2, 3}, candidates, slot_names.Budget()) == {}
+    assert named(own, {1, 2, 3}, [bytes(32)])[0] == {}
 
 
 def test_walks_of_many_slots_are_bounded_together():
     members = [variable(f"m{n}", "t", n) for n in range(1_000)]
     own = layout([variable("v", "s")], t=UINT, s=struct(*members, size=32_000))
-    budget = slot_names.Budget()
-    named = slot_names.names_of_slots(own, range(1_000), mapping_keys.Candidates(()), budget)
-    assert len(named) == 50  # of 50,000 steps, a thousand for each
+    names, budget = named(own, range(1_000))
+    assert len(names) == 50  # of 50,000 steps, a thousand for each
     assert budget.steps.left < 0
     own = layout([variable(f"v{n}", "t") for n in range(MAX_VARIABLES)], t=UINT)
     steps = slots.Steps()
@@ -189,14 +196,11 @@ def test_walks_of_many_slots_are_bounded_together():
 def test_a_list_of_itself_is_followed_by_levels():
     """Solidity allows it: struct Node { Node[] children; }"""
     node = struct(variable("children", "list"))
-    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
-    own = layout([variable("root", "node")], node=node, list=array)
+    own = layout([variable("root", "node")], node=node, list=array("node"))
     first = int.from_bytes(keccak(bytes(32)))
     second = int.from_bytes(keccak(first.to_bytes(32)))
-    named = slot_names.names_of_slots(
-        own, {0, first, second, 5}, mapping_keys.Candidates(()), slot_names.Budget()
-    )
-    assert {slot: [part.name for part in of] for slot, of in named.items()} == {
+    names, _ = named(own, {0, first, second, 5})
+    assert {slot: [part.name for part in of] for slot, of in names.items()} == {
         0: ["root.children.length"],
         first: ["root.children[0].children.length"],
         second: ["root.children[0].children[0].children.length"],
@@ -205,51 +209,35 @@ def test_a_list_of_itself_is_followed_by_levels():
 
 def test_arrays_of_any_length_are_looked_up_by_arithmetic():
     length = 2**200
-    array = {
-        "encoding": "inplace",
-        "label": "uint8[]",
-        "numberOfBytes": str(length),
-        "base": "small",
-    }
     small = {"encoding": "inplace", "label": "uint8", "numberOfBytes": "1"}
-    own = layout(
-        [variable("a", f"t(x){length}_storage")], **{f"t(x){length}_storage": array}, small=small
-    )
+    many, name = array("small", "uint8[]", length, "inplace"), f"t(x){length}_storage"
+    own = layout([variable("a", name)], **{name: many}, small=small)
     at = (length - 32) // 32
     assert parts(own, at) == [f"a[{length - 32 + n}]" for n in range(32)]
     assert parts(own, at + 1) == []
     assert place_at(own, f"a[{length - 1}]").slot == at
-    assert (
-        len([*entries_of(own, slots.Place("a", f"t(x){length}_storage", 0), slots.Steps())]) == 11
-    )
+    assert len([*entries_of(own, slots.Place("a", name, 0), slots.Steps())]) == 11
 
 
 def test_hashes_are_bounded():
     words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
     three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
     own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
-    budget = slot_names.Budget()
-    assert (
-        slot_names.names_of_slots(own, {2**255 + 1}, mapping_keys.Candidates(words), budget) == {}
-    )
+    names, budget = named(own, {2**255 + 1}, words)
+    assert names == {}
     assert budget.hashes in (0, -1)  # it was used up, and no more than it
     assert slot_names.MAX_HASHES == 10_000
 
 
 def test_one_mapping_of_mappings_leaves_hashes_to_others():
     words = [(2**100 + n).to_bytes(32) for n in range(1_000)]
-    own = layout(
-        [variable("pairs", "m1"), variable("other", "m2", 1)],
-        t=UINT,
-        m2=mapping("t", "t"),
-        m1=mapping("t", "m2"),
-    )
+    both = [variable("pairs", "m1"), variable("other", "m2", 1)]
+    own = layout(both, t=UINT, m2=mapping("t", "t"), m1=mapping("t", "m2"))
     slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
     pair = int.from_bytes(keccak(words[62] + keccak(words[60] + bytes(32))))
-    budget = slot_names.Budget()
-    named = slot_names.names_of_slots(own, {slot, pair, 77}, mapping_keys.Candidates(words), budget)
+    names, budget = named(own, {slot, pair, 77}, words)
     expected = {slot: f"other[{2**100 + 999}]", pair: f"pairs[{2**100 + 60}][{2**100 + 62}]"}
-    assert {s: named[s][0].name for s in named} == expected
+    assert {s: names[s][0].name for s in names} == expected
     assert budget.hashes > 0
 
 
@@ -296,15 +284,9 @@ class Storage:
 @pytest.mark.parametrize("word", [0, 1, 10, 2**64, 2**256 - 1])
 def test_reading_is_bounded(word):
     """Whatever the lengths of arrays and strings are said to be."""
-    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
     node = struct(variable("a", "list"), variable("b", "s", 1), variable("c", "t", 2), size=96)
-    own = layout(
-        [variable(f"v{n}", "node", 3 * n) for n in range(50)],
-        node=node,
-        list=array,
-        s=STRING,
-        t=UINT,
-    )
+    nodes = [variable(f"v{n}", "node", 3 * n) for n in range(50)]
+    own = layout(nodes, node=node, list=array("node"), s=STRING, t=UINT)
     steps = slots.Steps()
     entries = [
         (own, entry)
@@ -334,10 +316,10 @@ def test_a_string_of_vyper_is_its_length_and_the_words_after_it(words, value):
 
 def test_variables_at_the_end_of_the_storage():
     last = 2**256 - 1
-    array = {"encoding": "inplace", "label": "m[9]", "numberOfBytes": "288", "base": "m"}
+    nine = array("m", "m[9]", 288, "inplace")
     own = layout(
         [variable("a", "t(m)9_storage", last), variable("s", "s", last), variable("n", "n", last)],
-        **{"t(m)9_storage": array},
+        **{"t(m)9_storage": nine},
         m=mapping("t", "s"),
         n=struct(variable("deep", "t(m)9_storage", last), size=2**255),
         s=STRING,

@@ -11,7 +11,12 @@ WHO = "0x" + 18 * "5e" + "0abc"
 
 
 def text_of(page):
-    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page.text))
+
+
+def tab(of, **query):
+    query = {"tab": "storage", **query}
+    return of.explorer.client.get(f"/address/{of.address}", query_string=query)
 
 
 @pytest.fixture(scope="module")
@@ -23,24 +28,21 @@ def sent(kept):
 
 
 def test_the_tab_of_a_contract(kept, sent):
-    page = kept.explorer.client.get(f"/address/{kept.address}?tab=storage")
-    assert page.status_code == 200
-    assert "Storage" in page.text
-    text = text_of(page.text)
+    page = tab(kept)
+    assert page.status_code == 200 and "Storage" in page.text
+    text = text_of(page)
     for shown in ("total uint256 1,234,567", "packed.flag bool true", "words words", "by key"):
         assert shown in text, shown
-    query = {"tab": "storage", "variable": f"balances[{WHO}]"}
-    page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
-    assert f"balances[{WHO}] uint256 1,234,567" in text_of(page.text)
+    page = tab(kept, variable=f"balances[{WHO}]")
+    assert f"balances[{WHO}] uint256 1,234,567" in text_of(page)
 
 
 def test_contracts_in_variables_have_their_names(kept):
     holding = deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept")
     data = calldata("set(address,uint256)", kept.address, 5)
     kept.explorer.send(holding.address, data, gas=5_000_000)
-    query = {"tab": "storage", "variable": "other"}
-    page = kept.explorer.client.get(f"/address/{holding.address}", query_string=query)
-    assert f"other contract kept kept {kept.address[:6]}" in text_of(page.text).lower()
+    text = text_of(tab(holding, variable="other"))
+    assert f"other contract kept kept {kept.address[:6]}" in text.lower()
 
 
 UNREADABLE = [
@@ -55,8 +57,7 @@ UNREADABLE = [
 
 @pytest.mark.parametrize(("fields", "status", "words"), UNREADABLE)
 def test_what_cannot_be_read(kept, fields, status, words):
-    query = {"tab": "storage", **fields}
-    page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
+    page = tab(kept, **fields)
     assert page.status_code == status
     assert words in page.text
 
@@ -71,7 +72,7 @@ def test_a_contract_without_a_layout(kept):
 def test_names_beside_the_slots_of_a_transaction(kept, sent):
     page = kept.explorer.client.get(f"/tx/{sent}?tab=state")
     assert page.status_code == 200
-    text = text_of(page.text)
+    text = text_of(page)
     assert f"balances[{WHO}] uint256" in text
     assert "packed.below int40 0 → -5" in text
     assert "0x12d687" in page.text  # the slot's own word

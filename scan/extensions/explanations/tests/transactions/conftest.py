@@ -5,6 +5,7 @@ import json
 import pytest
 
 from tests.support import explorer, faulty_node, indexing, reasons
+from tests.support.lists import get
 
 
 @pytest.fixture(scope="package")
@@ -34,3 +35,7 @@ def behind(played, fault=None):
 def client_over(played, node):
     """Another service over such a node."""
     return indexing.client_over(played.url, node.url)
+
+
+def answer_of(played, name, what="trace", client=None):
+    return get(client or played.client, f"/transactions/{played.sent[name]}/{what}")

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from contextlib import contextmanager
 
 import pytest
 from eth_abi import encode
@@ -10,7 +11,7 @@ from eth_utils import keccak
 from scan.extensions.explanations.transactions import console_logs
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTrace
 from tests.support import solidity
-from tests.support.anvil import Anvil, encoded_call
+from tests.support.anvil import Anvil, calldata, encoded_call
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
 
@@ -45,6 +46,17 @@ contract Vault {
     }
 }
 """
+
+
+@contextmanager
+def vault_on(database_url):
+    """A node, its index, a vault, and the transaction that created it."""
+    sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}
+    code = compiled(VERSION, standard_input(sources), "Vault.sol", "Vault").creation
+    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
+        data = f"0x{code.removeprefix('0x')}"
+        made = anvil.send(anvil.accounts[0], None, data=data, gas=3_000_000)
+        yield anvil, indexing, anvil.receipt_of(made)["contractAddress"], made
 
 
 def frame_of(data, **fields):
@@ -157,14 +169,9 @@ def test_a_long_text_is_cut():
 
 def test_a_transaction_says_what_it_logged(database_url):
     """In a library, before a failure and in a constructor: in trace, call tree and reason."""
-    sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}
-    code = compiled(VERSION, standard_input(sources), "Vault.sol", "Vault").creation
-    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
+    with vault_on(database_url) as (anvil, indexing, vault, made):
         one = anvil.accounts[0]
-        made = anvil.send(one, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
-        vault = anvil.receipt_of(made)["contractAddress"]
-        data = "0x" + encoded_call("take(uint256)", 7).hex()
-        failed = anvil.send(one, vault, data=data)
+        failed = anvil.send(one, vault, data=calldata("take(uint256)", 7))
         anvil.mine()
         indexing.wait_for(anvil.head())
         client = indexing.client(development_node="auto")
@@ -186,18 +193,13 @@ def test_a_transaction_says_what_it_logged(database_url):
 @pytest.mark.thorough
 def test_thousands_of_lines_are_bounded_and_what_else_is_called_is_shown(database_url):
     """10,000 lines, 30 lines before a failure, a line of several, and a call that sends value."""
-    sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}
-    code = compiled(VERSION, standard_input(sources), "Vault.sol", "Vault").creation
     console = "0x" + console_logs.ADDRESS.hex()
-    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
-        one = anvil.accounts[0]
-        made = anvil.send(one, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
-        vault = anvil.receipt_of(made)["contractAddress"]
+    with vault_on(database_url) as (anvil, indexing, vault, _):
 
         def send(times, text, value=0):
             data = encoded_call("log(string)", text)
-            call = encoded_call("pass(address,uint256,uint256,bytes)", console, value, times, data)
-            return anvil.send(one, vault, data=f"0x{call.hex()}", value=value, gas=28_000_000)
+            call = calldata("pass(address,uint256,uint256,bytes)", console, value, times, data)
+            return anvil.send(anvil.accounts[0], vault, data=call, value=value, gas=28_000_000)
 
         thousands = send(10_000, "again")
         anvil.mine()

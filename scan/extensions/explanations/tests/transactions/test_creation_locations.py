@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from scan.extensions.explanations.tests.transactions.ways import WAYS
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, linked, standard_input
 from tests.support.lists import post
@@ -16,23 +17,18 @@ from tests.support.solidity import marked_line
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
 SOURCE = Path(__file__).with_name("FailingCreations.sol").read_text()
-SETTINGS = {
-    "plain": {"optimizer": {"enabled": False}},
-    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
-}
 TEXT = "a text of more than thirty-two bytes, which take two words"
 
 
 class Deployed(namedtuple("Deployed", "explorer creation child_creation factory library")):
     """`creation` is the code of Created, `child_creation` that of Child."""
 
-    def error(self, to, data):
-        sent = self.explorer.send(to, data, gas=1_400_000)
-        return self.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+    def transact(self, to, data):
+        return self.explorer.transact(to, data, gas=1_400_000)
 
-    def name_at(self, address):
-        """The name of a verified contract: one of those that the same code created."""
-        return self.explorer.contract(address).json["contractName"]
+    def location(self, to, data):
+        """Of the failure of a transaction."""
+        return self.transact(to, data)["error"]["location"]
 
     def created(self, number, text=TEXT):
         return f"0x{self.creation}{arguments(number, text)}"
@@ -48,7 +44,7 @@ line_of = partial(marked_line, SOURCE)
 
 
 def deploy(explorer, way, name, arguments="", library="0x"):
-    standard = standard_input({PATH: SOURCE}, **SETTINGS[way], evmVersion="cancun")
+    standard = standard_input({PATH: SOURCE}, **WAYS[way], evmVersion="cancun")
     creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
     verified = explorer.verified(standard, VERSION, f"{PATH}:{name}", arguments, creation)
     return creation, verified
@@ -70,58 +66,53 @@ FAILURES = {
     "of a parent": (2000, "fails: parent", "constructor"),
     "in a function": (3, "fails: function", "checkNot"),
     "a call of itself, which has no code": (4, "fails: no code", "constructor"),
+    "code that is not accepted": (5, "return(31, 1) }", "constructor"),
 }
 
 
 @pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
 def test_the_line_where_a_creation_failed(deployed, number, mark, function):
-    location = deployed.error(None, deployed.created(number))["location"]
+    location = deployed.location(None, deployed.created(number))
     assert (location["file"], location["line"]) == (PATH, line_of(mark))
     assert location["function"] == function
-    assert deployed.name_at(location["address"]) == "Created"
+    verified = deployed.explorer.contract(location["address"]).json
+    assert verified["contractName"] == "Created"  # by the same code
 
 
 @pytest.mark.thorough
 def test_the_line_that_led_to_code_which_optimisers_merge(explorer):
     creation, _ = deploy(explorer, "optimized", "Created", arguments(10, "a"))
     optimized = Deployed(explorer, creation, None, None, None)
-    location = optimized.error(None, optimized.created(1))["location"]
+    location = optimized.location(None, optimized.created(1))
     assert location["function"] == "constructor"
     assert location["line"] in (None, line_of("fails: text"))
 
 
-def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed):
-    location = deployed.error(None, deployed.created(5))["location"]
-    assert location["line"] == line_of("return(31, 1) }")
-
-
 def test_a_creation_by_a_factory(deployed):
-    error = deployed.error(deployed.factory, calldata("create(uint256)", 6))
+    error = deployed.transact(deployed.factory, calldata("create(uint256)", 6))["error"]
     assert error["location"]["line"] == line_of("fails: child")
-    assert deployed.name_at(error["location"]["address"]) == "Child"
+    verified = deployed.explorer.contract(error["location"]["address"]).json
+    assert verified["contractName"] == "Child"
     assert error["reverting"]["type"] == "CREATE"
 
 
 def test_calls_inside_and_around_a_creation_have_their_lines(deployed):
     sent = deployed.explorer.send(deployed.factory, calldata("create(uint256)", 7), gas=1_400_000)
-    frames = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    frames = deployed.explorer.frames(sent)
     lines = [frame["error"]["location"]["line"] for frame in frames]
     assert lines == [line_of(m) for m in ("calls: child", "calls: library", "fails: library")]
 
 
 def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed):
     sent = deployed.explorer.send(deployed.factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
-    own, child, _ = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json[
-        "frames"
-    ]
+    own, child, _ = deployed.explorer.frames(sent)
     assert own["error"] is None
     assert child["error"]["location"]["line"] == line_of("fails: child")
 
 
 def test_the_page_links_to_the_verified_contract(deployed):
-    sent = deployed.explorer.send(None, deployed.created(1), gas=1_400_000)
-    page = deployed.explorer.client.get(f"/tx/{sent}").text
-    record = deployed.explorer.client.get(f"/api/v1/transactions/{sent}").json
+    record = deployed.transact(None, deployed.created(1))
+    page = deployed.explorer.client.get(f"/tx/{record['hash']}").text
     number, verified = line_of("fails: text"), record["error"]["location"]["address"]
     assert f"/address/{verified}?tab=contract&file={PATH}#L{number}" in page
     assert f'<span data-line="{number}" class=hit>' in page
@@ -134,21 +125,16 @@ def test_a_simulated_creation_has_its_line(deployed):
     assert outcome["error"]["location"]["line"] == line_of("fails: text")
 
 
-def altered(code, old, new):
-    assert old in code
-    return code.replace(old, new)
-
-
 @pytest.mark.thorough
 def test_code_that_differs_in_a_constant_is_other_code(deployed):
     """A constant address looks like that of a library, which may differ."""
     sum_ = f"73{'11' * 20}"
     other = SOURCE.replace(f"{0xAA:040X}", "11" * 20)
     assert other != SOURCE
-    standard = standard_input({PATH: other}, **SETTINGS["plain"], evmVersion="cancun")
+    standard = standard_input({PATH: other}, **WAYS["plain"], evmVersion="cancun")
     creation = compiled(VERSION, standard, PATH, "Created").creation.removeprefix("0x")
     assert sum_ in creation
-    error = deployed.error(None, f"0x{creation}{arguments(1, TEXT)}")
+    error = deployed.transact(None, f"0x{creation}{arguments(1, TEXT)}")["error"]
     assert (error["name"], error["location"]) == ("Error", None)
 
 
@@ -158,7 +144,7 @@ def test_code_with_other_metadata_is_found(deployed):
     prefix = b"dipfsX\x22\x12\x20".hex()
     code = re.sub(f"{prefix}.{{64}}", prefix + "00" * 32, deployed.creation)
     assert code != deployed.creation
-    location = deployed.error(None, f"0x{code}{arguments(1, TEXT)}")["location"]
+    location = deployed.location(None, f"0x{code}{arguments(1, TEXT)}")
     assert location["line"] == line_of("fails: text")
 
 
@@ -171,28 +157,29 @@ def test_of_versions_that_differ_in_comments_the_line_is_of_the_one_that_was_cre
         explorer.verified(standard, VERSION, f"{PATH}:Created", arguments(10, "a"), creations[-1])
     lines = []
     for creation in creations:
-        sent = explorer.send(None, f"0x{creation}{arguments(1, TEXT)}", gas=1_400_000)
-        error = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+        code = f"0x{creation}{arguments(1, TEXT)}"
+        error = explorer.transact(None, code, gas=1_400_000)["error"]
         lines.append(error["location"]["line"] - line_of("fails: text"))
     assert lines == [0, 1, 2]
 
 
 @pytest.mark.thorough
 def test_a_library_at_another_address_is_found(deployed):
-    code = altered(deployed.child_creation, deployed.library[2:].lower(), "22" * 20)
-    location = deployed.error(None, f"0x{code}{6:064x}")["location"]
+    code = deployed.child_creation.replace(deployed.library[2:].lower(), "22" * 20)
+    assert code != deployed.child_creation
+    location = deployed.location(None, f"0x{code}{6:064x}")
     assert location["line"] == line_of("calls: library")
 
 
 @pytest.mark.parametrize("data", ["0xfe", "0x60006000fd"])
 def test_creations_by_no_known_code_have_no_line(deployed, data):
-    error = deployed.error(None, data)
+    error = deployed.transact(None, data)["error"]
     assert error is not None and error["location"] is None
 
 
 @pytest.mark.parametrize("data", ["0x", "0x" + "73" * 4_000])
 def test_creations_of_no_code_do_not_fail(deployed, data):
-    assert deployed.error(None, data) is None
+    assert deployed.transact(None, data)["error"] is None
 
 
 VYPER_SOURCE = Path(__file__).with_name("failing_creation.vy").read_text()
@@ -207,8 +194,8 @@ FAILING_CREATIONS = [(1, "check", "__init__"), (2, "divide", "_keep")]
 def test_the_line_of_a_creation_in_vyper(explorer, vyper, release, number, mark, function):
     vyper.verified(explorer, release, VYPER_SOURCE, "Counter.vy:Counter", f"{5:064x}")
     creation = vyper.creation_of(release, VYPER_SOURCE).removeprefix("0x")
-    sent = explorer.send(None, f"0x{creation}{number:064x}", gas=1_000_000)
-    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    code = f"0x{creation}{number:064x}"
+    location = explorer.transact(None, code, gas=1_000_000)["error"]["location"]
     assert location is not None
     expected = marked_line(VYPER_SOURCE, f"fails: {mark}")
     assert (location["line"], location["function"]) == (expected, function)

@@ -1,4 +1,5 @@
-"""The line in which a call failed, for failures of all kinds, by several ways to compile."""
+"""The line in which a call failed, for failures of all kinds, by several ways to compile; also of
+those that cost much to explain: deep ones, and where nodes take long for tracers."""
 
 import json
 from collections import namedtuple
@@ -9,28 +10,40 @@ from eth_utils import keccak
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.explanations.tests.transactions.failing_lines import (
-    FAILING,
-    FUNCTIONS,
-    MARKS,
-    NAMES,
-    PATH,
-    line_of,
-)
+from scan.extensions.explanations.gas_use.gas_of_calls import MAX_DEPTH
+from scan.extensions.explanations.tests.transactions.ways import WAYS
 from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
-from scan.extensions.explanations.transactions.failure_locations import FailedCall, of_steps, read
+from scan.extensions.explanations.transactions.failure_locations import (
+    MAX_LOCATIONS,
+    FailedCall,
+    of_steps,
+    read,
+)
+from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from scan.extensions.traces.transaction_traces import TransactionTraces
 from scan.queries.reader import Reader
+from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.explorer import behind, standard_input
 from tests.support.faulty_node import before, refuse, replacing
+from tests.support.solidity import marked_line
 
 VERSION = "0.8.28"
-SETTINGS = {
-    "plain": {"optimizer": {"enabled": False}},
-    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
-    "via IR": {"optimizer": {"enabled": True, "runs": 200}, "viaIR": True},
-}
+FAILING = Path(__file__).with_name("Failing.sol").read_text()
+PATH = "src/Failing.sol"
+NAMES = tuple(
+    "text bare plainRevert revertText custom named asserted add subtract multiply power"
+    " divide modulo negate small element memoryElement fixedElement byteAt pop convert"
+    " allocate pointer absent notThere passOn caught lowLevel transferred inModifier"
+    " inLibrary inPrivate decoded sliced created assembled invalid gas delegated reentered".split()
+)
+# Marks of functions whose failure is elsewhere than in themselves.
+MARKS = {"inModifier": "modifier", "inLibrary": "library"}
+FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
+
+
+def line_of(mark):
+    return marked_line(FAILING, f"// fails: {mark}")
 
 
 class Deployed(namedtuple("Deployed", "way explorer address inner")):
@@ -39,16 +52,11 @@ class Deployed(namedtuple("Deployed", "way explorer address inner")):
         return self.transaction(data, **fields)["error"]
 
     def transaction(self, data, **fields):
-        sent = self.explorer.send(self.address, data, gas=100_000, **fields)
-        return self.explorer.client.get(f"/api/v1/transactions/{sent}").json
+        return self.explorer.transact(self.address, data, gas=100_000, **fields)
 
 
 def call_of(name, argument=0, type_="uint256"):
     return f"0x{keccak(text=f'{name}({type_})')[:4].hex()}{argument:064x}"
-
-
-def location_of(client, transaction):
-    return client.get(f"/api/v1/transactions/{transaction}").json["error"]["location"]
 
 
 def runs_javascript(call):
@@ -60,19 +68,16 @@ def asks_for_steps(call):
 
 
 def deployed(explorer, way):
-    standard = standard_input({PATH: FAILING}, **SETTINGS[way], evmVersion="cancun")
-
+    standard = standard_input({PATH: FAILING}, **WAYS[way], evmVersion="cancun")
     inner = explorer.verified(standard, VERSION, f"{PATH}:Inner", f"{5:064x}")
     outer = explorer.verified(standard, VERSION, f"{PATH}:Failing", f"{int(inner, 16):064x}")
     return Deployed(way, explorer, outer, inner)
 
 
-WAYS = [
-    pytest.param(way, marks=pytest.mark.long if way != "plain" else (), id=way) for way in SETTINGS
-]
+LONG = [pytest.param(way, marks=pytest.mark.long) for way in ("optimized", "IR optimized")]
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=["plain", *LONG])
 def failing(request, explorer):
     yield deployed(explorer, request.param)
 
@@ -80,11 +85,6 @@ def failing(request, explorer):
 @pytest.fixture(scope="module")
 def optimized(explorer):
     return deployed(explorer, "optimized")
-
-
-MERGED = """
-    bare caught gas inLibrary inModifier inPrivate lowLevel named notThere revertText
-""".split()
 
 
 def expected_line(name, mark):
@@ -98,28 +98,16 @@ def expected_line(name, mark):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_line_of_each_kind_of_failure(failing, name):
-    require_line(failing, name)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", MERGED)
-def test_the_line_that_led_to_code_which_optimisers_merge(optimized, name):
-    require_line(optimized, name)
-
-
-def require_line(failing, name):
     error = failing.error(call_of(name))
     location = error["location"]
     mark = {"passOn": "inner", "reentered": "text"}.get(name) or MARKS.get(name, name)
     assert location is not None, error
     assert location["file"] == PATH
     expected = {"passOn": "refuse", "reentered": "text"}.get(name) or FUNCTIONS.get(name, name)
-    if location["line"] is None:
-        assert failing.way != "plain" and location["function"] in (expected, name)
-        return
-    assert location["line"] in expected_line(name, mark), location
-    assert location["function"] == expected
-    assert location["source"] in FAILING.split("\n")[location["line"] - 1]
+    is_merged = failing.way != "plain" and location["line"] is None
+    assert is_merged or location["line"] in expected_line(name, mark), location
+    assert location["function"] in ((expected, name) if is_merged else (expected,))
+    assert is_merged or location["source"] in FAILING.split("\n")[location["line"] - 1]
 
 
 def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized):
@@ -134,8 +122,7 @@ def test_the_page_of_a_contract_says_how_its_code_is_optimized(optimized):
 
 def test_each_call_of_the_trace_that_failed_has_its_line(failing):
     sent = failing.transaction(call_of("caught"))["hash"]
-    trace = failing.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json
-    own, inside = trace["frames"]
+    own, inside = failing.explorer.frames(sent)
     assert own["error"]["location"]["function"] == "caught"
     assert inside["error"]["location"]["line"] in expected_line("refuse", "inner")
     assert inside["error"]["location"]["address"] == failing.inner
@@ -176,14 +163,15 @@ ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["passOn", "add", "created", "caught", "delegated", "gas"])
 def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
-    sent = failing.transaction(call_of(name))["hash"]
-    expected = location_of(failing.explorer.client, sent)
+    record = failing.transaction(call_of(name))
+    sent, expected = record["hash"], record["error"]["location"]
     steps = failing.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": ALL_STEPS})
 
     refusing = refuse(runs_javascript, -32000, "TypeError: tracer not found")
     fault = before(refusing, replacing(asks_for_steps, steps))
     with behind(failing.explorer.settings, fault) as (client, _):
-        assert location_of(client, sent) == expected
+        answer = client.get(f"/api/v1/transactions/{sent}").json
+    assert answer["error"]["location"] == expected
     assert expected is not None
 
 
@@ -299,3 +287,106 @@ def test_only_what_the_node_did_not_give_is_not_asked_again(failing, error, requ
         assert read(reader, sent, calls, ()) == {}
         assert reader.has_node_failed  # so that no response without the line is cached
     assert traces.requests == requests
+
+
+DEEP = Path(__file__).with_name("Deep.sol").read_text()
+BOTTOM, CALL, MANY = 6, 8, 15
+
+
+@pytest.fixture(scope="module")
+def deep(explorer):
+    standard = standard_input({"src/Deep.sol": DEEP}, evmVersion="cancun")
+    return explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
+
+
+@pytest.mark.thorough
+def test_the_line_is_that_of_the_innermost_call(explorer, deep):
+    record = explorer.transact(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
+    error = record["error"]
+    assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
+    assert error["location"]["line"] == BOTTOM
+    frames = explorer.frames(record["hash"])
+    lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
+    assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
+
+
+@pytest.mark.thorough
+def test_the_line_of_a_simulated_call_is_that_of_the_innermost(explorer, deep):
+    body = {"calls": [{"to": deep, "data": calldata("down(uint256)", MAX_LOCATIONS + 5)}]}
+    [outcome] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
+    assert outcome["error"]["location"]["line"] == BOTTOM
+
+
+@pytest.mark.thorough
+def test_failed_calls_inside_do_not_take_the_place_of_the_cause(explorer, deep):
+    sent = explorer.send(deep, calldata("many(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
+    frames = explorer.frames(sent)
+    lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
+    assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
+
+
+@pytest.mark.thorough
+def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(explorer, deep):
+    sent = explorer.send(deep, calldata("down(uint256)", MAX_DEPTH + 5), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page
+    sent = explorer.send(deep, calldata("down(uint256)", 3), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert "4 calls in total. The outermost" in page
+
+
+COUNTING = """{
+    step: function(log, db) {},
+    fault: function(log, db) {},
+    result: function(context, db) { return this.stepped; }
+}"""
+# With data a loop; without, a call of itself with data, 100,000 gas and no care, then the loop.
+LOOPS = "0x" + "36601157" + "5f5f60015f5f30620186a0f150" + "5b601156"
+ADDRESS = f"0x{0xABCDEF:040x}"
+
+
+def is_in_javascript(call):
+    options = [param for param in call["params"] if isinstance(param, dict)]
+    return any("Date.now()" in str(option.get("tracer")) for option in options)
+
+
+answer_slowly = replacing(is_in_javascript, TOO_SLOW)
+
+
+@pytest.mark.thorough
+def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
+    def traced(most_ms, result=f"return '{TOO_SLOW}'"):
+        options = bounded(COUNTING, most_ms)
+        tracer = options["tracer"].replace(f"return '{TOO_SLOW}'", result)
+        overrides = {ADDRESS: {"code": LOOPS}}
+        call = {"to": ADDRESS, "gas": hex(300_000)}
+        options = {**options, "tracer": tracer, "stateOverrides": overrides}
+        return explorer.anvil.call("debug_traceCall", call, "latest", options)
+
+    assert traced(600_000) > 2 * LEAST_STEPS
+    assert traced(-1) == TOO_SLOW
+    assert traced(-1, "return this.stepped") < LEAST_STEPS + 100
+
+
+@pytest.mark.thorough
+def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
+    body = {"calls": [{"to": failing.address, "data": call_of("text")}]}
+    with behind(failing.explorer.settings, answer_slowly) as (client, _):
+        answer = client.post("/api/v1/simulate", json=body)
+    [outcome] = answer.json["calls"]
+    assert outcome["error"]["location"]["line"] == line_of("text")
+
+
+@pytest.mark.thorough
+def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
+    sent = failing.transaction(call_of("text"))["hash"]
+    listings = []
+
+    def note(calls, forward):
+        listings.extend(filter(asks_for_steps, calls))
+        return answer_slowly(calls, forward)
+
+    with behind(failing.explorer.settings, note) as (client, _):
+        answer = client.get(f"/api/v1/transactions/{sent}")
+    assert (answer.status_code, answer.json["error"]["location"]) == (200, None)
+    assert listings == []

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.anvil import calldata
+from tests.support.anvil import calldata, encoded_call
 from tests.support.entry_points import EntryPoint
 from tests.support.explorer import standard_input
 from tests.support.many_functions import VERSION
 
 SOURCE = Path(__file__).with_name("Wrapped.sol").read_text()
+IDENTITY = f"0x{4:040x}"  # the precompiled contract that returns what it gets
 
 
 class Wrapping(namedtuple("Wrapping", "explorer target wrapper payer")):
@@ -22,9 +23,7 @@ class Wrapping(namedtuple("Wrapping", "explorer target wrapper payer")):
         return self.record(sent)
 
     def record(self, sent):
-        path = f"/api/v1/transactions/{sent}"
-        client = self.explorer.client
-        return client.get(path).json, client.get(f"{path}/trace").json["frames"]
+        return self.explorer.transaction(sent), self.explorer.frames(sent)
 
 
 @pytest.fixture(scope="module")
@@ -35,12 +34,8 @@ def wrapping(explorer):
     return Wrapping(explorer, *verified)
 
 
-def calldata_of(signature, *arguments):
-    return bytes.fromhex(calldata(signature, *arguments)[2:])
-
-
 def pay(amount):
-    return calldata_of("pay(uint256)", amount)
+    return encoded_call("pay(uint256)", amount)
 
 
 def test_an_error_in_the_bytes_of_another_is_decoded(wrapping):
@@ -69,7 +64,7 @@ def test_an_error_in_the_bytes_of_another_is_decoded(wrapping):
     ],
 )
 def test_errors_that_were_passed_on_twice(wrapping, function, arguments, words):
-    data = bytes.fromhex(calldata(function, *arguments)[2:])
+    data = encoded_call(function, *arguments)
     record, _ = wrapping.call("twice(address,bytes)", wrapping.target, data)
     assert record["error"]["name"] == "Outer"
     assert record["error"]["reason"].endswith(f"Outer(inner=Failed(index=1, reason={words}))")
@@ -86,12 +81,12 @@ def test_errors_in_lists_of_errors_and_in_texts_are_decoded(wrapping):
     own = wrapping.wrapper.lower()
     words = f"Several(results[1].returnData=TooLow(least=5, who={own}))"
     assert record["error"]["reason"] == f"The call reverted: {words}"
-    expected = {pay(2): f"TooLow(least=5, who={own})", calldata_of("say()"): "not now"}
+    expected = {pay(2): f"TooLow(least=5, who={own})", encoded_call("say()"): "not now"}
     for data, words in expected.items():
         record, _ = wrapping.call("asText(address,bytes)", wrapping.target, data)
         assert (record["error"]["name"], record["error"]["kind"]) == ("Error", "error")
         assert record["error"]["reason"] == f"The call reverted: {words}"
-    nested = calldata_of("asText(address,bytes)", wrapping.target, pay(2))
+    nested = encoded_call("asText(address,bytes)", wrapping.target, pay(2))
     record, _ = wrapping.call("asText(address,bytes)", own, nested)
     assert record["error"]["reason"] == f"The call reverted: TooLow(least=5, who={own})"
 
@@ -104,20 +99,12 @@ def test_an_event_whose_name_alone_speaks_of_a_failure_has_the_error(wrapping):
 
 def test_bytes_that_are_no_known_error_stay_bytes(wrapping):
     """Neither another selector, nor the right one before what it does not encode."""
-    known = bytes.fromhex(calldata("TooLow(uint256,address)", 5, wrapping.target)[2:])
+    known = encoded_call("TooLow(uint256,address)", 5, wrapping.target)
     wrong = known[:-32] + b"\xff" * 32
     for data in (known[:4], b"\1\2\3\4" + known[4:], wrong, known + bytes(1)):
-        log = wrapping.explorer.send(
-            wrapping.wrapper, calldata("logged(address,bytes)", identity(), data), gas=1_000_000
-        )
-        record, _ = wrapping.record(log)
+        record, _ = wrapping.call("logged(address,bytes)", IDENTITY, data)
         [_, reason] = record["logs"][0]["event"]["arguments"]
         assert reason["value"] == "0x" + data.hex() and "errors" not in reason
-
-
-def identity():
-    """The precompiled contract that returns what it gets."""
-    return f"0x{4:040x}"
 
 
 def test_events_and_results_have_the_errors_that_calls_returned(wrapping):
@@ -160,7 +147,7 @@ def test_what_hides_the_reason_is_followed_by_it(wrapping, functions):
     own, to, data, names = wrapping.wrapper.lower(), wrapping.target.lower(), pay(4), {}
     for function in functions.split()[::-1]:
         names[function] = {"own": own, "target": to, "selector": f"0x{data[:4].hex()}"}
-        to, data = own, calldata_of(f"{function}(address,bytes)", to, data)
+        to, data = own, encoded_call(f"{function}(address,bytes)", to, data)
     sent = wrapping.explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
     record, _ = wrapping.record(sent)
     words = HIDDEN[functions].format(**names.get("wraps", names[functions.split()[0]]))

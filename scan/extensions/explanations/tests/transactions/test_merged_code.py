@@ -6,18 +6,13 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
+from scan.extensions.explanations.tests.transactions.ways import WAYS
 from tests.support.explorer import standard_input
 
 pytestmark = pytest.mark.thorough
 
 VERSION, PATH = "0.8.28", "src/Merged.sol"
 SOURCE = Path(__file__).with_name("Merged.sol").read_text()
-WAYS = {
-    "plain": {"optimizer": {"enabled": False}},
-    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
-    "small": {"optimizer": {"enabled": True, "runs": 1}},
-    "via IR": {"optimizer": {"enabled": True, "runs": 200}, "viaIR": True},
-}
 # The input of a call that is refused, the lines that may refuse it, and their functions.
 CALLS = {
     "put(address)": (1, "inherited", "put"),
@@ -32,10 +27,6 @@ CALLS = {
     "add(uint256)": (9, "plus, add", "plus, add"),
     "unknown(uint256)": (9, "fallback", "fallback"),
 }
-
-
-def data_of(signature, argument):
-    return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}{argument:064x}"
 
 
 def lines_of(marks):
@@ -56,7 +47,7 @@ def lines_of_failure(marks, is_generated):
     return exact if len(exact) == 1 and not is_generated else lines_of(marks)
 
 
-@pytest.fixture(scope="module", params=WAYS)
+@pytest.fixture(scope="module", params=["plain", "optimized", "small", "IR optimized"])
 def deployed(request, explorer):
     standard = standard_input({PATH: SOURCE}, **WAYS[request.param], evmVersion="cancun")
     return explorer, explorer.verified(standard, VERSION, f"{PATH}:Merged")
@@ -67,15 +58,14 @@ def test_a_failure_has_a_line_of_a_function_that_ran(deployed, signature):
     """Of functions that refuse with equal words, and by overloads, inherited and internal ones."""
     explorer, address = deployed
     argument, marks, functions = CALLS[signature]
-    sent = explorer.send(address, data_of(signature, argument), gas=150_000)
-    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    data = f"0x{keccak(text=signature)[:4].hex()}{argument:064x}{argument:064x}"
+    location = explorer.transact(address, data, gas=150_000)["error"]["location"]
     assert location["function"] in functions.split(", "), location
     assert location["line"] in {None, *lines_of_failure(marks, location["generated"])}, location
 
 
 def test_coin_without_input_is_received(deployed):
     explorer, address = deployed
-    sent = explorer.send(address, "0x", gas=50_000, value="0x1")
-    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    location = explorer.transact(address, "0x", gas=50_000, value="0x1")["error"]["location"]
     assert location["function"] == "receive", location
     assert location["line"] in {None, *lines_of("receive")}, location

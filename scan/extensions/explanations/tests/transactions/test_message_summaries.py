@@ -22,12 +22,13 @@ from tests.webhooks.test_processes import Deliverer
 OWNER, SHOP = address("owner"), address("shop")
 
 
-def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(indexed, client):
+def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(
+    indexed, services, client
+):
     rows = execute(
         indexed.url,
         "SELECT hash, block_number, status FROM transactions ORDER BY ordinal DESC LIMIT 400",
     )
-    services = own_services(indexed.settings)
     summaries = MessageSummaries(lambda: services, burst_s=math.inf)
     hashes = {to_hex(row[0]): row for row in rows}
     read = {}
@@ -44,22 +45,31 @@ def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(i
     assert summaries.read({some: number + 1, "0x" + "11" * 32: 1}) == {}
 
 
-def test_a_sentence_is_made_once_for_all_messages(indexed):
-    [(transaction_hash, number)] = execute(
-        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
-    )
-    services = own_services(indexed.settings)
-    only_one = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
-    blocks = {to_hex(transaction_hash): number}
+@pytest.fixture
+def services(indexed):
+    return own_services(indexed.settings)
+
+
+@pytest.fixture
+def blocks(indexed):
+    """Of nine transactions that succeeded, by their hashes."""
+    rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
+    return {to_hex(transaction_hash): number for transaction_hash, number in rows}
+
+
+@pytest.fixture
+def one_block(blocks):
+    return dict([next(iter(blocks.items()))])
+
+
+def test_a_sentence_is_made_once_for_all_messages(services, one_block):
+    only_one, blocks = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0), one_block
     first = only_one.read(blocks)
     assert first
     assert only_one.read(blocks) == first
 
 
-def test_sentences_take_a_share_of_the_time(indexed):
-    rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
-    blocks = {to_hex(transaction_hash): number for transaction_hash, number in rows}
-    services = own_services(indexed.settings)
+def test_sentences_take_a_share_of_the_time(services, blocks):
     without_more = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
     [known] = without_more.read(blocks)
     assert [*without_more.read(blocks)] == [known]
@@ -67,11 +77,7 @@ def test_sentences_take_a_share_of_the_time(indexed):
     assert with_more.read(blocks).keys() == blocks.keys()
 
 
-def test_no_message_waits_for_the_sentences_of_others(indexed):
-    [(transaction_hash, number)] = execute(
-        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
-    )
-    services, blocks = own_services(indexed.settings), {to_hex(transaction_hash): number}
+def test_no_message_waits_for_the_sentences_of_others(services, one_block):
     begun, may_end = threading.Semaphore(0), threading.Event()
 
     def slow_services():
@@ -81,21 +87,17 @@ def test_no_message_waits_for_the_sentences_of_others(indexed):
 
     summaries = MessageSummaries(slow_services)
     with ThreadPoolExecutor(PLACES) as pool:
-        others = [pool.submit(summaries.read, blocks) for _ in range(PLACES)]
+        others = [pool.submit(summaries.read, one_block) for _ in range(PLACES)]
         assert all(begun.acquire(timeout=WAIT_S) for _ in others)
-        assert summaries.read(blocks) == {}
+        assert summaries.read(one_block) == {}
         may_end.set()
         assert all(other.result(WAIT_S) for other in others)
-    assert summaries.read(blocks)
+    assert summaries.read(one_block)
 
 
-def test_no_sentence_is_begun_when_a_message_is_late(indexed):
-    [(transaction_hash, number)] = execute(
-        indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 1"
-    )
-    services = own_services(indexed.settings)
+def test_no_sentence_is_begun_when_a_message_is_late(services, one_block):
     late = MessageSummaries(lambda: services, message_s=-1.0)
-    assert late.read({to_hex(transaction_hash): number}) == {}
+    assert late.read(one_block) == {}
 
 
 def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_ones(
@@ -113,7 +115,7 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
     of_transaction, of_transfer, failed = request.event["content"].split("\n")
     owner = to_hex(OWNER)
     token = f"({to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-4:]})"
-    sentence = f"Sent 0 ETH to {owner[:8]}…{owner[-4:]}, sent 1.5 “everyone channel” {token}"
+    sentence = f"Sent 0 coin to {owner[:8]}…{owner[-4:]}, sent 1.5 “everyone channel” {token}"
     assert of_transaction.startswith(sentence)
     assert of_transfer.startswith(sentence)
     assert (
@@ -133,7 +135,7 @@ def test_both_processes_that_deliver_make_sentences(webhooks, receiver, command)
     ports = {"serve": {"RPC_URL": NO_NODE, "PORT": str(free_port())}}
     with Deliverer(webhooks, command, **ports.get(command, {})):
         [request] = receiver.wait_for(1)
-    assert request.event["text"].startswith("Sent 0 ETH to ")
+    assert request.event["text"].startswith("Sent 0 coin to ")
 
 
 def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver):

@@ -18,12 +18,13 @@ PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
+# What a contract emits that changes nothing, and what it changes, by the functions' arguments.
 EMITTED = {
-    "renounce": (),
-    "give": (SINK,),
-    "upgrade": (SINK,),
-    "pause": (),
-    "createPair": (SINK, SINK),
+    "renounce": ((), "OwnershipTransferred"),
+    "give": ((SINK,), "OwnershipTransferred"),
+    "upgrade": ((SINK,), "Upgraded"),
+    "pause": ((), "Paused"),
+    "createPair": ((SINK, SINK), "PairCreated"),
 }
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
@@ -41,9 +42,6 @@ class Played(namedtuple("Played", "anvil client contracts sent url")):
         [shown] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
         assert re.sub(r"<[^>]+>", "", shown).strip().lower() == html_escaped(text).lower()
         return text
-
-    def short(self, name):
-        return shortened(self.contracts[name].address)
 
 
 def html_escaped(text):
@@ -107,7 +105,8 @@ def play(anvil):
         "too large": anvil.transact(one, pretender, "createTooLarge", gas=10_000_000),
         "paid while reading": anvil.transact(one, pretender, "payWhileReading", gas=200_000),
     }
-    for function, arguments in {**EMITTED, **TRUE}.items():
+    only_emitted = {function: arguments for function, (arguments, _) in EMITTED.items()}
+    for function, arguments in {**only_emitted, **TRUE}.items():
         anvil.mine()
         sent[function] = anvil.transact(one, pretender, function, *arguments)
     sent["ETH"] = anvil.transact(one, contracts["ETH"], "transfer", SINK, 5 * ETHER)
@@ -142,12 +141,21 @@ SENTENCES = [
     ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
     ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
     ("lure", "Failed: the contract reports “" + LURE.replace("”", "") + "”"),
+    # Names that contracts chose are quoted beside their address.
+    ("ETH", f"Sent 5 “ETH” ({{ETH}}) to {shortened(SINK)}"),
+    ("mint", "Minted “Apes and 5 ETH from Binance #1” ({apes}) #7"),
+    ("approval", "Approved “nobody” ({nobody}) to spend unlimited BET"),
+    # Events that the state bears.
+    ("giveTruly", f"Transferred the ownership of “Pretender” ({{pretender}}) to {shortened(SINK)}"),
+    ("upgradeTruly", f"Upgraded “Pretender” ({{pretender}}) to {shortened(SINK)}"),
+    ("pauseTruly", "Paused “Pretender” ({pretender})"),
 ]
 
 
 @pytest.mark.parametrize(("name", "end"), SENTENCES)
 def test_sentences_tell_what_happened(played, name, end):
     sentence = played.sentence(name)
+    end = end.format_map({name: shortened(of.address) for name, of in played.contracts.items()})
     assert sentence.endswith(end) and (end.startswith(",") or sentence == end)
     assert ("wapped" in sentence) == ("wapped" in end)
 
@@ -180,14 +188,6 @@ def test_trades_that_no_transfers_bear_are_marked(played):
         assert ("not backed" in html) == (name == "fake trade")
 
 
-def test_names_that_contracts_chose_are_quoted_beside_their_address(played):
-    assert played.sentence("ETH") == f"Sent 5 “ETH” ({played.short('ETH')}) to {shortened(SINK)}"
-    apes = f"“Apes and 5 ETH from Binance #1” ({played.short('apes')})"
-    assert played.sentence("mint") == f"Minted {apes} #7"
-    nobody = f"“nobody” ({played.short('nobody')})"
-    assert played.sentence("approval") == f"Approved {nobody} to spend unlimited BET"
-
-
 def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     error = played.detail("long text")["error"]
     assert (error["kind"], error["dataSize"]) == ("error", 18_084)
@@ -208,28 +208,14 @@ def test_what_the_evm_refuses_has_a_kind(played, name, kind):
     assert played.detail(name)["error"]["kind"] == kind
 
 
-ONLY_EMITTED = [
-    ("renounce", "OwnershipTransferred"),
-    ("give", "OwnershipTransferred"),
-    ("upgrade", "Upgraded"),
-    ("pause", "Paused"),
-    ("createPair", "PairCreated"),
-]
-
-
-@pytest.mark.parametrize(("function", "event"), ONLY_EMITTED)
-def test_an_event_that_changed_nothing_is_only_emitted(played, function, event):
+@pytest.mark.parametrize("function", EMITTED)
+def test_an_event_that_changed_nothing_is_only_emitted(played, function):
     sentence = played.sentence(function)
-    contract = f"“Pretender” ({played.short('pretender')})"
-    assert re.fullmatch(rf"Called \w+ of {re.escape(contract)}, which emitted {event}", sentence)
+    contract = f"“Pretender” ({shortened(played.contracts['pretender'].address)})"
+    assert re.fullmatch(
+        rf"Called \w+ of {re.escape(contract)}, which emitted {EMITTED[function][1]}", sentence
+    )
     assert played.detail(function)["summary"]["action"] == "call"
-
-
-def test_an_event_that_the_state_bears_is_told(played):
-    contract, sink = f"“Pretender” ({played.short('pretender')})", shortened(SINK)
-    assert played.sentence("giveTruly") == f"Transferred the ownership of {contract} to {sink}"
-    assert played.sentence("upgradeTruly") == f"Upgraded {contract} to {sink}"
-    assert played.sentence("pauseTruly") == f"Paused {contract}"
 
 
 def test_a_token_in_a_list_stands_for_its_symbol(played):
@@ -274,3 +260,15 @@ def test_a_token_with_the_symbol_of_an_older_one_is_marked(played):
     # Beside the argument of the call, and beside the transfer.
     assert client.get(f"/tx/{played.sent['other BET']}").text.count(badge) == 2
     assert badge not in client.get(f"/token/{larger}").text
+
+
+def test_a_text_is_quoted_on_the_page_as_text(explorer):
+    memo = f"<i>2026\u202e</i> “quoted” {'long ' * 2000}"
+    receiver = explorer.anvil.accounts[7]
+    sent = explorer.send(receiver, f"0x{memo.encode().hex()}", gas=hex(2_000_000))
+    page = explorer.client.get(f"/tx/{sent}").text
+    [shown] = re.findall(r'<p class="sentence">.*?</p>', page, re.DOTALL)
+    assert "with the text <bdi>“&lt;i&gt;2026&lt;/i&gt; quoted long" in shown
+    assert len(shown) < 1000 and "\u202e" not in page and "<i>2026" not in page
+    parts = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["parts"]
+    assert parts[-1]["type"] == "text" and len(parts[-1]["text"]) <= 82

@@ -9,6 +9,8 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.compiled_sources.refusing_statements import MAX_ALIKE
+from scan.extensions.explanations.tests.transactions.ways import WAYS, marked_lines
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, linked, standard_input
 from tests.support.solidity import marked_line
 
@@ -17,18 +19,7 @@ pytestmark = pytest.mark.thorough
 FOLDER = Path(__file__).parent
 PATHS = ("src/Refusals.sol", "src/Shared.sol")
 SOURCES = {path: FOLDER.joinpath(Path(path).name).read_text() for path in PATHS}
-OPTIMIZED = {"enabled": True, "runs": 200}
-STEPS = "dhfoDgvulfnTUtnIfxa[r]EscLMVcul[j]"
-CUSTOM = {"yul": True, "inliner": True, "yulDetails": {"optimizerSteps": f"{STEPS}:fDnTOc"}}
-WAYS = {
-    "plain": ("0.8.28", {"optimizer": {"enabled": False}}),
-    "optimized": ("0.8.28", {"optimizer": OPTIMIZED}),
-    "many runs": ("0.8.28", {"optimizer": OPTIMIZED | {"runs": 1_000_000}}),
-    "IR": ("0.8.28", {"optimizer": {"enabled": False}, "viaIR": True}),
-    "IR optimized": ("0.8.28", {"optimizer": OPTIMIZED, "viaIR": True}),
-    "IR by steps": ("0.8.28", {"optimizer": OPTIMIZED | {"details": CUSTOM}, "viaIR": True}),
-    "older": ("0.8.4", {"optimizer": OPTIMIZED}),
-}
+SOLC = {**dict.fromkeys(WAYS, "0.8.28"), "older": "0.8.4"}
 
 
 class Case(namedtuple("Case", "name function argument type value", defaults=("uint256", 0))):
@@ -99,13 +90,10 @@ class Deployed(namedtuple("Deployed", "explorer way refusals inner proxy caller 
         self.explorer.wait_for_block(int(last["blockNumber"], 16))
         return sent
 
-    def get(self, path):
-        return self.explorer.client.get(f"/api/v1/transactions/{path}").json
-
 
 def deploy(explorer, way):
-    version, settings = WAYS[way]
-    standard = standard_input(sources_for(version), **settings)
+    version = SOLC[way]
+    standard = standard_input(sources_for(version), **WAYS.get(way, WAYS["optimized"]))
 
     def deployed(name, *words, path=PATHS[0], library="0x", arguments=""):
         creation = linked(compiled(version, standard, path, name).creation, library)
@@ -132,7 +120,7 @@ LINES = {
     "IR by steps": (34, 8),
     "older": (50, 30),
 }
-LONG = [pytest.param(way, marks=pytest.mark.long, id=way) for way in WAYS if way != "IR optimized"]
+LONG = [pytest.param(way, marks=pytest.mark.long, id=way) for way in LINES if way != "IR optimized"]
 
 
 @pytest.fixture(scope="module", params=["IR optimized", *LONG])
@@ -143,8 +131,7 @@ def deployed(request, explorer):
 AT = {
     name: (path, number)
     for path, text in SOURCES.items()
-    for number, line in enumerate(text.split("\n"), 1)
-    for name in line.partition("// at: ")[2].split(", ")
+    for name, number in marked_lines(text).items()
 }
 
 
@@ -169,10 +156,10 @@ def test_no_refusal_has_the_line_of_another(deployed, form):
     around, callees = AROUND[form], {}
     locations = {}
     for case, sent in deployed.refused(form).items():
-        location = locations[case.name] = deployed.get(sent)["error"]["location"]
+        location = locations[case.name] = deployed.explorer.transaction(sent)["error"]["location"]
         called = {"creation": "constructor"}.get(form, case.function)
         assert is_right(location, case.name, called), (case.name, location)
-        frames = deployed.get(f"{sent}/trace")["frames"]
+        frames = deployed.explorer.frames(sent)
         for name, frame in zip(around, frames, strict=False):
             assert is_right(frame["error"]["location"], name, "fallback"), case.name
         callees[f"{case.name} outer"] = called, frames[len(around) :]
@@ -190,8 +177,11 @@ SAID = "zero customZero asserted bareRevert passedOn child".split()
 
 def test_only_checks_that_the_compiler_added_are_generated(deployed):
     """Where the line is known, beside one of another that only the function is known of."""
-    sent = {case.name: hash_ for case, hash_ in deployed.refused("called").items()}
-    errors = {name: deployed.get(sent[name])["error"] for name in (*GENERATED, *SAID)}
+    errors = {
+        case.name: deployed.explorer.transaction(sent)["error"]
+        for case, sent in deployed.refused("called").items()
+        if case.name in (*GENERATED, *SAID)
+    }
     known = {n: e["location"]["generated"] for n, e in errors.items() if e["location"]["line"]}
     assert known == {name: name in GENERATED for name in known}
     assert len(known) > 7
@@ -199,11 +189,10 @@ def test_only_checks_that_the_compiler_added_are_generated(deployed):
 
 def test_a_simulated_call_and_pages_say_the_same(deployed):
     sent = {case.name: hash_ for case, hash_ in deployed.refused("called").items()}
-    for name, argument in (("zero", 0), ("twice", 0)):
-        data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
-        body = {"calls": [{"to": deployed.refusals, "data": data}]}
+    for name in ("zero", "twice"):
+        body = {"calls": [{"to": deployed.refusals, "data": calldata(f"{name}(uint256)", 0)}]}
         [outcome] = deployed.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
-        location = deployed.get(sent[name])["error"]["location"]
+        location = deployed.explorer.transaction(sent[name])["error"]["location"]
         assert outcome["error"]["location"] == location
         for tab in ("", "?tab=calls"):
             page = deployed.explorer.client.get(f"/tx/{sent[name]}{tab}").text
@@ -260,7 +249,7 @@ contract Small {
     }
 }"""
 NOWHERE = None
-BY_IR = {"optimizer": OPTIMIZED, "viaIR": True}
+BY_IR = WAYS["IR optimized"]
 WITHOUT_TEXTS = {**BY_IR, "debug": {"revertStrings": "strip"}}
 SMALL_CALLS = [
     (SMALL, BY_IR, "f", 0, "f0"),
@@ -277,9 +266,8 @@ SMALL_CALLS = [
 def location_of_small(explorer, source, settings, function, argument):
     standard = standard_input({"Small.sol": source}, **settings)
     address = explorer.verified(standard, "0.8.28", "Small.sol:Small")
-    data = f"0x{keccak(text=f'{function}(uint256)')[:4].hex()}{argument:064x}"
-    sent = explorer.send(address, data, gas=200_000)
-    return explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    data = calldata(f"{function}(uint256)", argument)
+    return explorer.transact(address, data, gas=200_000)["error"]["location"]
 
 
 @pytest.mark.parametrize(("source", "settings", "function", "argument", "mark"), SMALL_CALLS)
@@ -299,6 +287,6 @@ def test_of_too_many_statements_that_are_alike_none_is_named(explorer, more, mar
     checks = [f'require(n != {n}, "alike"); // a{n};' for n in alike]
     head = ("pragma solidity ^0.8.20;", "contract Small {", "uint256 kept;")
     source = "\n".join([*head, "function f(uint256 n) external {", *checks, "kept = n;", "}}"])
-    location = location_of_small(explorer, source, {"optimizer": OPTIMIZED}, "f", 7)
+    location = location_of_small(explorer, source, WAYS["optimized"], "f", 7)
     line = mark and marked_line(source, f"// {mark}")
     assert (location["line"], location["function"]) == (line, "f"), location

@@ -5,7 +5,7 @@ import json
 from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions import conftest
-from scan.extensions.explanations.tests.transactions.test_transaction_traces import answer_of
+from scan.extensions.explanations.tests.transactions.conftest import answer_of
 from tests.support.faulty_node import Reply
 
 FIELDS = ("balance", "nonce", "code")

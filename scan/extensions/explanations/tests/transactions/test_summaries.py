@@ -42,33 +42,23 @@ def log(address, event, *words, topics=3, data=b""):
     return TransactionLog(bytes.fromhex(address[2:]), first, inside, 0)
 
 
-def sentence(
-    parties,
-    *,
-    to=TOKEN,
-    value=0,
-    data=b"\xa9\x05\x9c\xbb",
-    transfers=(),
-    trades=(),
-    logs=(),
-    status=True,
-    error=None,
-    is_quoted=False,
-    method=None,
-):
+def sentence(parties, *, to=TOKEN, value=0, data=b"\xa9\x05\x9c\xbb", method=None, **of_facts):
+    transfers, trades, logs = (of_facts.get(kind, ()) for kind in ("transfers", "trades", "logs"))
     transaction = {
         "fromAddress": ALICE,
         "toAddress": to,
         "contractAddress": None if to else BOB,
         "value": str(value),
-        "status": status,
+        "status": of_facts.get("status", True),
         "methodId": "0xa9059cbb",
         "type": 2,
     }
     is_call = bool(to and (parties.get(to) or logs)) and len(data or b"1234") >= 4
     details = TransactionDetails(0, 0, data, method, logs, len(logs), is_call=is_call)
     counts = len(transfers), len(trades)
+    error = of_facts.get("error")
     facts = Facts(transaction, details, transfers, counts[0], trades, counts[1], (), error)
+    is_quoted = of_facts.get("is_quoted", False)
     facts = facts._replace(is_error_quoted=is_quoted, is_state_changed=True)
     return transaction_summary.summarise(facts, summary_parts.Names(parties, "ETH"))
 
@@ -373,3 +363,22 @@ def test_every_form_can_be_filled():
         logs = [log(TOKEN, form["event"], *words, topics=form["topics"])]
         assert sentence({TOKEN: token()}, logs=logs).action == form["action"], form
     assert "swap" in transaction_summary.ACTIONS
+
+
+TEXTS = [
+    (b"Invoice 42", "Sent 0.5 ETH to 0x222222…2222 with the text “Invoice 42”"),
+    ("“ends” here\n\u202enow".encode(), "… “ends here now”"),
+    ("שלום".encode(), "… “שלום”"),
+    (b"a" * 10_000, f"… “{'a' * 79}…”"),
+    ("é".encode() * 5_000, f"… “{'é' * 79}…”"),
+    (b"\xffabc", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+    (b"abc\x00", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+    ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
+]
+
+
+@pytest.mark.parametrize(("data", "text"), TEXTS)
+def test_a_text_is_quoted_alone_where_it_is_one(data, text):
+    whole = text.replace("… ", "Sent 0.5 ETH to 0x222222…2222 with the text ", 1)
+    text = whole if text.startswith("… ") else text
+    assert sentence({}, to=BOB, value=5 * 10**17, data=data).text == text

@@ -8,13 +8,9 @@ import pytest
 
 from app import create_app
 from scan.extensions.explanations.tests.transactions import conftest
+from scan.extensions.explanations.tests.transactions.conftest import answer_of
 from tests.support import database, faulty_node, lying_node
 from tests.support.indexing import client_over, settings_for
-from tests.support.lists import get
-
-
-def answer_of(played, name, what="trace", client=None):
-    return get(client or played.client, f"/transactions/{played.sent[name]}/{what}")
 
 
 def test_calls_are_in_their_order_with_what_they_took_and_gave(played):

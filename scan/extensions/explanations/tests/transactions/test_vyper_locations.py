@@ -1,6 +1,5 @@
 """The line of a Vyper source in which a call failed, by releases with several forms of maps."""
 
-import json
 from collections import namedtuple
 from pathlib import Path
 
@@ -49,17 +48,10 @@ def failing(request, explorer, vyper):
     return Deployed(explorer, vyper.verified(explorer, version, source, f"{PATH}:Failing"))
 
 
-def answer(failing, sent, suffix=""):
-    return failing.explorer.client.get(f"/api/v1/transactions/{sent}{suffix}").json
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_line_of_each_kind_of_failure(failing, name):
     call = calldata(f"{name}(uint256)", 2)
-    sent = failing.explorer.send(failing.address, call, gas=200_000)
-    error = answer(failing, sent)["error"]
-    location = error["location"]
-    assert location is not None, error
+    location = failing.explorer.transact(failing.address, call, gas=200_000)["error"]["location"]
     expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
@@ -80,16 +72,9 @@ def vault(explorer, vyper):
     """A contract of several modules, which another account owns."""
     folder = SOURCES / "vault"
     files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*.vy*")}
-    standard = {
-        "language": "Vyper",
-        "sources": {path: {"content": text} for path, text in files.items()},
-        "settings": {"enable_decimals": True, "outputSelection": {"Vault.vy": ["*"]}},
-    }
-    creation = vyper.creation(NEWEST, "Vault.vy", standard)
+    settings = {"enable_decimals": True, "outputSelection": {"Vault.vy": ["*"]}}
     arguments = encode(["uint256", "string[]"], [9, []]).hex()
-    address = explorer.deploy(creation, arguments)
-    answer = explorer.verify(address, json.dumps(standard), NEWEST)
-    assert answer.status_code == 200, answer.json
+    address, _ = vyper.verified_files(explorer, NEWEST, "Vault.vy", files, arguments, **settings)
     explorer.send(address, calldata("give(address)", "0x" + 40 * "2"))
     return Deployed(explorer, address), files
 
@@ -98,8 +83,8 @@ def vault(explorer, vyper):
 def test_the_line_of_a_module(vault, function, arguments, path, text, inside):
     deployed, files = vault
     call = calldata(function, *arguments)
-    sent = deployed.explorer.send(deployed.address, call, gas=500_000)
-    location = answer(deployed, sent)["error"]["location"]
+    record = deployed.explorer.transact(deployed.address, call, gas=500_000)
+    location = record["error"]["location"]
     [line] = [n for n, of in enumerate(files[path].split("\n"), 1) if text in of]
     assert (location["file"], location["line"], location["function"]) == (path, line, inside)
 
@@ -147,18 +132,12 @@ def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its
 ):
     """Of two sources that are alike neither is, and the function that called it is said instead."""
     files = {"lib/base.vy": MODULE, "A.vy": OVER_MODULE, "lib/other.vy": other}
-    sources = {of: {"content": text} for of, text in files.items()}
-    standard = {"language": "Vyper", "sources": sources, "settings": {}}
-    standard["settings"] = {"outputSelection": {"A.vy": ["*"]}}
-    address = explorer.deploy(vyper.creation("0.4.0", "A.vy", standard))
-    response = explorer.verify(address, json.dumps(standard), "0.4.0", contractName="A.vy:A")
-    assert response.status_code == 200, response.json
-    located = []
-    for n in (1, 2):
-        sent = explorer.send(address, calldata("run(uint256)", n), gas=200_000)
-        located.append(
-            explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
-        )
+    selection = {"A.vy": ["*"]}
+    address, _ = vyper.verified_files(explorer, "0.4.0", "A.vy", files, outputSelection=selection)
+    located = [
+        explorer.transact(address, calldata("run(uint256)", n), gas=200_000)["error"]["location"]
+        for n in (1, 2)
+    ]
     in_module, own = located
     assert (own["file"], own["line"], own["function"]) == ("A.vy", 7, "_own")
     assert [in_module[key] for key in ("file", "line", "function")] == [path, line, function]
@@ -185,17 +164,13 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     function is said."""
     settings, unknown = BY_SETTINGS[name]
     files = {str(f.relative_to(MANY)): f.read_text() for f in MANY.rglob("*.vy")}
-    sources = {path: {"content": text} for path, text in files.items()}
-    standard = {"language": "Vyper", "sources": sources, "settings": settings}
-    address = explorer.deploy(vyper.creation(NEWEST, "Main.vy", standard))
-    answered = explorer.verify(address, json.dumps(standard), NEWEST)
-    assert answered.json["match"] == "full", answered.json
-    deployed, located, expected = Deployed(explorer, address), {}, {}
+    address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
+    assert answered["match"] == "full", answered
+    located, expected = {}, {}
     for n, words in enumerate(REFUSALS):
         who = WHO if n < 14 else address
         call = calldata("f(uint256,address,int256)", n, who, -1)
-        sent = explorer.send(address, call, gas=2_000_000)
-        location = answer(deployed, sent)["error"]["location"]
+        location = explorer.transact(address, call, gas=2_000_000)["error"]["location"]
         located[words] = location["file"], location["line"]
         [expected[words]] = [
             (path, number)
