@@ -1,6 +1,6 @@
 """Approvals revoked through the page, several in a row, by the wallet of their owner alone."""
 
-from scan.extensions.contract_details.tests.test_contract_page import WALLET, connect
+from tests.support.browser_wallet import WALLET, connect
 
 
 def test_a_wallet_revokes_approvals_one_after_the_other(page, explorer, explorer_url):

@@ -9,14 +9,12 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
+from tests.support.browser_wallet import WALLET, answer, connect
 from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
 from tests.support.page_checks import least_shift
 from tests.support.serving import wait_until
 from tests.support.vault import CONSTRUCTOR, OWNER, VAULT
-
-# A wallet that announces itself (EIP-6963); the test answers each of its requests.
-WALLET = Path(__file__).with_name("contract_wallet.js").read_text()
 
 TELLER = Path(__file__).with_name("Teller.sol").read_text()
 
@@ -44,18 +42,6 @@ def press(page, function, *arguments, value=None):
     if value is not None:
         page.evaluate(f"form.elements.value.value = '{value}'")
     page.evaluate("form.querySelector('button').click()")
-
-
-def answer(page, method, result):
-    """The wallet's next answer, to a request of this method."""
-    page.wait("asked.length")
-    assert page.evaluate("asked[0].method") == method
-    page.evaluate(f"asked.shift().resolve({result})")
-
-
-def connect(page, account, chain):
-    answer(page, "eth_requestAccounts", f"['{account}']")
-    answer(page, "eth_chainId", f"'{chain}'")
 
 
 def output(page):

@@ -2,29 +2,8 @@
 
 import pytest
 
-from tests.support.many_functions import verified
+from tests.support.many_functions import PROXY, SLOT, verified
 
-CLAIMING = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-
-contract %s {
-    constructor(address to) {
-        bytes32 slot = bytes32(uint256(keccak256("eip1967.proxy.implementation")) - 1);
-        assembly { sstore(slot, to) }
-    }
-
-    fallback() external payable {
-        bytes32 slot = bytes32(uint256(keccak256("eip1967.proxy.implementation")) - 1);
-        assembly {
-            calldatacopy(0, 0, calldatasize())
-            let done := delegatecall(gas(), sload(slot), 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if iszero(done) { revert(0, returndatasize()) }
-            return(0, returndatasize())
-        }
-    }
-}
-"""
 TABS = ("contract", "transactions", "internal", "transfers", "tokens", "events")
 
 
@@ -32,8 +11,8 @@ TABS = ("contract", "transactions", "internal", "transfers", "tokens", "events")
     ("name", "named"), [("Nowhere", "0x" + 38 * "0" + "e7"), ("Precompiled", "0x" + 39 * "0" + "4")]
 )
 def test_every_page_of_it_is_shown(explorer, name, named):
-    source = CLAIMING % name
-    address = verified(explorer, source, name, named[2:].rjust(64, "0"))
+    source = PROXY.replace("contract Proxy", f"contract {name}")
+    address = verified(explorer, source, name, named[2:].rjust(64, "0") + SLOT)
     client = explorer.client
     page = client.get(f"/address/{address}?tab=contract")
     assert page.status_code == 200 and name in page.text

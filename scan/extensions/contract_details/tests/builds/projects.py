@@ -4,6 +4,9 @@ import json
 from collections import namedtuple
 from pathlib import Path
 
+from scan.extensions.contract_details.builds.build_folders import list_files
+from scan.extensions.contract_details.builds.build_formats import contracts_of
+from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from tests.support.explorer import compilation, linked, standard_input
 
 VERSION, LONG_VERSION = "0.8.28", "0.8.28+commit.7893614a"
@@ -12,6 +15,9 @@ PROJECT = Path(__file__).with_name("project")
 SOURCES = {path: (PROJECT / path).read_text() for path in (HALVES_PATH, STORE_PATH)}
 SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
 STANDARD = standard_input(SOURCES, **SETTINGS)
+ADDRESS = "0x" + "5a" * 20
+CODE = {"object": "0x6000"}
+SMALL = {"abi": [], "deployedBytecode": CODE}
 
 
 class Project(namedtuple("Project", "sources standard")):
@@ -79,3 +85,30 @@ def hardhat_3(project, of=STORES):
     result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": of.output()}
     write(folder / f"{name}.output.json", result)
     return project / "artifacts"
+
+
+def built_of(folder, name):
+    files = list_files([folder]).files
+    return [built for file in files for built in contracts_of(file) if built.name == name]
+
+
+class Watched:
+    """What a process of an explorer's service does with build folders."""
+
+    def __init__(self, explorer, *folders, **options):
+        self.explorer = explorer
+        services = explorer.app.extensions["scan"]
+        builds = Builds(folders, listing_share=0)
+        self.watch = BuildWatch(builds, services.writes, services.verifier, **options)
+
+    def step(self):
+        """List the folders, and take steps until nothing waits."""
+        self.watch.step()
+        while self.watch._waiting:
+            self.watch.step()
+
+
+def match_of(explorer, address):
+    answer = explorer.contract(address)
+    body = answer.json if answer.status_code == 200 else {}
+    return body.get("match"), body.get("contractName")

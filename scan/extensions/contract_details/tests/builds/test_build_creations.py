@@ -2,7 +2,8 @@
 
 import json
 import os
-from functools import partial
+from functools import partial, reduce
+from operator import getitem
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,13 @@ def use(explorer, monkeypatch):
 
 def failure(explorer, use, folder, number):
     use(folder)
-    sent = explorer.send(None, creation(number), gas=1_000_000)
-    return explorer.client.get(f"/api/v1/transactions/{sent}").json
+    return explorer.transact(None, creation(number), gas=1_000_000)
+
+
+def found(builds):
+    """What they have of the creation."""
+    code = bytes.fromhex(creation(1)[2:])
+    return builds.find(code, search_hashes(code))
 
 
 def line_of(mark):
@@ -88,36 +94,25 @@ def test_the_line_of_a_parent_in_another_file(explorer, use, tmp_path):
     assert "file=src/Parent.sol" not in page  # there is no contract to link to
 
 
+MAP = f"output contracts {PATH} Refusing evm bytecode sourceMap"
 MALFORMED = {
-    "no sources": {"input": {"language": "Solidity"}},
-    "sources that are no text": {"input": {"sources": {PATH: {"content": 5}}}},
-    "numbers that are none": {"output": {"sources": {PATH: {"id": "x"}, PARENT_PATH: 7}}},
+    "no sources": ("input", {"language": "Solidity"}),
+    "sources that are no text": ("input sources", {PATH: {"content": 5}}),
+    "numbers that are none": ("output sources", {PATH: {"id": "x"}, PARENT_PATH: 7}),
+    "a map that is no text": (MAP, [5]),
+    "a map that is too large": (MAP, "1:2:0:-;" * 600_000),
 }
-MALFORMED_MAPS = {"no text": [5], "too large": "1:2:0:-;" * 600_000}
 
 
-def require_no_location(explorer, use, folder, info):
+@pytest.mark.parametrize(("place", "value"), MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_build_says_nothing(explorer, use, tmp_path, place, value):
+    folder = build_info(tmp_path)
+    info = json.loads((folder / "a1.json").read_text())
+    *around, last = place.split()
+    reduce(getitem, around, info)[last] = value
     projects.write(folder / "a1.json", info)
-    record = failure(explorer, use, folder, 1)
-    assert record["error"]["name"] == "Error"
-    assert record["error"]["location"] is None
-
-
-@pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
-    folder = build_info(tmp_path)
-    info = json.loads((folder / "a1.json").read_text())
-    changed = {**info, **change, "output": {**info["output"], **change.get("output", {})}}
-    require_no_location(explorer, use, folder, changed)
-
-
-@pytest.mark.parametrize("source_map", MALFORMED_MAPS.values(), ids=MALFORMED_MAPS)
-def test_a_build_with_a_malformed_map_says_nothing(explorer, use, tmp_path, source_map):
-    folder = build_info(tmp_path)
-    info = json.loads((folder / "a1.json").read_text())
-    bytecode = info["output"]["contracts"][PATH]["Refusing"]["evm"]["bytecode"]
-    bytecode["sourceMap"] = source_map
-    require_no_location(explorer, use, folder, info)
+    error = failure(explorer, use, folder, 1)["error"]
+    assert (error["name"], error["location"]) == ("Error", None)
 
 
 def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
@@ -125,14 +120,12 @@ def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
     folder = build_info(tmp_path)
     own = build_watch.Builds([folder], listing_share=0)
     own.refresh()
-    code = bytes.fromhex(creation(1)[2:])
-    hashes = search_hashes(code)
-    first = own.find(code, hashes)
+    first = found(own)
     (folder / "a1.json").unlink()
     assert first is not None
-    assert own.find(code, hashes) == first
+    assert found(own) == first
     own.refresh()
-    assert own.find(code, hashes) is None
+    assert found(own) is None
 
 
 def test_a_build_without_sources_is_read_once(tmp_path):
@@ -144,14 +137,13 @@ def test_a_build_without_sources_is_read_once(tmp_path):
     state = build_folders.state_of(file)
     own, later = (build_watch.Builds([folder]) for _ in range(2))
     own.refresh()
-    code = bytes.fromhex(creation(1)[2:])
-    assert own.find(code, search_hashes(code)) is None
+    assert found(own) is None
     file.write_text(whole)
     os.utime(file, ns=(state.modified_ns, state.modified_ns))
     assert build_folders.state_of(file) == state
-    assert own.find(code, search_hashes(code)) is None
+    assert found(own) is None
     later.refresh()
-    assert later.find(code, search_hashes(code)) is not None
+    assert found(later) is not None
 
 
 def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
@@ -161,17 +153,15 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     info = json.loads((folder / "a1.json").read_text())
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
     projects.write(folder / "a1.json", info)
-    code = bytes.fromhex(creation(1)[2:])
-    assert own.find(code, search_hashes(code)) is None
+    assert found(own) is None
 
 
 def test_a_build_that_was_removed_says_nothing(explorer, use, tmp_path):
     folder = build_info(tmp_path)
     own = use(folder)
     (folder / "a1.json").unlink()
-    sent = explorer.send(None, creation(1), gas=1_000_000)
-    assert explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"] is None
+    record = explorer.transact(None, creation(1), gas=1_000_000)
+    assert record["error"]["location"] is None
     own.refresh()
-    code = bytes.fromhex(creation(1)[2:])
-    assert own.find(code, search_hashes(code)) is None
+    assert found(own) is None
     assert own.lengths == []

@@ -17,27 +17,17 @@ from scan.extensions.contract_details.builds.build_formats import (
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.tests.builds import projects
+from scan.extensions.contract_details.tests.builds.projects import ADDRESS, CODE, SMALL, built_of
 from scan.setting_kinds import read_variables
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
 from scan.verification.request import parse
-
-ADDRESS = "0x" + "5a" * 20
-
-
-def built_of(folder, name):
-    files = build_folders.list_files([folder]).files
-    return [built for file in files for built in contracts_of(file) if built.name == name]
 
 
 def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
     [built] = [b for b in built_of(projects.hardhat_3(tmp_path), "Halves") if b.version]
     expected = ["src/Halves.sol"]
     assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == expected
-
-
-CODE = {"object": "0x6000"}
-SMALL = {"abi": [], "deployedBytecode": CODE}
 
 
 def code_file(code, **references):
@@ -50,14 +40,8 @@ MALFORMED = {
     "a list": "[]",
     "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
     "half a byte": '{"abi": [], "deployedBytecode": {"object": "0x6"}}',
-    "an immutable outside": json.dumps(
-        {
-            "abi": [],
-            "deployedBytecode": {
-                "object": "0x6000",
-                "immutableReferences": {"1": [{"start": 1, "length": 32}]},
-            },
-        }
+    "an immutable outside": code_file(
+        "6000", immutableReferences={"1": [{"start": 1, "length": 32}]}
     ),
     "code of another type": '{"abi": [], "deployedBytecode": "0x6000"}',
     "metadata of another type": json.dumps({**SMALL, "metadata": 5}),
@@ -67,11 +51,7 @@ MALFORMED = {
     "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
     "many contracts": json.dumps(
-        {
-            "contracts": {
-                "a.sol": {f"{n:x}": {"evm": {"deployedBytecode": CODE}} for n in range(10_001)}
-            }
-        }
+        {"contracts": {"a.sol": {n: {"evm": {"deployedBytecode": CODE}} for n in range(10_001)}}}
     ),
     "longer than code": code_file("00" * (2 * 1024 * 1024 + 1)),
     "many links": code_file(f"__{'a' * 38}" * 10_001),
@@ -230,13 +210,8 @@ SIZE = len(VICTIM)
 
 def liar(code, *spans):
     references = {str(start): [{"start": start, "length": length}] for start, length in spans}
-    return json.dumps(
-        {
-            "abi": [],
-            "bytecode": {"object": "0x00"},
-            "deployedBytecode": {"object": code, "immutableReferences": references},
-        }
-    )
+    deployed = {"object": code, "immutableReferences": references}
+    return json.dumps({**SMALL, "bytecode": {"object": "0x00"}, "deployedBytecode": deployed})
 
 
 def vyper_liar(immutable_size):

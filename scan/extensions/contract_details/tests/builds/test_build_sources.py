@@ -13,22 +13,17 @@ from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import NoBuild, contracts_of
 from scan.extensions.contract_details.tests.builds import projects
-from scan.extensions.contract_details.tests.builds.test_build_folders import (
+from scan.extensions.contract_details.tests.builds.projects import (
     ADDRESS,
     SMALL,
-    built_of,
-)
-from scan.extensions.contract_details.tests.builds.test_build_watch import (
     Watched,
+    built_of,
     match_of,
-    running,
 )
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.request import parse
 from tests.support.explorer import compilation, standard_input
-
-__all__ = ["running"]  # a fixture
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
 METADATA = {
@@ -83,11 +78,7 @@ def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
     (project / "a.vy").symlink_to("../secrets/a.vy")
     (project / "build/linked").symlink_to(secrets)
     os.mkfifo(project / "pipe.vy")
-    sources = {path: {"keccak256": to_hex(keccak(SECRET.encode()))}}
-    (project / "listed.json").write_text(
-        json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": sources})})
-    )
-    [listed] = contracts_of(project / "listed.json")
+    listed = listing(project / "listed.json", {path: SECRET})
     with pytest.raises(NoBuild, match="no source matches"):
         build_sources.verification_request(listed, ADDRESS)
 
@@ -95,7 +86,7 @@ def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
 def listing(file, sources):
     """A build's file that lists sources by the hashes of their texts."""
     listed = {path: {"keccak256": to_hex(keccak(text.encode()))} for path, text in sources.items()}
-    file.parent.mkdir(parents=True)
+    file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(
         json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": listed})})
     )

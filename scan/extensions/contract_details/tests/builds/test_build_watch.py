@@ -12,13 +12,15 @@ from eth_utils import keccak
 from scan.contracts.abi_decoding import signatures_of
 from scan.extensions.contract_details.builds import build_sources, build_watch
 from scan.extensions.contract_details.builds.build_formats import contracts_of
-from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.extensions.contract_details.builds.build_watch import BuildWatch
 from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
     SOURCES,
     STORE_PATH,
+    Watched,
     creation_of,
     foundry,
+    match_of,
     write,
 )
 from scan.verification import submission_compilations
@@ -29,37 +31,6 @@ from tests.support.anvil import calldata
 from tests.support.vyper import NEWEST, source_of
 
 NOWHERE = f"0x{'00' * 20}"
-
-
-class Watched:
-    """What a process of an explorer's service does with build folders."""
-
-    def __init__(self, explorer, *folders, **options):
-        self.explorer = explorer
-        services = explorer.app.extensions["scan"]
-        builds = Builds(folders, listing_share=0)
-        self.watch = BuildWatch(builds, services.writes, services.verifier, **options)
-
-    def step(self):
-        """List the folders, and take steps until nothing waits."""
-        self.watch.step()
-        while self.watch._waiting:
-            self.watch.step()
-
-
-@pytest.fixture
-def running(explorer):
-    """Without the contracts of other tests, which builds of the same code would verify again."""
-    explorer.execute("DELETE FROM built_abis")
-    explorer.execute("DELETE FROM verified_contracts")
-    explorer.execute("DELETE FROM contracts")
-    yield explorer
-
-
-def match_of(explorer, address):
-    answer = explorer.contract(address)
-    body = answer.json if answer.status_code == 200 else {}
-    return body.get("match"), body.get("contractName")
 
 
 def keep(amount):

@@ -17,12 +17,10 @@ from scan.extensions.contract_details.tests.builds.projects import (
     foundry,
     write,
 )
-from scan.extensions.contract_details.tests.builds.test_build_watch import running
 from tests.support.anvil import ZERO
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
-__all__ = ["running"]
 RECORDED = Path(__file__).with_name("recorded")
 CHAIN = 31337
 HASH = "0x" + "11" * 32

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.tests.builds.test_build_folders import ADDRESS, built_of
-from scan.extensions.contract_details.tests.builds.test_build_watch import (
+from scan.extensions.contract_details.tests.builds.projects import (
+    ADDRESS,
     Watched,
+    built_of,
     match_of,
-    running,
 )
 from scan.verification.request import parse
 from tests.support.anvil import calldata
@@ -19,7 +19,6 @@ from tests.support.vyper import blueprint_of
 
 pytestmark = pytest.mark.thorough
 
-__all__ = ["running"]
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
 INCREASE = calldata("increase()")
@@ -102,16 +101,3 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, t
     assert match_of(running, blueprint) == ("full", "Tally")
     assert match_of(running, made["address"]) == ("full", "Tally")
     assert "ERC-5202" in running.client.get(f"/address/{blueprint}?tab=contract").text
-
-
-def test_what_lacks_its_sources_is_decoded_by_the_build(running, tmp_path):
-    folder = built(tmp_path, "foundry")
-    (tmp_path / "src/Tally.sol").unlink()
-    watched = Watched(running, folder)
-    tally = deploy(running, "foundry", 201)
-    watched.step()
-    assert match_of(running, tally) == (None, None)
-    sent = running.client.get(f"/api/v1/transactions/{running.send(tally, INCREASE)}").json
-    assert (sent["method"]["name"], sent["method"]["source"]) == ("increase", "build")
-    [claim] = running.client.get(f"/api/v1/contracts/{tally}/claims").json["claims"]
-    assert "no source matches the metadata's hash" in claim["reason"]

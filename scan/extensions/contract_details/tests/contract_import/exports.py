@@ -57,7 +57,7 @@ class Export:
     def __init__(self, folder, chain_id):
         self.folder = folder
         self.rows = {table: [] for table in COLUMNS}
-        self._chain_id = chain_id
+        self.chain_id = chain_id
 
     def add(self, address, runtime, standard, name, version, abi=(), /, *, is_full=True, **changed):
         """Add a contract with its code and the standard JSON input that it is said to be of;
@@ -66,7 +66,7 @@ class Export:
         code = bytes.fromhex(runtime.removeprefix("0x"))
         row = {
             "id": deployment,
-            "chain_id": self._chain_id,
+            "chain_id": self.chain_id,
             "address": bytes.fromhex(address[2:]),
             "contract_id": contract,
         }

@@ -24,13 +24,8 @@ BIDI = "\u202eevil"
 
 
 @pytest.fixture
-def chain_id(explorer):
-    return int(explorer.anvil.call("eth_chainId"), 16)
-
-
-@pytest.fixture
-def export(chain_id, tmp_path, explorer):
-    yield Export(tmp_path / "export", chain_id)
+def export(tmp_path, explorer):
+    yield Export(tmp_path / "export", int(explorer.anvil.call("eth_chainId"), 16))
     explorer.execute(
         "TRUNCATE exported_contracts, exported_compilations, exported_files, exported_sources,"
         " read_export_files, verified_contracts, signatures"
@@ -55,8 +50,15 @@ def add(export, explorer, source=BOX, name="Box", change=("", ""), **changed):
     return address
 
 
-def load(explorer, export, chain_id, *, again=False):
-    import_folder(explorer.database, export.folder, chain_id, again=again)
+def load(explorer, export, *, again=False):
+    import_folder(explorer.database, export.folder, export.chain_id, again=again)
+
+
+def put(explorer, export, *looked_at):
+    """Write the export and import it; of contracts that are looked at return the claims."""
+    export.write()
+    load(explorer, export)
+    return [claims(explorer, address) for address in looked_at]
 
 
 def compiling(explorer):
@@ -89,9 +91,7 @@ def etherscan(explorer, action, address):
     return explorer.client.get("/api", query_string=query).json
 
 
-def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
-    explorer, export, chain_id
-):
+def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(explorer, export):
     address = add(export, explorer)
     export.write()
     done = scan(
@@ -112,7 +112,9 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
     assert etherscan(explorer, "getabi", address)["result"] == unverified
     [row] = etherscan(explorer, "getsourcecode", address)["result"]
     assert (row["SourceCode"], row["ABI"]) == ("", unverified)
-    assert explorer.client.get(f"/server/v2/contract/{chain_id}/{address}").status_code == 404
+    assert (
+        explorer.client.get(f"/server/v2/contract/{export.chain_id}/{address}").status_code == 404
+    )
     shown = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
     assert "source_code" not in shown and not shown.get("is_verified")
     assert explorer.call(address, "number()").status_code == 404
@@ -130,9 +132,7 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(
 
 
 @pytest.mark.thorough
-def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(
-    explorer, export, chain_id
-):
+def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(explorer, export):
     older, newer = (
         add(export, explorer, BOX.replace("Box {", f"Box {{ uint256 constant N = {number};"))
         for number in (1, 2)
@@ -140,8 +140,7 @@ def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(
     unused = add(export, explorer, HELD, "Held")
     for address in (newer, older, newer):
         explorer.send(address, "")
-    export.write()
-    load(explorer, export, chain_id)
+    put(explorer, export)
     step = compiling(explorer)
     assert sum(step.step() for _ in range(8)) == 3
     verified = "SELECT '0x' || encode(address, 'hex') FROM verified_contracts ORDER BY verified_at"
@@ -151,11 +150,9 @@ def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(
 ATTEMPTS = "SELECT attempts, due_at = 'infinity' FROM exported_contracts"
 
 
-def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, export, chain_id):
+def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, export):
     address = add(export, explorer, change=("public number;", "public number; uint256 public b;"))
-    export.write()
-    load(explorer, export, chain_id)
-    claims(explorer, address)
+    put(explorer, export, address)
     step = compiling(explorer)
     assert step.step() is True
     [claim] = claims(explorer, address)
@@ -165,16 +162,15 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
     assert "its source gave other code" in page and "Claimed source" not in page
     assert explorer.execute(ATTEMPTS) == [(1, True)]
     # It is compiled again only where another import is to.
-    load(explorer, export, chain_id)
+    load(explorer, export)
     assert [step.step() for _ in range(4)] == [False] * 4
-    load(explorer, export, chain_id, again=True)
+    load(explorer, export, again=True)
     claim_with(explorer, address, outcome="claimed", reason=None)
     assert step.step() is True
     # A newer export has another compilation of it.
     code = explorer.anvil.call("eth_getCode", address, "latest")
     export.add(address, code, STANDARD, "src/Box.sol:Box", COMMIT)
-    export.write()
-    load(explorer, export, chain_id)
+    put(explorer, export)
     claim_with(explorer, address, outcome="claimed", standardInput=STANDARD)
     assert step.step() is True
     require_match(explorer, address, "full")
@@ -182,7 +178,7 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
 
 @pytest.mark.thorough
 def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_times(
-    explorer, export, chain_id, monkeypatch
+    explorer, export, monkeypatch
 ):
     error = CompilerUnavailable("The compiler 0.8.28 is not installed.")
 
@@ -191,9 +187,7 @@ def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_tim
 
     monkeypatch.setattr("scan.verification.verifier._compiled", compiler)
     address = add(export, explorer)
-    export.write()
-    load(explorer, export, chain_id)
-    claims(explorer, address)
+    put(explorer, export, address)
     step = compiling(explorer)
     assert step.step() is True
     assert explorer.execute(ATTEMPTS) == [(1, False)]
@@ -216,50 +210,42 @@ contract Linked {
 """
 
 
-def test_what_is_linked_with_libraries_is_verified(explorer, export, chain_id):
+def test_what_is_linked_with_libraries_is_verified(explorer, export):
     libraries = {"src/Linked.sol": {"Halves": f"0x{7:040x}"}}
     settings = {**STANDARD["settings"], "libraries": libraries}
     address, code, standard = deployed(explorer, LINKED, "Linked", settings)
     export.add(address, code, standard, "src/Linked.sol:Linked", COMMIT)
-    export.write()
-    load(explorer, export, chain_id)
-    claims(explorer, address)
+    put(explorer, export, address)
     assert compiling(explorer).step() is True
     require_match(explorer, address, "full")
 
 
 @pytest.mark.thorough
-def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export, chain_id):
+def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export):
     address = add(export, explorer, change=("number = n", "number = n + 1"))
-    export.write()
-    load(explorer, export, chain_id)
-    claims(explorer, address)
+    put(explorer, export, address)
     assert compiling(explorer).step() is True
     require_match(explorer, address, "runtime")
     [claim] = claims(explorer, address)
     assert (claim["outcome"], claim["reason"][:28]) == ("claimed", "The runtime bytecode matches")
 
 
-def test_a_claim_about_other_code_is_not_shown(explorer, export, chain_id):
+def test_a_claim_about_other_code_is_not_shown(explorer, export):
     """Neither of another chain's contract at the same address, nor of code that the address does
     not have; a contract whose code is indexed later is shown then."""
-    elsewhere = add(export, explorer, chain_id=chain_id + 1)
+    elsewhere = add(export, explorer, chain_id=export.chain_id + 1)
     other = add(export, explorer, HELD, "Held", code_hash_keccak=bytes(32))
     runtime = compiled(VERSION, STANDARD, "src/Box.sol", "Box").runtime
     future = explorer.next_place
     export.add(future, runtime, STANDARD, "src/Box.sol:Box", COMMIT)
-    export.write()
-    load(explorer, export, chain_id)
-    assert claims(explorer, elsewhere) == claims(explorer, other) == claims(explorer, future) == []
+    assert put(explorer, export, elsewhere, other, future) == [[]] * 3
     assert "laimed" not in explorer.client.get(f"/address/{other}?tab=contract").text
     assert not any(compiling(explorer).step() for _ in range(4))
     assert explorer.place(runtime) == future
     claim_with(explorer, future, contractName="src/Box.sol:Box")
 
 
-def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(
-    explorer, export, chain_id, monkeypatch
-):
+def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(explorer, export, monkeypatch):
     first = add(export, explorer)
     second = add(export, explorer, HELD, "Held", is_full=False)
     export.write(rows_per_file=1)
@@ -273,14 +259,12 @@ def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(
 
     monkeypatch.setattr(parquet_export.ParquetExport, "rows", killed)
     with pytest.raises(MemoryError):
-        load(explorer, export, chain_id)
-    assert [len(claims(explorer, at)) for at in (first, second)] == [1, 1]
-    assert [
-        claim["standardInput"] is None for at in (first, second) for claim in claims(explorer, at)
-    ]
+        load(explorer, export)
+    [[one], [other]] = (claims(explorer, at) for at in (first, second))
+    assert (one["standardInput"], other["standardInput"]) == (STANDARD, None)
     monkeypatch.undo()
     stored = explorer.execute("SELECT file, read_at FROM read_export_files ORDER BY 1")
-    load(explorer, export, chain_id)
+    load(explorer, export)
     again = explorer.execute("SELECT file, read_at FROM read_export_files ORDER BY 1")
     assert {*stored} <= {*again} and len(again) == len(stored) + 1
     for at in (first, second):
@@ -299,7 +283,7 @@ def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(
         {**export.rows["verified_contracts"][1], "id": 9, "runtime_metadata_match": True}
     )
     export.write(rows_per_file=1)
-    load(explorer, export, chain_id)
+    load(explorer, export)
     for at in (first, second, address):
         claim_with(explorer, at, match="full")
     [claim], [same] = claims(explorer, first), claims(explorer, address)
@@ -335,11 +319,9 @@ LEFT_OUT = {
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("changed", HOSTILE.values(), ids=HOSTILE)
-def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, chain_id, changed):
+def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, changed):
     address = add(export, explorer, **changed)
-    export.write()
-    load(explorer, export, chain_id)
-    [claim] = claims(explorer, address)
+    [[claim]] = put(explorer, export, address)
     claim["contractName"] = claim["contractName"].partition(":")[2]
     assert (claim["abi"] is None) == ("compilation_artifacts" in changed)
     assert all(text.isprintable() for text in (claim["contractName"], claim["compilerVersion"]))
@@ -352,24 +334,19 @@ def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("changed", LEFT_OUT.values(), ids=LEFT_OUT)
-def test_rows_that_cannot_be_are_left_out(explorer, export, chain_id, changed):
+def test_rows_that_cannot_be_are_left_out(explorer, export, changed):
     address = add(export, explorer, **changed)
     good = add(export, explorer, HELD, "Held")
-    export.write()
-    load(explorer, export, chain_id)
-    assert claims(explorer, address) == []
-    assert len(claims(explorer, good)) == 1
+    left_out, kept = put(explorer, export, address, good)
+    assert left_out == [] and len(kept) == 1
 
 
 @pytest.mark.thorough
-def test_a_source_of_another_hash_or_of_too_many_bytes_is_not_stored(explorer, export, chain_id):
+def test_a_source_of_another_hash_or_of_too_many_bytes_is_not_stored(explorer, export):
     large = add(export, explorer, BOX + "// " + "x" * 2**20)
     forged = add(export, explorer, HELD, "Held", content="contract Held {}")
-    export.write()
-    load(explorer, export, chain_id)
-    assert [claim["standardInput"] for at in (large, forged) for claim in claims(explorer, at)] == [
-        None
-    ] * 2
+    of_both = put(explorer, export, large, forged)
+    assert [claim["standardInput"] for [claim] in of_both] == [None] * 2
     assert explorer.execute("SELECT count(*) FROM exported_sources") == [(0,)]
     assert not any(compiling(explorer).step() for _ in range(4))
 
@@ -419,14 +396,14 @@ def test_the_older_form_and_all_files_in_one_folder_are_read(export):
     require_refused(export, "manifest.json is not the manifest")
 
 
-def test_damage_inside_of_a_file_is_an_error_that_names_it(explorer, export, chain_id):
+def test_damage_inside_of_a_file_is_an_error_that_names_it(explorer, export):
     add(export, explorer)
     export.write()
     file = export.folder / "sources" / "sources_0_100000.parquet"
     content = file.read_bytes()
     file.write_bytes(content[:4] + b"\xff" * 60 + content[64:])
     with pytest.raises(ScanError, match="sources_0_100000"):
-        load(explorer, export, chain_id)
+        load(explorer, export)
 
 
 def test_signatures_of_an_export_are_imported_once(explorer, export):
