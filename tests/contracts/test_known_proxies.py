@@ -93,7 +93,6 @@ def test_a_source_is_known_by_all_of_its_files(package):
     assert way_of_source("ERC1967Proxy", [*needed, sha256(b"other").hexdigest()]) is None
 
 
-SLOT = bytes.fromhex(IMPLEMENTATION_SLOT[2:])
 # Passes calls on to what is in the slot of the caller, and has the name of another slot.
 CLAIMING = bytes.fromhex("7f" + IMPLEMENTATION_SLOT[2:] + "505f5f5f5f33545af4")
 

@@ -56,29 +56,17 @@ def test_a_large_result_is_answered_whole(explorer, many):
     assert len(explorer.call(many, "huge").json["result"]) == 2 + 2 * 1_200_000
 
 
+BAD_NAMES = [None, 5, "absent", "write", "x" * 1000, "stored\0", "stored(bool)", "Poor", ""]
+BAD_ARGUMENTS = [
+    *(("stored", arguments) for arguments in ({}, None, "1", [1])),
+    *(("require_", arguments) for arguments in ([], [-1], [1.5], [True])),
+    *(("over", [True]), ("over", [anvil.ZERO])),  # a number as well
+    *(("list", [[None]]), ("flags", [many_functions.CHECKSUMMED.swapcase(), 1])),
+]
 BAD_REQUESTS = [
     ({}, "functionName"),
-    ({"functionName": None}, "functionName"),
-    ({"functionName": 5}, "functionName"),
-    ({"functionName": "absent"}, "functionName"),
-    ({"functionName": "write"}, "functionName"),
-    ({"functionName": "x" * 1000}, "functionName"),
-    *(
-        ({"functionName": text}, "functionName")
-        for text in ("stored\0", "stored(bool)", "Poor", "", "stored(")
-    ),
-    ({"functionName": "stored", "args": {}}, "args"),
-    ({"functionName": "stored", "args": None}, "args"),
-    ({"functionName": "stored", "args": "1"}, "args"),
-    ({"functionName": "stored", "args": [1]}, "args"),
-    ({"functionName": "require_", "args": []}, "args"),
-    ({"functionName": "require_", "args": [-1]}, "args"),
-    ({"functionName": "require_", "args": [1.5]}, "args"),
-    ({"functionName": "require_", "args": [True]}, "args"),
-    ({"functionName": "over", "args": [True]}, "args"),
-    ({"functionName": "over", "args": [anvil.ZERO]}, "args"),  # a number as well
-    ({"functionName": "list", "args": [[None]]}, "args"),
-    ({"functionName": "flags", "args": [many_functions.CHECKSUMMED.swapcase(), 1]}, "args"),
+    *(({"functionName": name}, "functionName") for name in (*BAD_NAMES, "stored(")),
+    *(({"functionName": name, "args": arguments}, "args") for name, arguments in BAD_ARGUMENTS),
     ({"functionName": "stored", "from": anvil.ZERO}, "from"),
 ]
 

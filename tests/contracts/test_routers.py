@@ -76,17 +76,15 @@ def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name
         ("create(uint256)", "poolId", [("Created", "poolId"), ("Done", "coreValue")]),
         ("buy(uint256)", "marketId", [("Bought", "marketId"), ("Done", "marketValue")]),
     ):
-        hash_ = explorer.send(router, calldata(function, 7), gas=500_000)
-        record = explorer.client.get(f"/api/v1/transactions/{hash_}").json
+        record = explorer.transact(router, calldata(function, 7), gas=500_000)
         method = record["method"]
         assert (method["signature"], method["source"]) == (function, "verified")
         assert method["arguments"][0]["name"] == argument
         events = [log["event"] for log in record["logs"]]
         assert [(e["name"], e["arguments"][0]["name"]) for e in events] == expected
         assert {event["source"] for event in events} == {"verified"}
-    hash_ = explorer.send(router, calldata("create(uint256)", 0), gas=500_000)
-    error = explorer.client.get(f"/api/v1/transactions/{hash_}").json["error"]
-    assert error["reason"] == "The call reverted: Unknown(poolId=0)"
+    refused = explorer.transact(router, calldata("create(uint256)", 0), gas=500_000)
+    assert refused["error"]["reason"] == "The call reverted: Unknown(poolId=0)"
 
 
 @pytest.mark.parametrize(("standard", "name"), ROUTERS[:5])

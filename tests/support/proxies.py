@@ -93,8 +93,7 @@ def is_a_proxy(kind):
 def expect(explorer, proxy, kind, implementation, evidence):
     """Calls, sent ones, too, the page, and Etherscan's and Blockscout's forms know the
     implementation once a call was sent, with the evidence."""
-    hash_ = explorer.send(proxy, calldata("nothing()"))
-    call = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
+    call = explorer.transact(proxy, calldata("nothing()"))["method"]
     assert (call["signature"], call["source"]) == ("nothing()", "verified"), call
     assert call["evidence"] in {evidence, "trace"}
     answer = explorer.call(proxy, "over(uint256)", 5)

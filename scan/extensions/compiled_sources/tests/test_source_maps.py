@@ -57,11 +57,6 @@ def test_the_lines_around_a_line():
     assert [number for number, _ in first.context] == [1, 2, 3]
 
 
-@pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
-def test_functions_of_vyper(text, function):
-    assert SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER)).function == function
-
-
 def test_a_vyper_source_without_functions():
     source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
     line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
@@ -69,20 +64,20 @@ def test_a_vyper_source_without_functions():
 
 
 NESTED = Path(__file__).with_name("Nested.sol").read_text()
-
-
 INNER_FUNCTIONS = [
-    ("assembly", "outer"),
-    ("function inside", "inside"),
-    ("one := 1", "inside"),
-    ("let two", "outer"),
-    ("uint after", None),
+    (NESTED, "assembly", "outer"),
+    (NESTED, "function inside", "inside"),
+    (NESTED, "one := 1", "inside"),
+    (NESTED, "let two", "outer"),
+    (NESTED, "uint after", None),
+    (VYPER, "assert a", "first"),
+    (VYPER, 'raise "no"', "_second"),
 ]
 
 
-@pytest.mark.parametrize(("text", "function"), INNER_FUNCTIONS)
-def test_functions_inside_of_functions(text, function):
-    around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
+@pytest.mark.parametrize(("source", "text", "function"), INNER_FUNCTIONS)
+def test_functions_of_vyper_and_inside_of_functions(source, text, function):
+    around = SourceText(source, is_vyper=source == VYPER).function_at(span_of(text, source))
     assert (around and around.name) == function
 
 
