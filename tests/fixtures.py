@@ -46,6 +46,7 @@ from tests.support.solidity import alone
 from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
+from tests.support.world import World
 
 pytest_plugins = [
     "tests.support.pytest_hooks",
@@ -160,6 +161,19 @@ def anvil():
     """A node of the test's own, at its genesis block."""
     with Anvil() as node:
         yield node
+
+
+@pytest.fixture
+def places(database_url, postgres, template, tmp_path):
+    """Where a world has its index, and others of its chain."""
+    return database_url, postgres, template, tmp_path
+
+
+@pytest.fixture
+def world(anvil, places):
+    """A chain of the test's own, and its index."""
+    with World(anvil, places) as world:
+        yield world
 
 
 @pytest.fixture(scope="session")

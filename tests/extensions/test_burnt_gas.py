@@ -7,11 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from scan.indexer import contract_state, stale_state
-from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.extensions.world import World
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
-from tests.support.indexing import Indexing
-from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
 BURNERS = 150  # more than are read before their block is written
@@ -61,36 +59,28 @@ class Work:
             self._clock.now += GAS_S * gas * (called["to"] != self._coin)
 
 
-def test_a_block_of_burners_costs_the_node_a_bounded_amount(
-    anvil, database_url, postgres, template, tmp_path, burning, monkeypatch
-):
+def test_a_block_of_burners_costs_the_node_a_bounded_amount(anvil, places, burning, monkeypatch):
     clock = SimpleNamespace(now=0.0, monotonic=lambda: clock.now)
     monkeypatch.setattr(stale_state, "time", clock)
     monkeypatch.setattr(stale_state, "SLOW_RESTS", 0)
     monkeypatch.setattr(contract_state, "MOST_CODES", MOST_CODES)
-    one, two = anvil.accounts[:2]
-    coin = anvil.deploy(one, "SilentCoin", 1000, True, False)
-    anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 1))
-    with (
-        FaultyNode(anvil.url) as node,
-        Indexing(database_url, node.url, until=anvil.head()) as indexing,
-    ):
+    with FaultyNode(anvil.url) as node, World(anvil, places, node.url) as world:
+        coin = world.deploy("SilentCoin", 1000, True, False)
+        world.do(coin, "transfer", world.you, 1)
+        world.read()
         read = "SELECT supply_block FROM tokens WHERE address = %s"
         for kind in (TRANSFER, UPGRADED, UPGRADED, DEPOSIT, SWAP, ITEM):
-            before, work = anvil.head(), Work(database_url, clock, coin.address)
+            before, work = world.head, Work(world.url, clock, coin.address)
             node.fault = altering(work.note)
-            head = burning(kind, (coin, "transfer", two, 1))
-            indexing.wait_for(head)
+            head = burning(kind, (coin, "transfer", world.you, 1))
+            world.read()
             node.fault = None
             assert work.gas[before] <= contract_state.BLOCK_GAS
             # Of all burners at first.
             assert work.codes <= (2 * BURNERS if kind == TRANSFER else 2 * MOST_CODES)
             assert [*work.called[head]].index(coin.address) < 2 * stale_state.FIRST_TOGETHER
-            assert execute(database_url, read, bytes.fromhex(coin.address[2:])) == [(head,)]
+            assert world.sql(read, bytes.fromhex(coin.address[2:])) == [(head,)]
         unread = "SELECT count(*) FROM rejected_emitters WHERE claim = 'unread'"
-        assert execute(database_url, unread)[0][0] > 0
-        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
-        anvil.reorganise(4)
-        anvil.mine(4)
-        indexing.wait_for(anvil.head())
-        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+        assert world.sql(unread)[0][0] > 0
+        world.is_the_same_in_whatever_way()
+        world.fork(4, mined=4)

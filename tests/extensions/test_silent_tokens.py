@@ -2,21 +2,16 @@
 holders whom no Transfer names: what a door draws, all show."""
 
 from decimal import Decimal
-from functools import cache
 
 import pytest
 
 from scan.indexer import stale_state
 from scan.queries.holdings import UnitPrices
-from tests.extensions.test_contract_changes import is_the_same_in_whatever_way, next_day
-from tests.extensions.test_sums_of_events import Chain, by_door
+from tests.extensions.token_doors import by_door
+from tests.extensions.world import Chain
 from tests.support import fixed_prices
-from tests.support.anvil import Contract, creation_code
-from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.serving import ROOT
-from tests.support.solidity import SETTINGS, Artifact, compile_standard
-from tests.support.table_digest import digest, fresh_digest
+from tests.support.anvil import Contract
+from tests.support.solidity import of_file
 
 pytestmark = pytest.mark.thorough
 FILE = "SilentTokens.sol"
@@ -24,46 +19,27 @@ COIN = 10**18
 PRICES = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
 
 
-@cache
-def artifacts():
-    sources = {FILE: (ROOT / "tests/support" / FILE).read_text()}
-    contracts = compile_standard(sources, settings=SETTINGS)["contracts"][FILE]
-    return {
-        name: Artifact(
-            name,
-            contract["abi"],
-            bytes.fromhex(contract["evm"]["bytecode"]["object"]),
-            bytes.fromhex(contract["evm"]["deployedBytecode"]["object"]),
-        )
-        for name, contract in contracts.items()
-    }
-
-
 class Silent(Chain):
     def make(self, name, *args):
-        code = creation_code(artifacts()[name], *args)
-        sent = self.anvil.send(self.anvil.accounts[0], None, data=code, gas=12_000_000)
-        receipt = self.anvil.receipt_of(sent)
-        assert receipt["status"] == "0x1", name
-        return Contract(receipt["contractAddress"], artifacts()[name])
+        return self.deploy(of_file(FILE)[name], *args)
 
-    def idle(self, days=3):
-        for _ in range(days):
-            next_day(self.anvil)
+    def idle(self):
+        for _ in range(3):
+            self.next_day()
         self.read()
 
 
 @pytest.fixture
-def chain(anvil, database_url):
-    with Indexing(database_url, anvil.url) as indexing:
-        yield Silent(anvil, indexing, database_url, indexing.client())
+def chain(anvil, places):
+    with Silent(anvil, places) as chain:
+        yield chain
 
 
 @pytest.fixture
-def logged(anvil, database_url):
+def logged(anvil, places):
     """With the rows of all logs."""
-    with Indexing(database_url, anvil.url, logs="all") as indexing:
-        yield Silent(anvil, indexing, database_url, indexing.client())
+    with Silent(anvil, places, logs="all") as chain:
+        yield chain
 
 
 def far(chain, one):
@@ -85,8 +61,8 @@ def backed(chain, one):
 ELSEWHERE = [far, shell, backed]  # each returns a token, and what changes it otherwise
 
 
-def test_idle_tokens_are_read_once_a_day(chain, postgres, template, tmp_path):
-    one = chain.anvil.accounts[0]
+def test_idle_tokens_are_read_once_a_day(chain):
+    one = chain.accounts[0]
     changes = [make(chain, one) for make in ELSEWHERE]
     chain.idle()
     for token, change in changes:
@@ -95,21 +71,18 @@ def test_idle_tokens_are_read_once_a_day(chain, postgres, template, tmp_path):
     chain.read()
     for token, _ in changes:
         record = chain.get(f"/api/v1/tokens/{token.address}")
-        assert record["supplyBlock"] < chain.anvil.head()  # what is shown has its block
-    next_day(chain.anvil)
+        assert record["supplyBlock"] < chain.head  # what is shown has its block
+    chain.next_day()
     chain.read()
     for token, _ in changes:
-        assert chain.since(token) == chain.anvil.head(), token.artifact.name
+        assert chain.since(token) == chain.head, token.artifact.name
         record = chain.get(f"/api/v1/tokens/{token.address}")
         assert int(record["totalSupply"]) == chain.anvil.read(token, "totalSupply")
         assert record["decimals"] == chain.anvil.read(token, "decimals")
         assert chain.holders(token) == {one: chain.balance(token, one)}
-    is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
-    chain.anvil.reorganise(1)
-    chain.anvil.mine()
-    chain.read()
+    chain.is_the_same_in_whatever_way()
+    chain.fork(1)
     assert [chain.since(token) for token, _ in changes] == [None, None, None]
-    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
 
 
 def test_more_idle_tokens_than_are_read_at_once_have_their_turn(chain, monkeypatch):
@@ -118,26 +91,26 @@ def test_more_idle_tokens_than_are_read_at_once_have_their_turn(chain, monkeypat
     for _ in range(5):
         chain.coin()
     chain.idle()
-    next_day(chain.anvil)
+    chain.next_day()
     chain.read()
-    blocks = execute(chain.url, "SELECT DISTINCT supply_block, read_block FROM tokens")
-    assert blocks == [(chain.anvil.head(), chain.anvil.head())]
+    blocks = chain.sql("SELECT DISTINCT supply_block, read_block FROM tokens")
+    assert blocks == [(chain.head, chain.head)]
 
 
 def shown_everywhere(chain, token, holder):
     """Every door has the supply and the balance that the token answers."""
     balance, supply = chain.balance(token, holder), chain.anvil.read(token, "totalSupply")
     address = token.address.lower()
-    supplies, lists, of_holders = by_door(chain.get, chain.text, address, [holder])
+    supplies, lists, of_holders = by_door(chain.get, address, [holder])
     assert set(supplies.values()) == {str(supply)}, supplies
     for door, rows in lists.items():
         assert [(a.lower(), int(n)) for a, n in rows] == [(holder, balance)], door
     assert set(of_holders[holder].values()) == {str(balance)}, of_holders
     for page in (f"/token/{token.address}?tab=holders", f"/address/{holder}?tab=tokens"):
-        assert f'value="{balance}"' in chain.text(page), page
+        assert f'value="{balance}"' in chain.get(page), page
     assert not chain.get(f"/api/v1/tokens/{token.address}")["eventsConsistent"]
-    rows = execute(chain.url, "SELECT inconsistent_since FROM v1.token_holders")
-    assert (chain.anvil.head(),) in rows
+    rows = chain.sql("SELECT inconsistent_since FROM v1.token_holders")
+    assert (chain.head,) in rows
 
 
 def doors(token, holder):
@@ -154,8 +127,8 @@ def doors(token, holder):
 @pytest.mark.parametrize(
     ("door", "make"), [("tokenbalance", far), ("tokensupply", shell), ("eth_call", backed)]
 )
-def test_what_one_door_draws_all_show(chain, door, make, postgres, template):
-    one = chain.anvil.accounts[0].lower()
+def test_what_one_door_draws_all_show(chain, door, make):
+    one = chain.accounts[0].lower()
     token, change = make(chain, one)
     chain.idle()
     change()
@@ -163,17 +136,17 @@ def test_what_one_door_draws_all_show(chain, door, make, postgres, template):
     path = f"/api/v1/tokens/{token.address}/holders"
     assert chain.get(path)["holders"][0]["balance"] != str(chain.balance(token, one))
     assert chain.get(doors(token, one)[door])["result"]
-    assert chain.since(token) == chain.anvil.head()
+    assert chain.since(token) == chain.head
     fixed_prices.price(chain.client, PRICES._replace(tokens={token.address.lower(): Decimal(2)}))
     shown_everywhere(chain, token, one)
-    next_day(chain.anvil)  # as of whose first block it is read again
+    chain.next_day()  # as of whose first block it is read again
     chain.read()
     assert chain.since(token) is not None
-    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
+    chain.is_as_fresh()
 
 
 def test_an_honest_token_stays_unmarked_by_what_doors_draw(chain):
-    one, two = (account.lower() for account in chain.anvil.accounts[:2])
+    one, two = (account.lower() for account in chain.accounts[:2])
     coin = chain.coin()
     chain.do(coin, "transfer", two, 100)
     chain.read()
@@ -181,7 +154,7 @@ def test_an_honest_token_stays_unmarked_by_what_doors_draw(chain):
     for holder in (one, two, f"0x{7:040x}"):
         for request in doors(coin, holder).values():
             chain.get(request)
-        first = chain.anvil.head() - 1
+        first = chain.head - 1
         assert chain.get(f"{path}&address={holder}&blockno={first}")["status"] == "1"
     assert chain.since(coin) is None
     # The node has a block more than is indexed: what it answers there is no contradiction.
@@ -193,7 +166,7 @@ def test_an_honest_token_stays_unmarked_by_what_doors_draw(chain):
 
 
 def test_an_owner_that_differs_marks_its_token(chain):
-    one, two = (account.lower() for account in chain.anvil.accounts[:2])
+    one, two = (account.lower() for account in chain.accounts[:2])
     ledger = chain.make("Ledger")
     deeds = chain.make("Deeds", ledger.address, one)
     chain.idle()
@@ -203,7 +176,7 @@ def test_an_owner_that_differs_marks_its_token(chain):
     assert chain.get(f"{api}/items/1")["owner"] == one
     call = deeds.data("ownerOf", 1)
     chain.get(f"/api?module=proxy&action=eth_call&to={deeds.address}&data={call}&tag=latest")
-    assert chain.since(deeds) == chain.anvil.head()
+    assert chain.since(deeds) == chain.head
     assert chain.get(f"{api}/items/1")["owner"] == two
     assert chain.get(f"{api}/items")["items"][0]["owner"] == two
     assert chain.get(f"/api/v2/tokens/{deeds.address}/instances/1")["owner"]["hash"].lower() == two
@@ -211,7 +184,7 @@ def test_an_owner_that_differs_marks_its_token(chain):
 
 def made_unnamed(chain):
     """Tokens, each with who holds most of it though no sum says so, and another holder."""
-    one, two, three = (account.lower() for account in chain.anvil.accounts[:3])
+    one, two, three = (account.lower() for account in chain.accounts[:3])
     aave = chain.make("AToken")
     chain.do(aave, "supply", 100 * COIN)
     chain.anvil.call("evm_increaseTime", 3600)
@@ -231,7 +204,7 @@ def held_by(chain, token, holder):
     """The balance of a token on the holder's own page, in its record and in other forms."""
     records = chain.get(f"/api/v1/addresses/{holder}/tokens")["tokens"]
     [record] = [r for r in records if r["tokenAddress"] == token.address.lower()]
-    assert f'value="{record["balance"]}"' in chain.text(f"/address/{holder}?tab=tokens")
+    assert f'value="{record["balance"]}"' in chain.get(f"/address/{holder}?tab=tokens")
     items = chain.get(f"/api/v2/addresses/{holder}/token-balances")
     values = {item["token"]["address_hash"].lower(): item["value"] for item in items}
     assert values[token.address.lower()] == record["balance"]
@@ -250,12 +223,12 @@ def test_holders_whom_no_sum_names_are_listed_and_have_it_on_their_pages(logged)
 
 def test_which_part_the_listed_holders_have_is_said(chain):
     """Without rows of logs nothing names the largest holder, until a door draws what it has."""
-    three = chain.anvil.accounts[2].lower()
+    three = chain.accounts[2].lower()
     _, (token, _), _ = made_unnamed(chain)
     record = chain.get(f"/api/v1/tokens/{token.address}")
     assert (record["rankedHolders"], record["rankedSupply"]) == (2, "1000")
     assert record["totalSupply"] == "10000"
-    page = " ".join(chain.text(f"/token/{token.address}").split())
+    page = " ".join(chain.get(f"/token/{token.address}").split())
     assert "The first 2 listed hold 10.0 % of the supply" in page
     assert chain.get(doors(token, three)["tokenbalance"])["result"] == "9000"
     assert chain.holders(token)[three] == 9000
@@ -263,13 +236,13 @@ def test_which_part_the_listed_holders_have_is_said(chain):
     assert chain.get(f"/api/v1/tokens/{token.address}")["rankedSupply"] == "10000"
 
 
-def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain, postgres, template, tmp_path):
+def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain):
     """Of tokens that nothing has used for days, with amounts as of before and after it."""
-    one = chain.anvil.accounts[0].lower()
+    one = chain.accounts[0].lower()
     first, second = chain.make("I1"), chain.make("I2")
     beacon = chain.make("Beacon", first.address)
     tokens = [chain.make("BProxy", beacon.address) for _ in range(2)]
-    tokens = [Contract(token.address, artifacts()["I1"]) for token in tokens]
+    tokens = [Contract(token.address, of_file(FILE)["I1"]) for token in tokens]
     for token in tokens:
         chain.do(token, "mint", one, 5 * 10**6)
     chain.idle()
@@ -285,42 +258,35 @@ def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain, postgres, template, 
         moved = [(r["value"], r["tokenDecimals"]) for r in chain.get(api)["transfers"]]
         assert moved == [("1000000", 6), ("5000000", 18)]
         assert chain.since(token) is None
-    is_the_same_in_whatever_way(postgres, template, chain.anvil, chain.url, tmp_path)
-    chain.anvil.reorganise(3)
-    chain.anvil.mine()
-    chain.read()
+    chain.is_the_same_in_whatever_way()
+    chain.fork(3)
     assert chain.get(f"/api/v1/tokens/{tokens[0].address}")["decimals"] == 18
-    assert digest(chain.url) == fresh_digest(postgres, template, chain.anvil)
 
 
 def test_receivers_of_a_stream_are_listed_on_the_next_day(logged):
     """At its own event the balance is still the sum of events."""
-    one, two = (account.lower() for account in logged.anvil.accounts[:2])
+    one, two = (account.lower() for account in logged.accounts[:2])
     token = logged.make("Super", one)
     logged.do(token, "flow", two, 10**18)
     logged.read()
     assert logged.since(token) is None
-    next_day(logged.anvil)
+    logged.next_day()
     logged.read()
-    assert logged.since(token) == logged.anvil.head()
+    assert logged.since(token) == logged.head
     assert set(logged.holders(token)) == {one, two}
     assert held_by(logged, token, two) == logged.balance(token, two) > 0
-    logged.anvil.reorganise(1)
-    logged.anvil.mine()
-    logged.read()
+    logged.fork(1)
     assert logged.since(token) is None
 
 
 def test_a_mark_that_a_request_made_ends_with_its_fork(chain):
-    one = chain.anvil.accounts[0].lower()
+    one = chain.accounts[0].lower()
     token, change = shell(chain, one)
     chain.idle()
     change()
     chain.read()
     chain.get(doors(token, one)["tokenbalance"])
-    assert chain.since(token) == chain.anvil.head()
-    chain.anvil.reorganise(1)
-    chain.anvil.mine(2)
-    chain.read()
+    assert chain.since(token) == chain.head
+    chain.fork(1, mined=2)
     assert chain.since(token) is None
     assert chain.holders(token) == {one: 1000}

@@ -1,25 +1,19 @@
 """Well-known designs of tokens are marked only where a balance that they answer is not the sum of
 their events, in whatever way their totalSupply() is meant."""
 
-from functools import cache
-
 import pytest
 
-from tests.extensions.test_sums_of_events import Chain
-from tests.support.anvil import Contract, creation_code
-from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.serving import ROOT
-from tests.support.solidity import SETTINGS, Artifact, compile_standard
+from tests.extensions.world import Chain
+from tests.support.anvil import Contract
+from tests.support.solidity import of_file
 
 pytestmark = pytest.mark.thorough
 
 DESIGNS = "TokenDesigns.sol"
 DEAD = "0x000000000000000000000000000000000000dead"
-MARK = "SELECT inconsistent_since FROM tokens WHERE address = %s"
 COIN = 10**18
 M, T = "mint", "transfer"
-ONE, TWO, THREE, SELF = "one", "two", "three", "itself"
+ONE, TWO, SELF = "one", "two", "itself"
 # By design: what it is created with, and calls: function, arguments, more of the transaction.
 HONEST = {
     "Plain": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
@@ -57,98 +51,68 @@ OTHERWISE = {
 }
 
 
-@cache
-def designs():
-    sources = {DESIGNS: (ROOT / "tests/support" / DESIGNS).read_text()}
-    contracts = compile_standard(sources, settings=SETTINGS)["contracts"][DESIGNS]
-    return {
-        name: Artifact(
-            name,
-            contract["abi"],
-            bytes.fromhex(contract["evm"]["bytecode"]["object"]),
-            bytes.fromhex(contract["evm"]["deployedBytecode"]["object"]),
-        )
-        for name, contract in contracts.items()
-    }
+class Designs(Chain):
+    def __init__(self, anvil, places):
+        super().__init__(anvil, places)
+        self.contracts, self.people = {}, dict(zip((ONE, TWO), anvil.accounts, strict=False))
 
+    def make(self, name, *args):
+        self.contracts[name] = self.deploy(of_file(DESIGNS)[name], *args)
 
-class Designs:
-    def __init__(self, chain):
-        self.chain, self.contracts = chain, {}
-        self.people = dict(zip((ONE, TWO, THREE), chain.anvil.accounts, strict=False))
-
-    def deploy(self, name, *args):
-        design, anvil = designs()[name], self.chain.anvil
-        sent = anvil.send(self.people[ONE], None, data=creation_code(design, *args), gas=12_000_000)
-        receipt = anvil.receipt_of(sent)
-        assert receipt["status"] == "0x1", name
-        self.contracts[name] = Contract(receipt["contractAddress"], design)
-        return self.contracts[name]
-
-    def do(self, name, act, **fields):
-        contract, (function, *args) = self.contracts[name], act
+    def act(self, name, function, *args, **fields):
+        contract = self.contracts[name]
         if args and isinstance(args[-1], dict):
-            fields = args.pop()
+            *args, fields = args
         addresses = {**self.people, SELF: contract.address}
-        args = [addresses.get(arg, arg) if isinstance(arg, str) else arg for arg in args]
-        return self.chain.do(contract, function, *args, gas=3_000_000, **fields)
+        return self.do(contract, function, *(addresses.get(arg, arg) for arg in args), **fields)
 
     def mark(self, name):
-        [(since,)] = execute(self.chain.url, MARK, bytes.fromhex(self.contracts[name].address[2:]))
-        return since
+        return self.since(self.contracts[name])
 
 
 @pytest.fixture
-def made(anvil, database_url):
-    with Indexing(database_url, anvil.url) as indexing:
-        made = Designs(Chain(anvil, indexing, database_url, indexing.client()))
-        deploy_honest(made)
+def made(anvil, places):
+    with Designs(anvil, places) as made:
+        for name, (of, *acts) in HONEST.items():
+            made.make(name, *(made.contracts[other].address for other in of))
+            for other in of:
+                made.act(other, M, ONE, 500)
+                made.act(other, "approve", made.contracts[name].address, 500)
+            for act in acts:
+                made.act(name, *act)
         yield made
 
 
-def deploy_honest(made):
-    for name, (of, *acts) in HONEST.items():
-        made.deploy(name, *(made.contracts[other].address for other in of))
-        for other in of:
-            made.do(other, (M, ONE, 500))
-            made.do(other, ("approve", made.contracts[name].address, 500))
-        for act in acts:
-            made.do(name, act)
-
-
 def test_no_honest_design_is_marked(made):
-    chain, one = made.chain, made.people[ONE]
-    made.contracts["Mirror"] = Contract(
-        chain.anvil.read(made.contracts["Dn404"], "mirrorERC721"), designs()["Mirror"]
-    )
-    chain.read()
+    mirror = made.anvil.read(made.contracts["Dn404"], "mirrorERC721")
+    made.contracts["Mirror"] = Contract(mirror, of_file(DESIGNS)["Mirror"])
+    made.read()
     for name, contract in made.contracts.items():
         api = f"/api/v1/tokens/{contract.address}"
-        record = chain.get(api)
+        record = made.get(api)
         assert (made.mark(name), record["eventsConsistent"]) == (None, True), name
         assert "inconsistentSince" not in record, name
-        assert "not the sums" not in chain.text(f"/token/{contract.address}"), name
-        held = sum(int(r["balance"]) for r in chain.get(f"{api}/holders")["holders"])
+        assert "not the sums" not in made.get(f"/token/{contract.address}"), name
+        held = sum(int(r["balance"]) for r in made.get(f"{api}/holders")["holders"])
         assert record["heldSupply"] == str(held), name
-        history = f"/api/v1/addresses/{one}/history?token={contract.address}"
-        assert chain.get(history)["complete"], name
-    sized = chain.get(f"/api/v1/tokens/{made.contracts['Sized'].address}")
+        history = f"/api/v1/addresses/{made.me}/history?token={contract.address}"
+        assert made.get(history)["complete"], name
+    sized = made.get(f"/api/v1/tokens/{made.contracts['Sized'].address}")
     assert (sized["totalSupply"], sized["heldSupply"]) == ("10000", "1")
-    page = chain.text(f"/token/{made.contracts['Sized'].address}")
+    page = made.get(f"/token/{made.contracts['Sized'].address}")
     assert "10,000" in page and "holders have" in page
 
 
 def test_a_design_whose_balances_change_without_events_is_marked_while_they_differ(made):
-    chain = made.chain
-    made.deploy("DSToken")
-    chain.read()
+    made.make("DSToken")
+    made.read()
     for name, acts in OTHERWISE.items():
         assert name == "DSToken" or made.mark(name) is None
         for act in acts:
-            last = made.do(name, act)
-        chain.read()
+            last = made.act(name, *act)
+        made.read()
         assert made.mark(name) == last, name
-    made.do("Ample", ("rebase", 10**12))
-    chain.read()
+    made.act("Ample", "rebase", 10**12)
+    made.read()
     assert made.mark("Ample") is None
-    assert chain.get(f"/api/v1/tokens/{made.contracts['Ample'].address}")["eventsConsistent"]
+    assert made.get(f"/api/v1/tokens/{made.contracts['Ample'].address}")["eventsConsistent"]

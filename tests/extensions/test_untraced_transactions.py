@@ -6,13 +6,12 @@ from types import SimpleNamespace
 import pytest
 
 from scan.extensions.backfill.tests.test_traces import fill
-from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.extensions.world import World
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
-from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.thorough
 
@@ -66,38 +65,35 @@ FORMS = ["entry", *(pytest.param(form, marks=pytest.mark.long) for form in ("blo
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_others_transfers_are_known_in_every_door_and_way(
-    paying, database_url, postgres, template, tmp_path, form
-):
+def test_others_transfers_are_known_in_every_door_and_way(paying, places, form):
     anvil, block = paying
     first, untraced, last, plain = block["transactions"]
     with FaultyNode(anvil.url) as node:
         node.fault = one_untraced(form, block, untraced)
-        served = SimpleNamespace(url=node.url, call=anvil.call, head=anvil.head)
-        with Indexing(database_url, node.url, until=3) as indexing:
-            client = indexing.client()
+        with World(anvil, places, node.url) as world:
+            world.read()
+            action = "/api?module=account&action=txlistinternal&txhash="
             for hash_, rows in ((first, 1), (last, 1), (plain, 0)):
-                body = client.get(f"/api/v1/transactions/{hash_}/internal").get_json()
+                body = world.get(f"/api/v1/transactions/{hash_}/internal")
                 assert len(body["internalTransfers"]) == rows
-                of_v2 = client.get(f"/api/v2/transactions/{hash_}/internal-transactions").get_json()
+                of_v2 = world.get(f"/api/v2/transactions/{hash_}/internal-transactions")
                 assert len(of_v2["items"]) == rows
-                action = f"/api?module=account&action=txlistinternal&txhash={hash_}"
-                assert len(client.get(action).get_json()["result"] or []) == rows
-            answer = client.get(f"/api/v1/transactions/{untraced}/internal")
+                assert len(world.get(action + hash_)["result"] or []) == rows
+            answer = world.client.get(f"/api/v1/transactions/{untraced}/internal")
             assert answer.status_code == 404 and "without traces" in answer.get_json()["error"]
-            action = f"/api?module=account&action=txlistinternal&txhash={untraced}"
-            assert "node gave no traces" in client.get(action).get_json()["result"]
-            body = client.get("/api/v1/internal-transfers").get_json()
+            assert "node gave no traces" in world.get(action + untraced)["result"]
+            body = world.get("/api/v1/internal-transfers")
             assert [row["transactionHash"] for row in body["internalTransfers"]] == [last, first]
             assert body["untracedBlocks"] == 1
-            assert "internalTransferCount" not in client.get("/api/v1/blocks/2").get_json()
-            history = client.get(f"/api/v1/addresses/{PAID}/history").get_json()
+            assert "internalTransferCount" not in world.get("/api/v1/blocks/2")
+            history = world.get(f"/api/v1/addresses/{PAID}/history")
             assert (history["complete"], history["reason"]) == (False, "untraced_blocks")
-            assert 'id="internal"' in client.get(f"/tx/{first}").text
-            assert 'id="internal"' not in client.get(f"/tx/{untraced}").text
-        assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
-        is_the_same_in_whatever_way(postgres, template, served, database_url, tmp_path)
-    assert run(Indexing(database_url, anvil.url).settings, node=True) == EXACT
-    fill(database_url, anvil.url)
-    Indexing(database_url, anvil.url).run_until(3)
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+            assert 'id="internal"' in world.get(f"/tx/{first}")
+            assert 'id="internal"' not in world.get(f"/tx/{untraced}")
+        assert world.audit() == world.audit(node=True) == EXACT
+        served = SimpleNamespace(url=node.url, call=anvil.call, head=anvil.head)
+        world.is_the_same_in_whatever_way(served)
+    assert run(Indexing(world.url, anvil.url).settings, node=True) == EXACT
+    fill(world.url, anvil.url)
+    Indexing(world.url, anvil.url).run_until(3)
+    world.is_as_fresh()

@@ -55,6 +55,16 @@ def _built(evm_version):
     sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
     if evm_version != SETTINGS["evmVersion"]:  # what older nodes are tested with
         sources = {name: sources[name] for name in FOR_OLDER_NODES}
+    return _artifacts(sources, evm_version)
+
+
+@cache
+def of_file(name):
+    """The contracts of a file beside these modules, by name."""
+    return _artifacts({name: (SUPPORT / name).read_text()}, SETTINGS["evmVersion"])
+
+
+def _artifacts(sources, evm_version):
     output = compile_standard(sources, settings={**SETTINGS, "evmVersion": evm_version})
     return {
         name: Artifact(name, contract["abi"], *_codes(contract["evm"]))
