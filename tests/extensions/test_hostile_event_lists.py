@@ -17,42 +17,21 @@ from tests.support.serving import wait_until
 pytestmark = pytest.mark.thorough
 
 ADDRESS = "0x" + "ab" * 20
-NAMES = [
-    "limit",
-    "blockFrom",
-    "arg.x",
-    "x",
-    "xMin",
-    "_owner",
-    "",
-    "<b>",
-    '"; DROP TABLE logs --',
-    "x",
-]
+NAMES = [*"limit blockFrom arg.x x xMin _owner".split(), "", "<b>", '"; DROP TABLE logs --', "x"]
+
+
+def event(name, *inputs):
+    """The entry of an ABI with inputs of (name, type, whether it is indexed)."""
+    keys = ("name", "type", "indexed")
+    inputs = [dict(zip(keys, (*of, False), strict=False)) for of in inputs]
+    return {"type": "event", "name": name, "inputs": inputs}
+
+
 ABI = [
-    {
-        "type": "event",
-        "name": "Named",
-        "inputs": [{"name": name, "type": "uint256", "indexed": False} for name in NAMES],
-    },
-    {
-        "type": "event",
-        "name": "<script>",
-        "inputs": [{"name": "a", "type": "bytes", "indexed": False}],
-    },
-    {
-        "type": "event",
-        "name": "Plain",
-        "inputs": [{"name": "amount", "type": "uint256", "indexed": False}],
-    },
-    {
-        "type": "event",
-        "name": "Large",
-        "inputs": [
-            {"name": "list", "type": "uint256[]", "indexed": False},
-            {"name": "amount", "type": "uint256", "indexed": False},
-        ],
-    },
+    event("Named", *((name, "uint256") for name in NAMES)),
+    event("<script>", ("a", "bytes")),
+    event("Plain", ("amount", "uint256")),
+    event("Large", ("list", "uint256[]"), ("amount", "uint256")),
 ]
 LARGE_LOGS, LARGE_BYTES = 400, 32_000  # each
 PATH = f"/api/v1/contracts/{ADDRESS}/events"
@@ -98,29 +77,18 @@ REFUSED = [
 
 
 @pytest.fixture(scope="module")
-def service_url(postgres, template):
-    with postgres.cloned(template) as url:
-        yield url
-
-
-@pytest.fixture(scope="module")
-def client(service_url):
-    url = service_url
+def client(shared_database_url):
+    url = shared_database_url
     with Anvil() as anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())
         connection, followed = following(url)
         with connection:
-            typed = [{"name": n, "type": t, "indexed": is_topic} for n, t, is_topic, _ in TYPED]
-            abi = [*ABI, {"type": "event", "name": "Typed", "inputs": typed}]
+            abi = [*ABI, event("Typed", *(of[:3] for of in TYPED))]
             followed.add(bytes.fromhex(ADDRESS[2:]), "hostile", json.dumps(abi))
             followed.make_views()
-        insert(url, f"Named({','.join(['uint256'] * len(NAMES))})", 3, word_count=len(NAMES))
-        insert(url, "<script>(bytes)", 5, large=True)
-        insert(url, "Plain(uint256)", MAX_COMPARED + 10)
-        insert_typed(url)
-        insert_large(url)
+        insert_all(url)
         decode_all(url)
         yield client_over(url)
 
@@ -132,58 +100,37 @@ def decode_all(url):
             pass
 
 
-def insert(url, signature, rows, word_count=1, *, large=False):
-    """Logs of one block, whose words are their indexes; large ones exceed the bytes of a page."""
+def insert(url, first, rows, signature, data, *values, topics=(None, None, None)):
+    """Logs of one block, by their indexes, with what an expression of PostgreSQL gives for each."""
     execute(
         url,
-        "INSERT INTO contract_events"
-        " SELECT (1::bigint << 20) + n.base + i, 1, 0, (n.base + i)::integer, %s, %s,"
-        " NULL, NULL, NULL, CASE WHEN %s THEN decode(lpad('20', 64, '0') || lpad('f0000', 64, '0')"
-        " || repeat('ab', 983040), 'hex')"
-        " ELSE decode(repeat(lpad(to_hex(i), 64, '0'), %s), 'hex') END"
-        " FROM (SELECT coalesce(max(log_index), 0) + 1 AS base FROM contract_events)"
-        " AS n, generate_series(0, %s) AS i",
-        bytes.fromhex(ADDRESS[2:]),
-        keccak(text=signature),
-        large,
-        word_count,
-        rows - 1,
+        "INSERT INTO contract_events SELECT (1::bigint << 20) + n, 1, 0, n, %s, %s, %s, %s, %s,"  # noqa: S608
+        f" {data} FROM generate_series(%s, %s) AS n",
+        *(bytes.fromhex(ADDRESS[2:]), keccak(text=signature), *topics, *values),
+        *(first, first + rows - 1),
     )
 
 
-def insert_large(url):
-    """Logs of one block, with numbers that decoding makes the most of."""
-    words = LARGE_BYTES // 32
+def insert_all(url):
+    """Large ones exceed the bytes of a page, or decoding makes the most of them."""
+    words = "decode(repeat(lpad(to_hex(n - %s), 64, '0'), %s), 'hex')"
+    insert(
+        url, 10_000, 3, f"Named({','.join(['uint256'] * len(NAMES))})", words, 10_000, len(NAMES)
+    )
+    insert(url, 20_000, 5, "<script>(bytes)", "%s", encode(["bytes"], [b"\xab" * 983_040]))
+    insert(url, 30_000, MAX_COMPARED + 10, "Plain(uint256)", words, 30_000, 1)
     for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
-        execute(
-            url,
-            "INSERT INTO contract_events SELECT (1::bigint << 20) + n, 1, 0, n, %s, %s,"
-            " NULL, NULL, NULL, %s FROM generate_series(%s, %s) AS n",
-            bytes.fromhex(ADDRESS[2:]),
-            keccak(text="Large(uint256[],uint256)"),
-            encode(["uint256[]", "uint256"], [[2**255] * words, amount]),
-            500_000 + first,
-            500_000 + first + count - 1,
-        )
-
-
-def insert_typed(url):
-    """The log of TYPED."""
+        data = encode(["uint256[]", "uint256"], [[2**255] * (LARGE_BYTES // 32), amount])
+        insert(url, 500_000 + first, count, "Large(uint256[],uint256)", "%s", data)
     plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
     topics = [
         keccak(text=value) if type_ == "string" else encode([type_], [value])
         for _, type_, is_topic, value in TYPED
         if is_topic
     ]
-    execute(
-        url,
-        "INSERT INTO contract_events"
-        " VALUES ((1::bigint << 20) + 1000000, 1, 0, 1000000, %s, %s, %s, %s, %s, %s)",
-        bytes.fromhex(ADDRESS[2:]),
-        keccak(text=f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"),
-        *topics,
-        encode(*([*of] for of in zip(*plain, strict=True))),
-    )
+    data = encode(*([*of] for of in zip(*plain, strict=True)))
+    signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
+    insert(url, 1_000_000, 1, signature, "%s", data, topics=topics)
 
 
 def get(client, path, **query):
@@ -275,18 +222,14 @@ def test_a_page_has_bounded_data_and_a_file_all(client):
     assert file.headers["X-Scan-Complete"] == "true"
 
 
-def test_an_abi_of_many_large_events_is_listed_up_to_its_bounds(client, service_url):
+def test_an_abi_of_many_large_events_is_listed_up_to_its_bounds(client, shared_database_url):
     """1,000 events of 90 arguments, and 1,000 of 200, which is more than an event may have."""
     abi = [
-        {
-            "type": "event",
-            "name": f"E{number}",
-            "inputs": [{"name": f"a{n}", "type": "uint256"} for n in range(90 + number % 2 * 110)],
-        }
+        event(f"E{number}", *((f"a{n}", "uint256") for n in range(90 + number % 2 * 110)))
         for number in range(1000)
     ]
     address = "0x" + "ef" * 20
-    connection, followed = following(service_url)
+    connection, followed = following(shared_database_url)
     with connection:
         followed.add(bytes.fromhex(address[2:]), "large", json.dumps(abi))
         followed.make_views()
@@ -305,13 +248,12 @@ def test_what_is_not_followed_says_how_it_would_be(client):
     assert "scan events add" in other.json["error"]
 
 
-def test_an_event_is_meant_by_its_own_name_alone(client, service_url):
+def test_an_event_is_meant_by_its_own_name_alone(client, shared_database_url):
     """Not by that of its view, which may be another event's name; and is there at once."""
     address = "0x" + "ed" * 20
     path = f"/api/v1/contracts/{address}/events"
-    inputs = [{"name": "n", "type": "uint256", "indexed": False}]
-    upper, lower = ({"type": "event", "name": n, "inputs": inputs} for n in ("Deposit", "deposit"))
-    connection, followed = following(service_url)
+    upper, lower = (event(name, ("n", "uint256")) for name in ("Deposit", "deposit"))
+    connection, followed = following(shared_database_url)
     with connection:
         for abi in ([upper], [upper, lower]):
             followed.add(bytes.fromhex(address[2:]), "named", json.dumps(abi))

@@ -19,10 +19,6 @@ FALSE_WORD = "0x" + (10**7).to_bytes(32).hex()
 REASONS = {"unavailable", "tokenUriUnavailable", "metadataUnavailable", "missing", "truncated"}
 
 
-class Lie(namedtuple("Lie", "door alters")):
-    """`alters` change the node's answers to a request of a door."""
-
-
 def says(method, change, when=lambda _call: True):
     def alter(call, answer):
         if call["method"] == method and when(call) and "result" in answer:
@@ -98,111 +94,94 @@ LOGS = {
 }
 BALANCE = says("eth_getBalance", lambda _: "0x7")
 NO_PROOF = refuses("eth_getProof")
+FALSE_SLOTS = says("eth_getStorageAt", lambda _: FALSE_WORD)
+FALSE_RESULTS = says("eth_call", lambda _: FALSE_WORD)
+FALSE_LOGS = says("eth_getLogs", in_logs(LOGS["another amount"]))
+FALSE_RECEIPTS = [says(method, in_logs(LOGS["another amount"])) for method in RECEIPTS]
+ABOVE = {
+    tag: says("eth_getBlockByNumber", number("0x7fffffff"), tagged(tag))
+    for tag in ("safe", "finalized", "latest")
+}
+
+
+def proof(change):
+    return says("eth_getProof", change)
+
+
+def trace(method, **fields):
+    return says(method, traced(lambda frame: frame.update(**fields)))
+
+
+# By name: whom it is told at a door, and what alters the node's answers.
 LIES = {
     **{
-        f"receipts: {name}": Lie("transaction", [says(m, in_logs(change)) for m in RECEIPTS])
+        f"receipts: {name}": ("transaction", *(says(m, in_logs(change)) for m in RECEIPTS))
         for name, change in LOGS.items()
     },
     **{
-        f"block's receipts: {name}": Lie("transaction", [says(RECEIPTS[0], in_logs(change))])
+        f"block's receipts: {name}": ("transaction", says(RECEIPTS[0], in_logs(change)))
         for name, change in LOGS.items()
     },
     **{
-        f"logs: {name}": Lie("logs", [says("eth_getLogs", in_logs(change))])
+        f"logs: {name}": ("logs", says("eth_getLogs", in_logs(change)))
         for name, change in LOGS.items()
     },
-    "logs of a query": Lie("query", [says("eth_getLogs", in_logs(LOGS["another amount"]))]),
-    "no logs of a block": Lie("logs of a block", [says("eth_getLogs", lambda _: [])]),
-    "false logs of a block": Lie(
-        "logs of a block", [says("eth_getLogs", in_logs(LOGS["another amount"]))]
-    ),
-    "a header of another root": Lie(
+    "logs of a query": ("query", FALSE_LOGS),
+    "no logs of a block": ("logs of a block", says("eth_getLogs", lambda _: [])),
+    "false logs of a block": ("logs of a block", FALSE_LOGS),
+    "a header of another root": (
         "transaction",
-        [
-            says("eth_getBlockByHash", lambda block: {**block, "receiptsRoot": FALSE_WORD}),
-            *(says(m, in_logs(LOGS["another amount"])) for m in RECEIPTS),
-        ],
+        says("eth_getBlockByHash", lambda block: {**block, "receiptsRoot": FALSE_WORD}),
+        *FALSE_RECEIPTS,
     ),
-    "no receipts of a block": Lie(
-        "transaction", [refuses(RECEIPTS[0]), says(RECEIPTS[1], in_logs(LOGS["another amount"]))]
-    ),
-    "nothing is final": Lie(
-        "finality", [says("eth_getBlockByNumber", lambda _: None, tagged("finalized"))]
-    ),
-    "final above the head": Lie(
-        "finality", [says("eth_getBlockByNumber", number("0x7fffffff"), tagged("finalized"))]
-    ),
-    "final, all above the head": Lie(
+    "no receipts of a block": ("transaction", refuses(RECEIPTS[0]), FALSE_RECEIPTS[1]),
+    "nothing is final": (
         "finality",
-        [
-            says("eth_getBlockByNumber", number("0x7fffffff"), tagged(tag))
-            for tag in ("safe", "finalized", "latest")
-        ],
+        says("eth_getBlockByNumber", lambda _: None, tagged("finalized")),
     ),
-    "final on another chain": Lie(
+    "final above the head": ("finality", ABOVE["finalized"]),
+    "final, all above the head": ("finality", *ABOVE.values()),
+    "final on another chain": (
         "finality",
-        [says("eth_getBlockByNumber", lambda b: {**b, "hash": FALSE_WORD}, tagged("safe"))],
+        says("eth_getBlockByNumber", lambda b: {**b, "hash": FALSE_WORD}, tagged("safe")),
     ),
-    "a transaction that is final": Lie(
-        "transaction",
-        [
-            says("eth_getBlockByNumber", number("0x7fffffff"), tagged(tag))
-            for tag in ("safe", "finalized", "latest")
-        ],
-    ),
-    "slots": Lie("storage", [NO_PROOF, says("eth_getStorageAt", lambda _: FALSE_WORD)]),
-    "a slot": Lie("variable", [NO_PROOF, says("eth_getStorageAt", lambda _: FALSE_WORD)]),
-    "slots beside proofs": Lie("storage", [says("eth_getStorageAt", lambda _: FALSE_WORD)]),
-    "values beside proofs": Lie(
-        "storage", [says("eth_getProof", in_proof(lambda slot: slot.update(value="0x7")))]
-    ),
-    "proofs of other slots": Lie(
+    "a transaction that is final": ("transaction", *ABOVE.values()),
+    "slots": ("storage", NO_PROOF, FALSE_SLOTS),
+    "a slot": ("variable", NO_PROOF, FALSE_SLOTS),
+    "slots beside proofs": ("storage", FALSE_SLOTS),
+    "values beside proofs": ("storage", proof(in_proof(lambda slot: slot.update(value="0x7")))),
+    "proofs of other slots": (
         "storage",
-        [
-            says("eth_getProof", lambda p: {**p, "storageProof": p["storageProof"][::-1]}),
-            says("eth_getStorageAt", lambda _: FALSE_WORD),
-        ],
+        proof(lambda p: {**p, "storageProof": p["storageProof"][::-1]}),
+        FALSE_SLOTS,
     ),
-    "proofs without nodes": Lie(
+    "proofs without nodes": (
         "storage",
-        [
-            says("eth_getProof", in_proof(lambda slot: slot.update(proof=[]))),
-            says("eth_getStorageAt", lambda _: "0x0"),
-        ],
+        proof(in_proof(lambda slot: slot.update(proof=[]))),
+        says("eth_getStorageAt", lambda _: "0x0"),
     ),
-    "a proof of another account": Lie(
-        "proof", [says("eth_getProof", lambda p: {**p, "accountProof": []})]
-    ),
-    "balance beside the proof": Lie(
-        "proof", [says("eth_getProof", lambda p: {**p, "balance": "0x7"})]
-    ),
-    "values": Lie("values", [says("eth_call", lambda _: FALSE_WORD)]),
-    "no values": Lie("values", [says("eth_call", lambda _: "0x")]),
-    "a result": Lie("call", [says("eth_call", lambda _: FALSE_WORD)]),
-    "a URI": Lie("item", [says("eth_call", lambda text: text.replace("74727565", "6c696573"))]),
-    "no URI": Lie("item", [says("eth_call", lambda _: "0x" + 64 * "0")]),
-    "what a call would do": Lie(
+    "a proof of another account": ("proof", proof(lambda p: {**p, "accountProof": []})),
+    "balance beside the proof": ("proof", proof(lambda p: {**p, "balance": "0x7"})),
+    "values": ("values", FALSE_RESULTS),
+    "no values": ("values", says("eth_call", lambda _: "0x")),
+    "a result": ("call", FALSE_RESULTS),
+    "a URI": ("item", says("eth_call", lambda text: text.replace("74727565", "6c696573"))),
+    "no URI": ("item", says("eth_call", lambda _: "0x" + 64 * "0")),
+    "what a call would do": (
         "simulate",
-        [says("debug_traceCall", traced(lambda f: f.update(output=FALSE_WORD, gasUsed="0x7")))],
+        trace("debug_traceCall", output=FALSE_WORD, gasUsed="0x7"),
     ),
-    "that a call fails": Lie(
-        "simulate",
-        [says("debug_traceCall", traced(lambda f: f.update(error="execution reverted")))],
-    ),
-    "an empty pool": Lie(
+    "that a call fails": ("simulate", trace("debug_traceCall", error="execution reverted")),
+    "an empty pool": (
         "pending",
-        [
-            says(m, lambda _: {"pending": {}, "queued": {}})
-            for m in ("txpool_contentFrom", "txpool_content")
-        ],
+        says("txpool_contentFrom", lambda _: {"pending": {}, "queued": {}}),
+        says("txpool_content", lambda _: {"pending": {}, "queued": {}}),
     ),
-    "a balance": Lie("address", [BALANCE]),
-    "code": Lie("address", [says("eth_getCode", lambda _: "0x00")]),
-    "a history": Lie("history", [BALANCE]),
-    "balances of the coin": Lie("balances", [BALANCE]),
-    "calls": Lie(
-        "trace", [says("debug_traceTransaction", traced(lambda f: f.update(output="0x77")))]
-    ),
+    "a balance": ("address", BALANCE),
+    "code": ("address", says("eth_getCode", lambda _: "0x00")),
+    "a history": ("history", BALANCE),
+    "balances of the coin": ("balances", BALANCE),
+    "calls": ("trace", trace("debug_traceTransaction", output="0x77")),
 }
 
 
@@ -264,6 +243,10 @@ def chain(explorer):
     return Chain(explorer, contract, sender, moved, head)
 
 
+def telling(alters):
+    return altering(lambda *of_call: [alter(*of_call) for alter in alters])
+
+
 def answer_of(client, path):
     return client.get(path) if isinstance(path, str) else client.post(path[0], json=path[1])
 
@@ -300,16 +283,13 @@ def false_fields(true, shown, names=frozenset(), at=""):
 def test_no_lie_is_shown_without_a_mark(chain, truth):
     """Each lie is refused, is not shown since there is a proof, or is named."""
     paths, answers = chain.paths(), {}
-    for name, lie in LIES.items():
-        with behind(chain.explorer.settings) as (client, node):
-            node.fault = altering(
-                lambda *of_call, lie=lie: [alter(*of_call) for alter in lie.alters]
-            )
-            answers[name] = answer_of(client, paths[lie.door])
+    for name, (door, *alters) in LIES.items():
+        with behind(chain.explorer.settings, telling(alters)) as (client, _):
+            answers[name] = answer_of(client, paths[door])
     refused = {name: answer for name, answer in answers.items() if answer.status_code >= 400}
     assert {answer.status_code for answer in refused.values()} <= {404, 422, 502, 503}
     fields = {
-        name: dict(false_fields(truth[LIES[name].door], answers[name].json))
+        name: dict(false_fields(truth[LIES[name][0]], answers[name].json))
         for name in answers.keys() - refused
     }
     unmarked = [(name, at) for name, shown in fields.items() for at in shown if not shown[at]]
@@ -328,10 +308,8 @@ def test_nothing_that_is_proven_is_called_unproven(truth):
 @pytest.mark.thorough
 def test_pages_name_what_the_node_says_once(chain):
     for door, (path, name) in chain.pages().items():
-        lies = [lie for lie in LIES.values() if lie.door == door]
-        with behind(chain.explorer.settings) as (client, node):
-            alters = [alter for lie in lies[:1] for alter in lie.alters]
-            node.fault = altering(lambda *of_call, alters=alters: [a(*of_call) for a in alters])
+        [_, *alters] = next((lie for lie in LIES.values() if lie[0] == door), (door,))
+        with behind(chain.explorer.settings, telling(alters)) as (client, _):
             page = client.get(path)
         assert page.status_code == 200, path
         last = page.text.partition("Reported by the node, and not proven: ")[2].partition(". ")[0]
