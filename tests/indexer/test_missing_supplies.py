@@ -4,29 +4,26 @@ import pytest
 
 from scan.indexer.contract_state import ContractFindings, NewToken
 from scan.indexer.writer import copy_contracts
-from tests.support.auditing import EXACT, run
+from tests.support.auditing import EXACT
 from tests.support.database import execute
-from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
-from tests.support.table_digest import digest, fresh_digest
 
 
-def supplies(indexing):
+def supplies(world):
     """By token, in each of the places that show it."""
-    client = indexing.client()
-    shown = {t["address"]: t["totalSupply"] for t in client.get("/api/v1/tokens").json["tokens"]}
+    shown = {t["address"]: t["totalSupply"] for t in world.get("/api/v1/tokens")["tokens"]}
     for token, supply in shown.items():
-        assert client.get(f"/api/v1/tokens/{token}").json["totalSupply"] == supply
+        assert world.get(f"/api/v1/tokens/{token}")["totalSupply"] == supply
         form = f"/api?module=token&action=tokeninfo&contractaddress={token}"
-        assert client.get(form).json["result"][0]["totalSupply"] == supply
+        assert world.get(form)["result"][0]["totalSupply"] == supply
         form = f"/api?module=stats&action=tokensupply&contractaddress={token}"
-        assert client.get(form).json["result"] == supply
+        assert world.get(form)["result"] == supply
     return shown
 
 
 @pytest.mark.thorough
-def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url, anvil):
-    stage = Stage(anvil)
+def test_a_missing_supply_is_what_holders_hold(world):
+    stage = Stage(world.anvil)
     one, two = stage.people[1], stage.people[2]
     keepers = stage.deploy("keepers", "Collectible", "Lantern Keepers", "LAMP").address
     forge = stage.deploy("forge", "Items", "Forge and Field", "FORGE").address
@@ -36,25 +33,22 @@ def test_a_missing_supply_is_what_holders_hold(postgres, template, database_url,
     stage.do(0, "forge", "mintBatch", two, [7, 8], [50, 5])
     stage.do(1, "Kitties", "mint", one, 5)
     stage.mine()
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        assert supplies(indexing) == {keepers: "4", forge: "55", kitties: "1"}
-        stage.do(1, "keepers", "transferFrom", one, two, 1)
-        stage.mine()
-        stage.do(1, "keepers", "burn", 3)
-        stage.do(2, "forge", "burn", two, 7, 30)
-        stage.mine()
-        indexing.wait_for(anvil.head())
-        assert supplies(indexing) == {keepers: "3", forge: "25", kitties: "1"}
-        assert run(indexing.settings) == EXACT
-        anvil.call("anvil_setCoinbase", stage.people[5])
-        anvil.reorganise(1)
-        anvil.mine()
-        indexing.wait_for(anvil.head())
-        assert supplies(indexing) == {keepers: "4", forge: "55", kitties: "1"}
-        assert run(indexing.settings) == EXACT
-        assert digest(database_url) == fresh_digest(postgres, template, anvil)
-        execute(database_url, "UPDATE tokens SET held_supply = 9")
-        assert run(indexing.settings) != EXACT
+    world.read()
+    assert supplies(world) == {keepers: "4", forge: "55", kitties: "1"}
+    stage.do(1, "keepers", "transferFrom", one, two, 1)
+    stage.mine()
+    stage.do(1, "keepers", "burn", 3)
+    stage.do(2, "forge", "burn", two, 7, 30)
+    stage.mine()
+    world.read()
+    assert supplies(world) == {keepers: "3", forge: "25", kitties: "1"}
+    assert world.audit() == EXACT
+    world.anvil.call("anvil_setCoinbase", stage.people[5])
+    world.fork(1)
+    assert supplies(world) == {keepers: "4", forge: "55", kitties: "1"}
+    assert world.audit() == EXACT
+    world.sql("UPDATE tokens SET held_supply = 9")
+    assert world.audit() != EXACT
 
 
 # Type, what totalSupply() returned, and the block at which the token was read, if it was.
@@ -79,40 +73,31 @@ def test_a_supply_is_missing_that_nothing_has_returned(
     assert rows == [(is_missing, supply or 0)]
 
 
-def test_an_item_taken_back_has_the_last_of_its_earlier_owners(database_url, anvil):
-    first, second, third = anvil.accounts[:3]
-    keepers = anvil.deploy(first, "Collectible", "Lantern Keepers", "LAMP")
-    anvil.transact(first, keepers, "mint", first, 1)
-    anvil.mine()
-    anvil.transact(first, keepers, "transferFrom", first, second, 1)
-    anvil.transact(first, keepers, "mint", first, 2)
-    anvil.mine()
-    anvil.transact(second, keepers, "transferFrom", second, third, 1)
-    anvil.transact(first, keepers, "mint", first, 3)
-    anvil.mine()
-    with Indexing(database_url, anvil.url) as indexing:
-        client = indexing.client()
-        for owners in ([third, first, first], [second, first]):
-            indexing.wait_for(anvil.head())
-            items = client.get(f"/api/v1/tokens/{keepers.address}/items").json["items"]
-            by_id = {item["tokenId"]: item["owner"] for item in items}
-            assert by_id == {str(i): owner.lower() for i, owner in enumerate(owners, 1)}
-            anvil.reorganise(1)
-            anvil.mine()
+def test_an_item_taken_back_has_the_last_of_its_earlier_owners(world):
+    keepers = world.deploy("Collectible", "Lantern Keepers", "LAMP")
+    first, second, third = world.accounts[:3]
+    world.do(keepers, "mint", first, 1)
+    world.in_one_block((keepers, "transferFrom", first, second, 1), (keepers, "mint", first, 2))
+    world.send(keepers, "transferFrom", second, third, 1, sender=1)
+    world.do(keepers, "mint", first, 3)
+    for owners in ([third, first, first], [second, first]):
+        world.read()
+        items = world.token(keepers, "/items")["items"]
+        by_id = {item["tokenId"]: item["owner"] for item in items}
+        assert by_id == {str(i): owner.lower() for i, owner in enumerate(owners, 1)}
+        world.anvil.reorganise(1)
+        world.anvil.mine()
 
 
-def test_names_of_many_bytes_are_cut(database_url, anvil):
-    stage = Stage(anvil)
+def test_names_of_many_bytes_are_cut(world):
     expected = {}
     for symbol_bytes, name_bytes in ((51, 4_097), (5_000, 70_000), (10, 300_000), (10, 600_000)):
-        coin = stage.deploy(str(name_bytes), "LongTexts", name_bytes, symbol_bytes)
-        stage.do(0, str(name_bytes), "mint", stage.people[1], 5)
-        stage.mine()
+        coin = world.deploy("LongTexts", name_bytes, symbol_bytes)
+        world.do(coin, "mint", world.you, 5)
         expected[coin.address] = (255 * "N", min(symbol_bytes, 50) * "S")
-    coin = stage.deploy("looped", "LoopedTexts")
-    stage.do(0, "looped", "mint", stage.people[1], 5)
-    stage.mine()
+    coin = world.deploy("LoopedTexts")
+    world.do(coin, "mint", world.you, 5)
     expected[coin.address] = (255 * "N", 50 * "S")
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        tokens = indexing.client().get("/api/v1/tokens").get_json()["tokens"]
+    world.read()
+    tokens = world.get("/api/v1/tokens")["tokens"]
     assert {token["address"]: (token["name"], token["symbol"]) for token in tokens} == expected
