@@ -16,6 +16,7 @@ from scan.ethereum.events import Trade
 from scan.ethereum.served_chain import BlockId as BlockId
 from scan.hex import data
 from scan.indexer.block_rows import BlockContracts, Claim
+from scan.indexer.state_reader import MOST_CALL_GAS as MOST_CALL_GAS
 from scan.indexer.state_reader import StateQuery as StateQuery
 from scan.indexer.state_reader import StateReader as StateReader
 
@@ -49,20 +50,23 @@ def is_change_due(number: int, tries: Tries | None) -> bool:
 # to a quarter of a second for it. They share it, so that the contracts that take all that they get
 # leave enough for others: name() of a proxy takes 35,000 of it.
 BLOCK_GAS = 100_000_000
-MOST_CALL_GAS, LEAST_CALL_GAS = 500_000, 60_000
+LEAST_CALL_GAS = 60_000
 TOKEN_CALLS = len(token_metadata.TOKEN_CALLS)
 CLAIM_CALLS, POOL_CALLS = 4, 5
 # The codes of a block that are read because of events: the node takes as long for them.
 MOST_CODES = 400
-CROWD = BLOCK_GAS // MOST_CALL_GAS // (TOKEN_CALLS + CLAIM_CALLS)  # contracts that share nothing
+# Contracts that share nothing, though refused calls are made again, see state_reader.
+CROWD = BLOCK_GAS // (2 * MOST_CALL_GAS) // (TOKEN_CALLS + CLAIM_CALLS)
 
 
 def shared_gas(calls: Sequence[int]) -> tuple[int, int]:
     """Return the gas of each call of a block's contracts, of which each takes so many, and how many
     contracts are called, from the first on."""
     total = sum(calls)
+    if 2 * total * MOST_CALL_GAS <= BLOCK_GAS:
+        return MOST_CALL_GAS, len(calls)
     if total * LEAST_CALL_GAS <= BLOCK_GAS:
-        return min(MOST_CALL_GAS, BLOCK_GAS // max(total, 1)), len(calls)
+        return min(MOST_CALL_GAS - 1, BLOCK_GAS // total), len(calls)
     sums = accumulate(calls)
     return LEAST_CALL_GAS, sum(1 for so_far in sums if so_far * LEAST_CALL_GAS <= BLOCK_GAS)
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import MAX_NAME, MAX_SYMBOL, NAME, SYMBOL, text
-from scan.indexer.contract_state import MOST_CALL_GAS
-from scan.indexer.state_reader import StateQuery, StateReader
+from scan.indexer.state_reader import MOST_CALL_GAS, StateQuery, StateReader
 
 AGES = "addresses", "are_found", "names_since", "symbols_since"
 MOST_DATED = 10  # tokens at once, each of whose texts takes a call or two a halving
