@@ -176,7 +176,7 @@ def detail(reader: Reader, address: bytes) -> str:
         return text
     token, page = orjson.loads(text), holders(reader, address, Window(1, 0))
     token["holderCount"] = page.total
-    if page.ranked:
+    if page.ranked and "inconsistentSince" in token:
         ranked = {"rankedHolders": page.ranked, "rankedSupply": str(page.ranked_balance)}
         token |= {**ranked, "unproven": [*token["unproven"], *ranked]}
     return orjson.dumps(token).decode()

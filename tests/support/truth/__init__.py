@@ -96,8 +96,12 @@ class Truth:
 
     def token_detail(self, token):
         """As /tokens/:address shows it."""
-        holders = {"holderCount": len(self.holders.get(token["address"], ()))}
-        return {**token, **holders, **self.token_details[token["address"]]}
+        address, balances = token["address"], self.holders.get(token["address"], {})
+        detail = {**token, "holderCount": len(balances), **self.token_details[address]}
+        if address in self.read:
+            ranked = {"rankedHolders": len(balances), "rankedSupply": str(sum(balances.values()))}
+            detail |= {**ranked, "unproven": [*detail["unproven"], *ranked]}
+        return detail
 
     def tokens_held_by(self, address):
         """As /addresses/:address/tokens lists them."""
