@@ -233,7 +233,7 @@ _DERIVED: Mapping[str, Kinds] = {
         "address block_number log_index",
         """
         read_block supply_block inconsistent_since contradicted asked_holders drawn_holders
-        name_since symbol_since dated held_supply
+        is_reported name_since symbol_since dated held_supply
         holder_count transfer_count item_transfer_count item_count
         """,
         """

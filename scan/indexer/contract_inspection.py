@@ -469,6 +469,7 @@ class ContractInspector:
                     findings.tokens.append(token)
                     # An item may have no owner in its first block: another one tells.
                     is_told = metadata.owned_beside is not None or metadata.has_amount
+                    is_told = is_told or log.token in self._state.unreadable  # read again later
                     is_open = (is_unread or not is_told) and log.shape in events.OF_A_WORD
                     if is_open and token.type == "BEP20" and not token.decimals:
                         self._reject(log.token, "type", number, findings)

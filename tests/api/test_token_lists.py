@@ -18,7 +18,8 @@ def sorted_as(text):
 
 KEYS = {
     "holders": lambda token: token["holderCount"],
-    "transfers": lambda token: token["transferCount"],
+    # Those of a marked token may be anything.
+    "transfers": lambda token: token["transferCount"] * ("inconsistentSince" not in token),
     "name": lambda token: sorted_as(token["name"]),
     "symbol": lambda token: sorted_as(token["symbol"]),
     "type": lambda token: (token["type"], token["holderCount"]),

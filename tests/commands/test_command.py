@@ -296,7 +296,7 @@ def test_a_node_that_is_wrong_for_a_moment_keeps_its_index(anvil):
     def forked(call, answer):
         if call["method"] == "hardhat_metadata" and lies[0]:
             lies[0] -= 1
-            answer["result"] = {"forkedNetwork": {"forkBlockNumber": 0}}
+            answer["result"] = {"instanceId": "0x1", "forkedNetwork": {"forkBlockNumber": 0}}
 
     with faulty_node.FaultyNode(anvil.url) as node:
         identity = read_identity(Node((node.url,)))

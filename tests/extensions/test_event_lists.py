@@ -7,6 +7,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 from random import Random
+from urllib.parse import quote
 
 import psycopg2
 import pytest
@@ -226,7 +227,8 @@ def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
             has_field = f'name="{argument["parameter"]}"' in response.text
             assert has_field is (argument["parameter"] is not None)
         for file in ("csv", "ndjson"):
-            path = f"/api/v1/contracts/{address}/events/{event['name']}?format={file}"
+            path = f"/api/v1/contracts/{address}/events/{quote(event['signature'], safe='')}"
+            path += f"?format={file}"
             assert f'href="{path}"' in response.text
 
 

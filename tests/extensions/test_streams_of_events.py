@@ -57,6 +57,7 @@ def add_webhook(url, address):
                 "direction",
                 "tokens",
                 "minimum_value",
+                "minimum_values",
                 "confirmations",
                 "maker_key",
                 "maker_user",

@@ -130,7 +130,7 @@ def test_charts_have_counts_in_units_and_fees_in_coins(days):
     }
     expected = [coins.get(name, str(newest[name])) for name in COUNTS]
     assert [value.replace(",", "") for _, value in shown] == expected
-    assert [title for title, _ in shown if ", " in title] == ["Fees, ETH", "Burnt fees, ETH"]
+    assert [title for title, _ in shown if ", " in title] == ["Fees, coin", "Burnt fees, coin"]
 
 
 def test_days_as_csv(days):

@@ -52,7 +52,8 @@ def play(node):
 def mined(postgres, template, tmp_path_factory):
     with (
         Anvil("--chain-id", "1", hardfork="homestead") as anvil,
-        faulty_node.FaultyNode(anvil.url) as node,
+        faulty_node.FaultyNode(anvil.url, faulty_node.no_development) as of_mainnet,
+        faulty_node.FaultyNode(of_mainnet.url) as node,
         kept_answers(node.url, tmp_path_factory.mktemp("answers")),
         postgres.cloned(template) as url,
     ):
