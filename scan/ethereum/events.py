@@ -87,6 +87,9 @@ SHAPES = {
 }
 
 
+Words = tuple[tuple[int, int], ...]  # (id, value) pairs; a Transfer's third word is both
+
+
 class TransferEvent(NamedTuple):
     shape: TransferShape
     transaction_index: int
@@ -94,7 +97,7 @@ class TransferEvent(NamedTuple):
     token: bytes
     from_address: bytes
     to_address: bytes
-    words: tuple[tuple[int, int], ...]  # (id, value) pairs; a Transfer's third word is both
+    words: Words
 
 
 class Transfer(NamedTuple):
@@ -152,7 +155,7 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
         return None
     topic, form = topics[0], (len(topics), len(data))
     parties: Sequence[bytes]
-    words: tuple[tuple[int, int], ...]
+    words: Words
     if topic == TRANSFER:
         if form[0] == 3 and form[1] >= 32:
             shape, parties, value = TransferShape.AMOUNT, topics[1:], data[:32]
@@ -187,9 +190,8 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
         if not 0 < last - first + 1 < 2**256:  # of which no balance could tell
             return None
     elif topic in (DEPOSIT, WITHDRAWAL) and form == (2, 32):
-        is_wrap = topic == DEPOSIT
-        shape = TransferShape.WRAP if is_wrap else TransferShape.UNWRAP
-        parties = (bytes(32), topics[1]) if is_wrap else (topics[1], bytes(32))
+        shape = TransferShape.WRAP if topic == DEPOSIT else TransferShape.UNWRAP
+        parties = (bytes(32), topics[1]) if topic == DEPOSIT else (topics[1], bytes(32))
         words = ((int.from_bytes(data), int.from_bytes(data)),)
     else:
         return None
@@ -233,31 +235,35 @@ def item_by_item(events: Sequence[TransferEvent]) -> list[TransferEvent]:
 
 
 def amounts(
-    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str, item_type: str | None
-) -> Sequence[tuple[int, int | None]]:
-    """Return (value, token id) for each moved id, and the number of items of a range that is not
-    read item by item. An event that is not of the token's standard moves nothing: beside one that
-    is, it would count twice. A BEP20 with items has both amounts and ids, which the shape tells
-    apart."""
+    shape: TransferShape, to: bytes, words: Words, token_type: str, item_type: str | None
+) -> tuple[bytes, Sequence[tuple[int, int | None]]]:
+    """Return the recipient and (value, token id) for each moved id, and the number of items of a
+    range that is not read item by item. An event that is not of the token's standard moves nothing:
+    beside one that is, it would count twice. A BEP20 with items has both amounts and ids, which the
+    shape tells apart; a BEP721 with items is one whose Transfers with three topics have the id in
+    the last of these and the recipient in data."""
     faces = (token_type, item_type)
-    if shape in _FACES and item_type != "BEP721":
-        return ()
+    if shape is TransferShape.AMOUNT and words and faces == ("BEP721", "BEP721"):
+        recipient, item = words[0][0], int.from_bytes(to)
+        return recipient.to_bytes(32)[12:], [(1, item)] if recipient < 2**160 else ()
+    if shape in _FACES and faces != ("BEP20", "BEP721"):
+        return to, ()
     if shape in WITH_AMOUNTS:
-        return [(amount, word) for word, amount in words] if WITH_AMOUNTS[shape] in faces else ()
+        return to, [(value, id_) for id_, value in words] if WITH_AMOUNTS[shape] in faces else ()
     if shape is TransferShape.RANGE:
-        return [(amount, None) for _, amount in words] if token_type == "BEP721" else ()
+        return to, [(amount, None) for _, amount in words] if token_type == "BEP721" else ()
     if token_type == "BEP721" or (item_type == "BEP721" and shape in OF_ITEMS):
-        return [(1, word) for word, _ in words]
+        return to, [(1, word) for word, _ in words]
     if token_type != "BEP20" or shape is TransferShape.ITEMS:
-        return ()
-    return [(amount, None) for _, amount in words]
+        return to, ()
+    return to, [(amount, None) for _, amount in words]
 
 
 def transfers(event: TransferEvent, token_type: str, item_type: str | None) -> Iterator[Transfer]:
     """Yield one record per moved id."""
-    moved = amounts(event.shape, event.words, token_type, item_type)
+    to, moved = amounts(event.shape, *event[5:], token_type, item_type)
     for batch_index, (value, token_id) in enumerate(moved):
-        yield Transfer(*(*event[1:3], batch_index, *event[3:6], value, token_id))
+        yield Transfer(*(*event[1:3], batch_index, *event[3:5], to, value, token_id))
 
 
 class WrapClaim(NamedTuple):
@@ -304,25 +310,35 @@ def wrap_claims(
 def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
     """Return what the Transfers of each contract in a block claim if their words are ids, by the
     log index of the first of its events: of the first id that is not burnt in the end, or that was
-    there before."""
+    there before. Where no other does, one that looks turned claims: its recipient has the form of a
+    small number, and its word that of an address."""
     firsts: dict[bytes, int] = {}
-    moved: dict[bytes, dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
+    moved: dict[tuple[bytes, bool], dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
     # An event with an id tells more than an amount, which may stand before it (ERC-404).
     for event in sorted(events, key=lambda event: event.shape is not TransferShape.ID):
         if event.shape not in CLAIMS:
-            first = firsts.get(event.token, event.log_index)
-            firsts[event.token] = min(first, event.log_index)
+            firsts[event.token] = min(firsts.get(event.token, event.log_index), event.log_index)
         if event.shape in OF_A_WORD:
-            item, items = event.words[0][0], moved[event.token]
-            sender = items[item][0] if item in items else event.from_address
-            items[item] = sender, event.to_address
+            is_turned, item, to = _claimed(event)
+            items = moved[event.token, is_turned]
+            items[item] = items.get(item, (event.from_address,))[0], to
     claims = {}
-    for token, items in moved.items():
-        owned = (ItemClaim(to, item, is_after=True) for item, (_, to) in items.items() if any(to))
-        burnt = (ItemClaim(by, item, is_after=False) for item, (by, _) in items.items() if any(by))
+    for (token, turned), items in sorted(moved.items(), key=lambda of: of[0][1], reverse=True):
+        owned = (ItemClaim(to, item, True, turned) for item, (_, to) in items.items() if any(to))
+        burnt = (ItemClaim(by, item, False, turned) for item, (by, _) in items.items() if any(by))
         if (claim := next(owned, None) or next(burnt, None)) is not None:
             claims[firsts[token]] = claim
     return claims
+
+
+def _claimed(event: TransferEvent) -> tuple[bool, int, bytes]:
+    """Return whether an event looks turned, the id and the recipient. A burn has an amount, and
+    amounts are hardly as large as addresses. A large id does not tell; one of 2**160 and above is
+    no recipient's form, so that transfer_event() has no such event."""
+    item, to = int.from_bytes(event.to_address), event.words[0][0]
+    is_id = item < 2**64 and (item > 0 or not any(event.from_address))
+    is_turned = event.shape is TransferShape.AMOUNT and (not to or 2**96 <= to < 2**160) and is_id
+    return (True, item, to.to_bytes(20)) if is_turned else (False, to, event.to_address)
 
 
 def is_of_token(
@@ -350,6 +366,12 @@ def item_type(shape: TransferShape, metadata: TokenMetadata) -> str | None:
     balanceOf(address,uint256), too, so that only an event tells an ERC-6909's face."""
     is_doubtful = metadata.item_type == "BEP6909" and shape is not TransferShape.OF_ID
     return None if is_doubtful else metadata.item_type
+
+
+def items_beside(token_type: str, shape: TransferShape, metadata: TokenMetadata) -> str | None:
+    """Return the type of a token's items as it is recorded: of a BEP20 that has items, and of a
+    BEP721 whose Transfers are turned, as amounts() reads them."""
+    return {"BEP20": item_type(shape, metadata), "BEP721": metadata.turned_type}.get(token_type)
 
 
 def has_two_faces(shape: TransferShape, metadata: TokenMetadata) -> bool:
@@ -380,9 +402,8 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     if not metadata.has_balances and metadata.item_type in WITH_AMOUNTS.values():
         return str(metadata.item_type)
     is_of_items = shape in OF_ITEMS and (items is not None or metadata.decimals == 0)
-    is_packed = shape is TransferShape.PACKED and not metadata.has_decimals
-    has_owner = metadata.owned_beside is not None
-    is_item = has_owner or is_of_items or (is_packed and not metadata.has_amount)
+    is_amount = shape is not TransferShape.PACKED or metadata.has_decimals or metadata.has_amount
+    is_item = metadata.owned_beside is not None or is_of_items or not is_amount
     return "BEP721" if is_item else "BEP20"
 
 

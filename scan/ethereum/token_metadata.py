@@ -55,12 +55,15 @@ class ItemClaim(NamedTuple):
     party: bytes
     item: int
     is_after: bool
+    is_turned: bool = False  # that the id stands in a topic and the recipient in data
 
     @property
     def calls(self) -> tuple[str, str, str]:
         """The calls that tell: the owner of the item, that of an id which nobody has, so that a
-        constant is no owner, and the party's balance."""
-        return owner_of(self.item), owner_of(self.item ^ 1 << 255), balance_of(self.party)
+        constant is no owner, and the party's balance. Of a turned one, the party is the id that
+        somebody has if the Transfer is an ordinary one."""
+        nobody = int.from_bytes(self.party) if self.is_turned else self.item ^ 1 << 255
+        return owner_of(self.item), owner_of(nobody), balance_of(self.party)
 
 
 def get_pool(family: str, token0: bytes, token1: bytes, variant: int) -> str:
@@ -93,6 +96,7 @@ class TokenMetadata(NamedTuple):
     has_functions: bool  # has returned anything
     owned_beside: int | None = None  # the balance of the party of a claim that ownerOf() confirms
     has_amount: bool = False  # the party of a claim that it denies holds as many as the id says
+    turned_type: str | None = None  # BEP721 if that claim is turned
 
 
 def eventless_type(metadata: TokenMetadata) -> str | None:
@@ -109,7 +113,7 @@ def decode_token_metadata(
 ) -> TokenMetadata:
     """Return the metadata in the results of TOKEN_CALLS, where None is a call that reverted; with
     the `answers` to a claim's calls, the first of which is of a block only besides. Where its state
-    is pruned, any owner confirms it: a later recipient."""
+    is pruned, any owner confirms it, a later recipient; one that is turned the same owner alone."""
     name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, *faces = results
     balance, owner, approval, balance_of_id = map(word, faces)
     interface = None
@@ -126,7 +130,9 @@ def decode_token_metadata(
         items = "BEP721"
     owned_beside, has_amount = None, False
     if claim is not None:
-        if not now or now == of_nobody or then not in (None, int.from_bytes(claim.party)):
+        then = now if claim.is_turned and then is None else then
+        is_other = then not in (None, int.from_bytes(claim.party))
+        if not now or (of_nobody and of_nobody in (now, claim.item)) or is_other:
             has_amount = held is not None and held >= claim.item > 1
         else:
             owned_beside, items = held or 0, items or "BEP721"
@@ -143,6 +149,7 @@ def decode_token_metadata(
         any(results) or any(answers),
         owned_beside,
         has_amount,
+        "BEP721" if claim is not None and claim.is_turned and owned_beside is not None else None,
     )
 
 

@@ -147,7 +147,8 @@ class TransferLog(NamedTuple):
     shape: events.TransferShape
     token: bytes
     log_index: int
-    words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
+    to_address: bytes = b""
+    words: events.Words = ()
     claim: Claim | None = None  # of a Deposit or Withdrawal, or a contract's first Transfer
     row: str = ""  # as transfer_row() makes it
 
@@ -387,7 +388,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
             rows.created,
             rows.changed,
             [
-                TransferLog(e.shape, e.token, e.log_index, e.words, claim, transfer_row(number, e))
+                TransferLog(e.shape, e.token, e.log_index, *e[5:], claim, transfer_row(number, e))
                 for e, claim in rows.transfers
             ],
             [
@@ -428,17 +429,17 @@ def long_characters(block: BlockRows) -> int:
 
 
 def transfer_row(number: int, transfer: events.TransferEvent | events.Transfer) -> str:
-    """Return the COPY text of TRANSFER_COLUMNS up to to_address. Written out, since a loop over
+    """Return the COPY text of TRANSFER_COLUMNS up to from_address. Written out, since a loop over
     the columns took four times as long."""
     return (
         f"{number}\t{transfer.transaction_index}\t{transfer.log_index}\t\\\\x{transfer.token.hex()}"
-        f"\t\\\\x{transfer.from_address.hex()}\t\\\\x{transfer.to_address.hex()}"
+        f"\t\\\\x{transfer.from_address.hex()}"
     )
 
 
-def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
+def transfer_line(row: str, to: bytes, batch_index: int, value: int, token_id: int | None) -> str:
     """Return the whole COPY line of a transfer, given the beginning that transfer_row() made."""
-    return f"{row}\t{transaction.line((batch_index or None, value, token_id))}"
+    return f"{row}\t\\\\x{to.hex()}\t{transaction.line((batch_index or None, value, token_id))}"
 
 
 def _events(

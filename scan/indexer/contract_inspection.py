@@ -152,9 +152,9 @@ class ContractInspector:
                 since = life.wraps_since
                 if log.shape in events.WRAPPING and (since is None or block.number < since):
                     continue
-                moves = events.amounts(log.shape, log.words, life.type, life.item_type)
+                to, moves = events.amounts(log.shape, *log[3:5], life.type, life.item_type)
                 for batch_index, (value, token_id) in enumerate(moves):
-                    line = transfer_line(log.row, batch_index, value, token_id)
+                    line = transfer_line(log.row, to, batch_index, value, token_id)
                     findings.transfers.append((block.number, line))
             for swap, row in block.swap_logs:
                 pool = self._contracts[swap.pool].pool
@@ -394,8 +394,7 @@ class ContractInspector:
     ) -> state.NewToken:
         contract = self._contracts[address]
         contract.token_type, contract.token_since = events.token_type(shape, metadata), since
-        is_fungible = contract.token_type == "BEP20"
-        contract.item_type = events.item_type(shape, metadata) if is_fungible else None
+        contract.item_type = events.items_beside(contract.token_type, shape, metadata)
         contract.has_holdings = has_holdings
         return state.NewToken(
             address,
@@ -501,11 +500,10 @@ class ContractInspector:
         contract = self._contracts[address]
         type_ = contract.token_type or ""
         shape = events.SHAPES[type_]
-        has_come_to_items = type_ == "BEP20" and contract.item_type is None
-        return address not in self._state.unreadable and (
+        return address not in self._state.unreadable and bool(
             events.token_type(shape, metadata) != type_
             or (metadata.has_functions and not contract.has_holdings)
-            or (has_come_to_items and events.item_type(shape, metadata) is not None)
+            or (contract.item_type is None and events.items_beside(type_, shape, metadata))
         )
 
     def _change_types(self, batch: Batch, findings: state.ContractFindings) -> bool:

@@ -364,7 +364,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together, by events
     has_holdings boolean NOT NULL DEFAULT true, -- false: its contract has no function of a token, so that nobody
                                     -- holds what its events say, and no list or count of tokens has it
-    item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items
+    item_type text CHECK (item_type IN ('BEP721', 'BEP1155', 'BEP6909')), -- of a BEP20 that has items, or of a
+                                   -- BEP721 whose Transfers with three topics have the recipient in data
     wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
                                    -- WETH's do; null: they do not
     ended_in bigint,               -- the block in which its contract or delegation ended, if none began since:

@@ -60,6 +60,73 @@ def test_who_owns_an_id_says_that_events_are_of_items(world):
     assert world.audit(node=True) == auditing.EXACT
 
 
+def test_a_recipient_in_data_is_read_where_owners_say_so(world):
+    me, you = world.me, world.you
+    names = (b"sboR", b"bodR", b"sbo7R", b"sboDR")
+    contracts = [world.deploy("AnyForm", letters) for letters in names]
+    shown, hashed = (world.deploy("AnyForm", b"sboR") for _ in range(2))
+    chosen = world.deploy("AnyForm", b"sbo")  # whose ids anyone may choose
+    coins = [world.deploy("AnyForm", letters) for letters in (b"sbDA", b"sbdA", b"sbcDA")]
+    dead, low, zero = (f"0x{number:040x}" for number in (0xDEAD, 1, 0))
+    large, mine = 2**100, int(me, 16)
+    for contract in contracts:
+        world.do(contract, "mint", me, 0)
+        world.in_one_block((contract, "mint", me, 500), (contract, "burn", 0))
+        world.do(contract, "mint", me, 501)
+        world.do(contract, "transfer", you, 500)
+        world.do(contract, "burn", 501)
+    for coin in coins:
+        world.in_one_block((coin, "mint", me, 9 * large), (coin, "transfer", dead, large))
+        world.do(coin, "transfer", dead, large)
+        world.do(coin, "transfer", low, large)
+        world.do(coin, "burn", large)
+    world.do(shown, "mint", me, 500)
+    world.do(shown, "mint", me, 501)
+    world.do(shown, "transfer", you, 500)
+    for owner, id_ in ((me, 1), (low, mine), (you, 11)):
+        world.do(chosen, "mint", owner, id_)
+    world.do(hashed, "mint", me, 7)
+    world.do(hashed, "mint", you, 2**159 + 7)
+    world.read()
+    moved = [(you, "500"), (zero, "501"), (me, "501")]
+    for contract in contracts:
+        assert world.token(contract)["type"] == "BEP721"
+        assert world.holders(contract) == {you: 1}
+        assert world.token(contract, "/items/500")["owner"] == you
+        records = world.token(contract, "/transfers")["transfers"]
+        tokens = [(r["toAddress"], r["tokenId"]) for r in records if r["tokenId"] in ("500", "501")]
+        assert sorted(tokens) == sorted([*moved, (me, "500")])
+    is_an_item_in_every_door(world, shown.address, you, "sboR")
+    assert world.token(hashed, f"/items/{2**159 + 7}")["owner"] == you
+    for coin in coins:
+        assert world.token(coin)["type"] == "BEP20"
+        assert world.holders(coin) == {me: 5 * large, dead: 2 * large, low: large}
+    assert world.token(chosen, f"/items/{mine}")["owner"] == low
+    assert world.holders(chosen) == {me: 1, low: 1, you: 1}
+    world.is_the_same_in_whatever_way()
+    assert world.audit(node=True) == auditing.EXACT
+    late = [world.deploy("AnyForm", letters) for letters in (b"sboR", b"sbo7R", b"sboR")]
+    for contract in late[:2]:
+        world.do(contract, "mintAndBurn", 5)
+    for contract in late:
+        world.do(contract, "mint", me, 9)
+        world.do(contract, "transfer", you, 9)
+    world.read()
+    assert [world.holders(contract) for contract in late] == [{you: 1}] * 3
+    assert {world.token(contract, "/items/9")["owner"] for contract in late} == {you}
+    world.is_the_same_in_whatever_way()
+    world.fork(2)
+    assert world.client.get(f"/api/v1/tokens/{late[2].address}").status_code == 404
+    world.do(late[2], "mint", you, 7)
+    world.read()
+    assert world.token(late[2], "/items/7")["owner"] == you
+    world.is_as_fresh()
+    call = {"from": you, "to": late[2].address, "data": late[2].data("transfer", me, 7)}
+    answer = world.client.post("/api/v1/simulate", json={"calls": [call]}).get_json()
+    [moved] = answer["calls"][0]["transfers"]
+    assert (moved["toAddress"], moved["tokenId"], moved["value"]) == (me, "7", "1")
+
+
 def test_items_of_a_range_too_large_to_be_read_are_there(world):
     me, you = world.me, world.you
     contract = world.deploy("AnyForm", b"sbo47")

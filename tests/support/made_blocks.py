@@ -183,7 +183,7 @@ def _trade(number, index, move, pool):
 def _transfer_row(number, index, move, tokens):
     recipient = move.recipient or move.sender
     transfer = events.Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
-    return transfer_line(transfer_row(number, transfer), 0, tokens, None)
+    return transfer_line(transfer_row(number, transfer), transfer.to_address, 0, tokens, None)
 
 
 @pytest.fixture

@@ -242,5 +242,5 @@ def _claim(text: str | None) -> Claim | None:
     if text is None:
         return None
     party, *claimed = json.loads(text)
-    kind = WrapClaim if len(claimed) + 1 == len(WrapClaim._fields) else ItemClaim
+    kind = ItemClaim if isinstance(claimed[1], bool) else WrapClaim
     return kind(bytes.fromhex(party), *claimed)

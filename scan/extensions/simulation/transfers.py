@@ -87,8 +87,7 @@ def _event_movements(
     item_type = None if details is None else details["itemType"]
     token, token_type = (None, None) if is_coin else (event.token, type_)
     for transfer in transfers(event, type_, item_type):
-        parties = event.from_address, event.to_address
-        record = _record(token, token_type, *parties, transfer.value)
+        record = _record(token, token_type, *transfer[4:6], transfer.value)
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
             record["tokenType"] = item_type or type_

@@ -82,7 +82,8 @@ contract AnyForm {
             ? abi.encode(from, to, word)
             : _has("2")
                 ? abi.encode(to, word)
-                : _has("4") ? bytes("") : abi.encode(word);
+                : _has("4") ? bytes("") : abi.encode(_has("R") ? uint256(uint160(to)) : word);
+        if (_has("R")) other = bytes32(word); // the recipient in data
         (bool is1, bool is2, bool is4) = (_has("1"), _has("2"), _has("4"));
         assembly {
             let start := add(data, 32)
