@@ -162,14 +162,14 @@ class InnerErrors:
         self, arguments: Iterable[abi_decoding.Argument], depth: int = 0
     ) -> list[abi_decoding.Argument]:
         """Return arguments with the errors in them."""
-        found: list[abi_decoding.Argument] = []
+        searched: list[abi_decoding.Argument] = []
         for argument in arguments:
             is_searched = depth < MAX_INNER_DEPTH and _BYTES.search(argument.type)
             listed = _bytes_in(argument) if is_searched and not argument.hashed else ()
             inside = [(at, self._error_in(of, depth)) for at, of in islice(listed, MAX_INNER)]
             errors = [(at, error) for at, error in inside if error]
-            found.append(argument._replace(errors=errors) if errors else argument)
-        return found
+            searched.append(argument._replace(errors=errors) if errors else argument)
+        return searched
 
     def within(
         self, decoded: abi_decoding.Decoded, returned: bytes = b"", depth: int = 0
@@ -178,11 +178,10 @@ class InnerErrors:
         text that was returned, at the place where it is in the bytes of that, if it is not all."""
         arguments = self.in_arguments(decoded.arguments, depth)
         text = _text_of(returned) if depth < MAX_INNER_DEPTH else b""
-        for start, end in self._parts_of(text):
+        for start, end in islice(self._parts_of(text), MAX_INNER):
             if (inner := self._error_in(text[start:end], depth)) is not None:
-                place = f"[{start}:{end - len(text) or ''}]"
-                place = "" if place == "[0:]" else place
-                arguments = [arguments[0]._replace(errors=[(place, inner)])]
+                path = f"[{start}:{end - len(text) or ''}]".removeprefix("[0:]")
+                arguments = [arguments[0]._replace(errors=[(path, inner)])]
                 break
         return decoded._replace(arguments=arguments)
 
@@ -268,8 +267,8 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         [message] = decoded.arguments
         text = str(message.value)
         if message.errors:
-            [(place, inner)] = message.errors
-            text = _around(text, place, _inner_words(inner))
+            [(path, inner)] = message.errors
+            text = _around(text, path, _inner_words(inner))
         text = text.replace("\0", "")
         if not text.strip():
             return _EMPTY_TEXT
@@ -282,9 +281,9 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 
 
-def _around(text: str, place: str, words: str) -> str:
-    """Return a text with words in place of the bytes of an error in it."""
-    start, _, end = place.strip("[]").partition(":")
+def _around(text: str, path: str, words: str) -> str:
+    """Return a text with words in place of the bytes of the error that it has at a path."""
+    start, _, end = path.strip("[]").partition(":")
     before, after = text.encode()[: int(start or 0)], text.encode()[int(end) :] if end else b""
     return before.decode("utf-8", "replace") + words + after.decode("utf-8", "replace")
 

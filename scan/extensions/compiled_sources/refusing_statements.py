@@ -192,7 +192,8 @@ class ContractText:
         return b" ".join(parts)
 
     @cached_property
-    def _refusals(self) -> Sequence[Statement]:
+    def _refusals(self) -> Sequence[tuple[str, Statement]]:
+        """The refusals in functions, each with the function's name."""
         errors, constants = set[bytes](), dict[bytes, bytes | None]()
         for text in self._texts.values():
             errors |= {name + b"(" for name in _ERROR_DECLARED.findall(text.code)}
@@ -207,20 +208,15 @@ class ContractText:
             return constants.get(words)
 
         return [
-            refusal._replace(words=resolved(refusal.words))
+            (function.name, refusal._replace(words=resolved(refusal.words)))
             for number, text in self._texts.items()
             for refusal in (_refusals_in_vyper if text.is_vyper else _refusals_in)(text, number)
-            if not self._is_other(refusal.span)
+            if not self._is_other(refusal.span) and (function := text.function_at(refusal.span))
         ]
 
     def refusals(self, run: Collection[str]) -> list[Statement]:
         """Return the refusals in functions of these names."""
-        return [
-            refusal
-            for refusal in self._refusals
-            if (function := self._texts[refusal.span.file].function_at(refusal.span))
-            and function.name in run
-        ]
+        return [refusal for name, refusal in self._refusals if name in run]
 
     def statements(self, run: Collection[str], form: bytes) -> Sequence[Statement]:
         """Return where the text of functions of these names has a form; nothing of more than
