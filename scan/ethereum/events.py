@@ -261,7 +261,7 @@ def amounts(
 
 def transfers(event: TransferEvent, token_type: str, item_type: str | None) -> Iterator[Transfer]:
     """Yield one record per moved id."""
-    to, moved = amounts(event.shape, *event[5:], token_type, item_type)
+    to, moved = amounts(event.shape, event.to_address, event.words, token_type, item_type)
     for batch_index, (value, token_id) in enumerate(moved):
         yield Transfer(*(*event[1:3], batch_index, *event[3:5], to, value, token_id))
 

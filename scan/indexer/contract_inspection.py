@@ -152,7 +152,8 @@ class ContractInspector:
                 since = life.wraps_since
                 if log.shape in events.WRAPPING and (since is None or block.number < since):
                     continue
-                to, moves = events.amounts(log.shape, *log[3:5], life.type, life.item_type)
+                moved = log.shape, log.to_address, log.words
+                to, moves = events.amounts(*moved, life.type, life.item_type)
                 for batch_index, (value, token_id) in enumerate(moves):
                     line = transfer_line(log.row, to, batch_index, value, token_id)
                     findings.transfers.append((block.number, line))
@@ -468,7 +469,7 @@ class ContractInspector:
                     findings.tokens.append(token)
                     # An item may have no owner in its first block: another one tells.
                     is_told = metadata.owned_beside is not None or metadata.has_amount
-                    is_told = is_told or log.token in self._state.unreadable  # read again later
+                    is_told |= log.token in self._state.unreadable  # which is read again
                     is_open = (is_unread or not is_told) and log.shape in events.OF_A_WORD
                     if is_open and token.type == "BEP20" and not token.decimals:
                         self._reject(log.token, "type", number, findings)

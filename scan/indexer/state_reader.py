@@ -216,7 +216,7 @@ def _chunk_results(chunk: Sequence[StateQuery], node: client.Node) -> list[bytes
     latest = _read_chunk(node, [chunk[n] for n in pruned], ["latest" for _ in pruned])
     for index, result in zip(pruned, latest, strict=True):
         results[index] = result
-    # Who has less gas is unread where he answers nothing, and read later.
+    # A contract that has less gas is unread where it answers nothing, and is read later.
     full = (n for n, query in enumerate(chunk) if (query.gas or MOST_CALL_GAS) >= MOST_CALL_GAS)
     errors = ((n, results[n]) for n in full if isinstance(results[n], client.RpcError))
     if doubtful := [n for n, error in errors if error.is_doubtful]:
