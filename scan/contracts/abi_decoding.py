@@ -39,6 +39,7 @@ from scan.ethereum.rlp_and_tries import keccak256
 CODE, TRACE, CLAIM = "code", "trace", "claim"
 # Sources of entries of an ABI that the operator has built, or gave.
 BUILD, FOLLOWED = "build", "followed"
+SOURCES = ("verified", BUILD, FOLLOWED, "standard", "imported", "protocol")  # of Decoded
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = tuple(
@@ -263,8 +264,7 @@ def entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]]
 
 def plain_types(entry: Entry) -> list[AbiType]:
     """Return the types of the arguments in a log's data."""
-    pairs = zip(entry.types, entry.indexed, strict=True)
-    return [type_ for type_, is_topic in pairs if not is_topic]
+    return [t for t, is_topic in zip(entry.types, entry.indexed, strict=True) if not is_topic]
 
 
 # A standard transfer costs 12 units and takes 18 us; decoding, comparing and rendering one word
@@ -315,10 +315,10 @@ class Argument(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A decoded call, event or error; `source` is "verified", "build", "followed", "standard",
-    "imported" or, of logs of coin (EIP-7708), "protocol". `alternatives` are the arguments that it
-    may have where that is not certain: those in which they differ have no value. `evidence` is that
-    of the implementation whose ABI it is by, None where it is by that of the code that ran."""
+    """A decoded call, event or error; `source` is one of SOURCES: "protocol" of logs of coin
+    (EIP-7708). `alternatives` are the arguments that it may have where that is not certain: those
+    in which they differ have no value. `evidence` is that of the implementation whose ABI it is by,
+    None where it is by that of the code that ran."""
 
     name: str
     signature: str

@@ -168,10 +168,7 @@ CANDIDATE_KINDS = (*KINDS, MESSAGE)
 VERIFIED, IMPLEMENTATION, STANDARD = "verified", "implementation", "standard"
 ELSEWHERE, IMPORTED, PROTOCOL = "verified_elsewhere", "imported", "protocol"
 TYPED_DATA = "typed_data"
-SOURCES = (
-    *(VERIFIED, IMPLEMENTATION, BUILD, FOLLOWED, STANDARD),
-    *(ELSEWHERE, IMPORTED, PROTOCOL, TYPED_DATA),
-)
+SOURCES = (*abi_decoding.SOURCES, IMPLEMENTATION, ELSEWHERE, TYPED_DATA)
 MAX_BYTES = 128 * 1024  # of what is decoded: nodes accept no larger transaction
 MAX_DECODED_BYTES = 512 * 1024  # of all candidates together; the first one's always are
 LARGE_BYTES = 16 * 1024  # what is larger is decoded two at a time
