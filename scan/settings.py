@@ -2,7 +2,11 @@
 looks at os.environ.
 """
 
+import functools
 import os
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,7 +76,13 @@ BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
 LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
-OTHER_VARIABLES = {registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY", "SCAN_SOURCES_DIR"}
+OTHER_VARIABLES = {
+    registry.VARIABLE,
+    "SCAN_API_KEY",
+    "SCAN_CALL",
+    "SCAN_PRIVATE_KEY",
+    "SCAN_SOURCES_DIR",
+}
 _T = TypeVar("_T")
 
 
@@ -309,4 +319,24 @@ def child_environment(settings: Settings) -> dict[str, str]:
         for v in _declared()
         if environment.get(v.name, "").strip()
     }
+@functools.cache
+def own_call() -> str:
+    """Return how `scan` is called in this installation: as SCAN_CALL says, which containers and
+    services have; by its name where PATH leads to it; else by its path."""
+    program = Path(sys.executable).with_name("scan")
+    on_path = Path(shutil.which("scan") or "")
+    if given := os.environ.get("SCAN_CALL"):
+        return given
+    if not program.exists() or (on_path.is_file() and on_path.samefile(program)):
+        return "scan"
+    below = program.is_relative_to(Path.cwd())
+    return shlex.quote(str(program.relative_to(Path.cwd()) if below else program))
+
+
+def with_own_call(text: str) -> str:
+    """Return a text in which `scan …` is called as own_call() says."""
+    return text.replace("`scan ", f"`{own_call()} ")
+
+
     return {**environment, **absolute}
+        "SCAN_CALL": own_call(),

@@ -49,12 +49,13 @@ COMMANDS = {
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",
+    "psql": "open the database in psql",
     "solc": "manage the Solidity compilers that verification uses",
     "vyper": "manage the Vyper compilers that verification uses",
 }
 FILES = {
     **dict.fromkeys(("serve", "index", "deliver"), "processes"),
-    **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
+    **dict.fromkeys(("migrate", "backup", "restore", "psql"), "database_commands"),
     **dict.fromkeys(("solc", "vyper"), "compilers"),
 }
 

@@ -20,7 +20,7 @@ from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
 from scan.rate_limits.limiter import requests_per_minute
-from scan.settings import Settings, wallet_private_key
+from scan.settings import Settings, own_call, wallet_private_key
 
 TIMEOUT_S = 30
 MOST_DAYS = 36_500
@@ -185,7 +185,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     else:
         raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
     if not signature:
-        command = f"scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
+        command = f"{own_call()} key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
         print_lines("Sign these three lines with the wallet (personal message signing):", "")
         print_lines(*key_request_message(owner, timestamp_ms).splitlines(), "")
         print_lines("Then, within 5 minutes:", "", f"  {command} --signature 0x...")

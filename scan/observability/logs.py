@@ -18,7 +18,7 @@ from prometheus_client import Counter, Histogram
 from scan.errors import ScanError
 from scan.observability import metrics
 from scan.setting_kinds import node_origins
-from scan.settings import Settings
+from scan.settings import Settings, with_own_call
 
 # The request that this thread serves.
 request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
@@ -66,8 +66,10 @@ def escape(text: str) -> str:
 
 def print_lines(*lines: str, file: TextIO | None = None) -> None:
     """Print lines, each of which stays one, whatever strangers wrote in it, such as labels of keys,
-    names of tokens and errors of nodes. All commands print by this: lint forbids print()."""
-    print("".join(f"{escape(line)}\n" for line in lines), end="", file=file, flush=True)
+    names of tokens and errors of nodes. All commands print by this: lint forbids print(). A hint
+    such as `scan migrate` is printed with the call that works here."""
+    text = "".join(f"{escape(with_own_call(line))}\n" for line in lines)
+    print(text, end="", file=file, flush=True)
 
 
 class TextLines(logging.Formatter):
@@ -82,7 +84,7 @@ class TextLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         current = request_id.get()
         suffix = f" [{current}]" if current else ""
-        message = self.redact(record.getMessage())
+        message = self.redact(with_own_call(record.getMessage()))
         lines = [f"{_moment(record)} {record.levelname} {record.name}: {message}{suffix}"]
         if record.exc_info:
             lines += self.redact(self.formatException(record.exc_info)).splitlines()
@@ -107,7 +109,7 @@ class JsonLines(TextLines):
             "time": _moment(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": logging.Formatter.format(self, record),
+            "message": with_own_call(logging.Formatter.format(self, record)),
         }
         if current := request_id.get():
             line["requestId"] = current

@@ -80,6 +80,26 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path):
 
 
 NOBODY = "postgresql://nobody@127.0.0.1:1/none"
+CALLS = [
+    ({"SCAN_CALL": "docker compose exec index scan"}, "docker compose exec index scan"),
+    ({"PATH": f"{Path(sys.executable).parent}:/usr/bin"}, "scan"),
+    ({}, str(Path(sys.executable).with_name("scan").relative_to(ROOT))),
+]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("environment", "call"), CALLS)
+def test_a_hint_has_the_call_that_works_here(environment, call, tmp_path):
+    done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path), **environment)
+    assert f"`{call} solc install VERSION` installs one" in done.stderr
+
+
+@pytest.mark.check
+def test_without_psql_a_command_says_what_is_missing(tmp_path):
+    done = scan("psql", DATABASE_URL=NOBODY, PATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "") and "psql is not installed" in done.stderr
+
+
 
 
 WRONG_CALLS = [
