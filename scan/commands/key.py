@@ -1,5 +1,5 @@
 """`scan key`: requests a key for a wallet over HTTP. In the database it makes keys without one, and
-lists, changes and revokes all."""
+lists, changes and removes all."""
 
 import argparse
 import sys
@@ -15,7 +15,15 @@ from scan.accounts import api_keys
 from scan.accounts.api_keys import MAX_LABEL_CHARACTERS
 from scan.accounts.wallet_signatures import key_request_message
 from scan.commands import EXIT_FAILED, service_client, startup
-from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
+from scan.commands.arguments import (
+    add_actions,
+    add_command,
+    add_list,
+    count,
+    print_rows,
+    setting_type,
+    whole_number,
+)
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
@@ -27,12 +35,16 @@ MOST_DAYS = 36_500
 
 CREATE = """\
 Makes an API key that belongs to no wallet, with a label and a limit of its own, and prints it once.
-It counts as other keys do. It owns no webhooks, and only `scan key` changes or revokes it."""
+It counts as other keys do. It owns no webhooks, and only `scan key` changes or removes it."""
 
 REQUEST = """\
 Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this takes one step.
 Otherwise run it with --owner to print the message to sign with that wallet; then run it again with
 the printed --timestamp and the wallet's --signature."""
+
+
+NAMES = ("id", "prefix", "owner", "perMinute", "requests", "lastUsedAt", "expiresAt", "label")
+OF_USAGE = ("day", "id", "prefix", "requests", "label")
 
 
 def add_key(group: argparse.ArgumentParser) -> None:
@@ -48,7 +60,7 @@ def add_key(group: argparse.ArgumentParser) -> None:
     make.add_argument("--label", type=_label, required=True, help="whose it is")
     _add_terms(make)
     text = "print the active keys in the database"
-    lists = add_command(actions, "list", text, run=list_active)
+    lists = add_list(actions, text, list_active, NAMES)
     lists.add_argument("--owner", help="only keys of this address")
     lists.add_argument("--user", help="only those made by this person, whom a proxy has signed in")
     text = "change the label, limit or end of a key, within 5 s"
@@ -57,13 +69,13 @@ def add_key(group: argparse.ArgumentParser) -> None:
     alter.add_argument("--label", type=_label, help="another label")
     _add_terms(alter)
     text = "print the requests with keys by day (UTC), which are kept for 400 days"
-    use = add_command(actions, "usage", text, run=usage)
+    use = add_list(actions, text, usage, OF_USAGE, name="usage")
     use.add_argument("ids", nargs="*", type=whole_number, metavar="ID", help="only these keys")
     use.add_argument("--days", type=count, default=30, help="the newest days; default: 30")
     text = "revoke keys; they become invalid within 5 s"
-    add_command(actions, "revoke", text, run=revoke).add_argument(
-        "ids", nargs="+", type=whole_number, metavar="ID", help="as `scan key list` prints it"
-    )
+    remove = add_command(actions, "remove", text, run=revoke, aliases=["revoke"])
+    text = "as `scan key list` prints it"
+    remove.add_argument("ids", nargs="+", type=whole_number, metavar="ID", help=text)
 
 
 def _add_terms(command: argparse.ArgumentParser) -> None:
@@ -159,12 +171,12 @@ def _warn_of_limit(settings: Settings, limit: int) -> None:
 
 
 def usage(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per day and key: day, id, prefix, requests, label."""
+    """Print a row per day and key."""
     with startup.connected(settings, "scan-keys") as database:
         rows = database.rows(
             "commands/api_key_uses_list", ids=options.ids or None, days=options.days
         )
-    print_lines(*(" ".join(map(str, row)) for row in rows))
+    print_rows(options, rows)
     return 0
 
 
@@ -207,12 +219,11 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per key: id, prefix, owner, requests a minute and in total, last use, end,
-    label."""
+    """Print a row per key. `owner` is an address or "operator", `requests` are all so far."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
-        for row in database.rows("commands/api_keys_list", owner=owner, person=options.user):
-            print_lines(" ".join("never" if value is None else str(value) for value in row))
+        rows = database.rows("commands/api_keys_list", owner=owner, person=options.user)
+    print_rows(options, rows)
     return 0
 
 

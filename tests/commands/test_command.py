@@ -1,6 +1,7 @@
 """The `scan` command as a person or a script calls it, `scan key request` among them."""
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -75,11 +76,10 @@ def test_the_version_is_the_packages():
 @pytest.mark.check
 def test_where_there_is_no_compiler_the_list_says_so(tmp_path):
     done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0, "VERSION\n")
     assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
 
 
-NOBODY = "postgresql://nobody@127.0.0.1:1/none"
 CALLS = [
     ({"SCAN_CALL": "docker compose exec index scan"}, "docker compose exec index scan"),
     ({"PATH": f"{Path(sys.executable).parent}:/usr/bin"}, "scan"),
@@ -100,6 +100,7 @@ def test_without_psql_a_command_says_what_is_missing(tmp_path):
     assert (done.returncode, done.stdout) == (1, "") and "psql is not installed" in done.stderr
 
 
+NOBODY = "postgresql://nobody@127.0.0.1:1/none"
 
 
 WRONG_CALLS = [
@@ -229,16 +230,27 @@ def test_keys_are_listed_and_revoked(database_url):
         key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}
         key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}\n3 scan\x1b[2J\x9b"}
         database.insert(database_url, "api_keys", **key, requests_per_minute=100)
-    listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
+    headings, *listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
+    assert headings.split()[:3] == ["ID", "PREFIX", "OWNER"]
+    assert all(line.index("scan_") == headings.index("PREFIX") for line in listed)
     assert [line.split()[:3] for line in listed] == [
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
     forged = r"\n3 scan\u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
-    assert all(re.search(rf" 0 never never label \d{re.escape(forged)}\Z", line) for line in listed)
-    owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
-    assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
-    revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)
+    assert all(re.search(rf" 0 +- +- +label \d{re.escape(forged)}\Z", line) for line in listed)
+    owned = ("key", "list", "--json", "--owner", f"0x{OWNERS[0].hex()}")
+    assert json.loads(scan(*owned, DATABASE_URL=database_url).stdout) == {
+        "id": 1,
+        "prefix": "scan_0000001",
+        "owner": f"0x{OWNERS[0].hex()}",
+        "perMinute": 100,
+        "requests": 0,
+        "lastUsedAt": None,
+        "expiresAt": None,
+        "label": "label 1\n3 scan\x1b[2J\x9b",
+    }
+    revoked = scan("key", "remove", "1", "3", DATABASE_URL=database_url)
     assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
     assert revoked.stderr == "scan: no active key 3\n"
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""

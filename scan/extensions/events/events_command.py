@@ -41,13 +41,16 @@ added; one such as from needs quotes. A proxy's views have the columns of all it
 null where that of the block has none."""
 
 
+NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")
+
+
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
     add = arguments.add_command(actions, "add", "follow contracts", ADD, run_add)
     add.add_argument("addresses", type=_address, metavar="ADDRESS", nargs="+")
     add.add_argument("--abi", type=Path, metavar="FILE", help="its ABI, or a build's JSON file")
     add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
-    arguments.add_command(actions, "list", "print what is followed, and its views", run=run_list)
+    arguments.add_list(actions, "print followed contracts and their views", run_list, NAMES)
     text = "end following a contract, and remove its views and logs"
     remove = arguments.add_command(actions, "remove", text, run=run_remove)
     remove.add_argument("address", type=_address, metavar="ADDRESS")
@@ -158,14 +161,18 @@ def _contract(following: Following, address: bytes) -> FollowedContract:
 def run_list(settings: Settings, options: argparse.Namespace) -> int:
     with long_work.begun(settings, "scan-events", needs_node=False) as work:
         following = Following(work.database)
-        for contract in following.contracts():
-            by_itself = ", of a build" if contract.is_automatic else ""
-            print_lines(
-                f"{to_hex(contract.address)} {contract.name}: all logs from block"
-                f" {contract.complete_from} on{by_itself}"
+        rows = [
+            (
+                to_hex(contract.address),
+                contract.name,
+                contract.complete_from,
+                contract.is_automatic,
+                [f"events.{view}" for view in following.views(contract.address)],
+                [*_remarks(contract)],
             )
-            print_lines(*(f"  {remark}" for remark in _remarks(contract)))
-            print_lines(*(f"  events.{view}" for view in following.views(contract.address)))
+            for contract in following.contracts()
+        ]
+        arguments.print_rows(options, rows)
     return long_work.DONE
 
 
