@@ -76,6 +76,8 @@ BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
 LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
+FILE = "_FILE"  # ends the name of a variable that names a file with another one's value
+SECRETS = {"SCAN_API_KEY", "SCAN_PRIVATE_KEY"}
 OTHER_VARIABLES = {
     registry.VARIABLE,
     "SCAN_API_KEY",
@@ -169,6 +171,7 @@ class Settings:
     ca_bundle: str = setting("REQUESTS_CA_BUNDLE", setting_kinds.certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
     solc_dir: Path | None = setting("SCAN_SOLC_DIR", setting_kinds.folder, "solc-select's", "folder of compilers", unset=None)
     log_format: str = setting("SCAN_LOG_FORMAT", setting_kinds.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
+    log_level: str = setting("SCAN_LOG_LEVEL", setting_kinds.one_of("debug", "info", "warning", "error"), "info", "the least level of lines that are logged")
     pages: bool = setting("SCAN_PAGES", setting_kinds.switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", setting_kinds.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     public_url: str = setting("SCAN_PUBLIC_URL", setting_kinds.origin, "the brand's `url`", "the address of the pages without `SCAN_BASE_PATH`, to which messages of webhooks with a `format` link", unset="")
@@ -211,6 +214,7 @@ class Settings:
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
+        environ = with_files(environ)
         registry.chosen(environ)  # raises SettingError
         of_extensions = {
             part.declared: part.declared(**read_variables(part.declared, environ))
@@ -250,6 +254,28 @@ def _declared() -> Iterator[Variable]:
     return (variable for type_ in declarations() for _, variable in variables(type_))
 
 
+def with_files(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables, with the values that files have: the file that NAME_FILE names, or that
+    systemd keeps as the credential NAME. Raises SettingError."""
+    given = dict(environ)
+    credentials = environ.get("CREDENTIALS_DIRECTORY")
+    for name in {variable.name for variable in _declared()} | SECRETS:
+        of_file = f"{name}{FILE}"
+        path = given.pop(of_file, "").strip()
+        if path and given.get(name, "").strip():
+            raise SettingError(of_file, path, f"{name} is set, too")
+        if not path and credentials and name not in given and Path(credentials, name).exists():
+            path = f"{credentials}/{name}"
+        if path:
+            try:
+                given[name] = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, ValueError) as error:
+                raise SettingError(of_file, path, f"cannot be read: {error}") from None
+            if not given[name]:
+                raise SettingError(of_file, path, "is empty")
+    return given
+
+
 def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
@@ -260,6 +286,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     }
     known = {variable.name for variable in _declared()} | OTHER_VARIABLES
     names = {name.removeprefix(PREFIX): name for name in known}  # which all names share
+    known |= {f"{name}{FILE}" for name in known - OTHER_VARIABLES | SECRETS}
     unknown = {}
     for name in sorted(environ.keys() - known):
         if name.startswith(PREFIX):
@@ -273,6 +300,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and have no effect, each with the reason: those that are
     not read, and values that have none yet. Raises SettingError."""
+    environ = with_files(environ)
     unread = unread_variables(environ)
     read = {name: text for name, text in environ.items() if name not in unread}
     doubts = {
@@ -285,40 +313,6 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
     return {name: doubt for name, doubt in doubts.items() if doubt} | unread
 
 
-def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the key for `scan key request`. It is not in Settings, which other processes get."""
-    return environ.get("SCAN_PRIVATE_KEY", "").strip()
-
-
-def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
-    """Return the API key for `scan mcp`, which is a client of a service; "" for none."""
-    return environ.get("SCAN_API_KEY", "").strip()
-
-
-def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder in which solc-select keeps compilers."""
-    return Path(environ.get("VIRTUAL_ENV") or Path.home(), ".solc-select", "artifacts")
-
-
-def child_environment(settings: Settings) -> dict[str, str]:
-    """Return the environment of processes that `scan run` starts in another working directory:
-    paths are absolute. "" means not given, as are variables that we do not read and report."""
-    environment = {
-        **os.environ,
-        **dict.fromkeys(unread_variables(), ""),
-        "DATABASE_URL": settings.database_url,
-        "READ_DATABASE_URL": settings.read_database_url,
-        "RPC_URL": ",".join(settings.rpc_urls),
-        "SCAN_DATA_DIR": str(settings.data_dir),
-        "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
-        "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
-        "SCAN_CHAIN_NAME": settings.chain_name,
-    }
-    absolute = {
-        v.name: v.kind.absolute(environment[v.name].strip())
-        for v in _declared()
-        if environment.get(v.name, "").strip()
-    }
 @functools.cache
 def own_call() -> str:
     """Return how `scan` is called in this installation: as SCAN_CALL says, which containers and
@@ -338,5 +332,39 @@ def with_own_call(text: str) -> str:
     return text.replace("`scan ", f"`{own_call()} ")
 
 
-    return {**environment, **absolute}
+def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the key for `scan key request`. It is not in Settings, which other processes get."""
+    return with_files(environ).get("SCAN_PRIVATE_KEY", "").strip()
+
+
+def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
+    """Return the API key for `scan mcp`, which is a client of a service; "" for none."""
+    return with_files(environ).get("SCAN_API_KEY", "").strip()
+
+
+def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder in which solc-select keeps compilers."""
+    return Path(environ.get("VIRTUAL_ENV") or Path.home(), ".solc-select", "artifacts")
+
+
+def child_environment(settings: Settings) -> dict[str, str]:
+    """Return the environment of processes that `scan run` starts in another working directory:
+    paths are absolute. "" means not given, as are variables that we do not read and report."""
+    environment = {
+        **with_files(os.environ),
+        **dict.fromkeys(unread_variables(), ""),
+        "DATABASE_URL": settings.database_url,
+        "READ_DATABASE_URL": settings.read_database_url,
+        "RPC_URL": ",".join(settings.rpc_urls),
+        "SCAN_DATA_DIR": str(settings.data_dir),
+        "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
+        "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
+        "SCAN_CHAIN_NAME": settings.chain_name,
         "SCAN_CALL": own_call(),
+    }
+    absolute = {
+        v.name: v.kind.absolute(environment[v.name].strip())
+        for v in _declared()
+        if environment.get(v.name, "").strip()
+    }
+    return {**environment, **absolute}

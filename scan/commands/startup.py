@@ -169,10 +169,18 @@ def require_free_port(settings: Settings, stop: threading.Event | None = None) -
 
 
 def serve_metrics(settings: Settings, port: int | None) -> None:
-    """Serve GET /metrics at HOST in a thread; without a port do nothing. Raises SettingError."""
+    """Serve GET /metrics and /healthz at HOST in a thread; without a port do nothing. Raises
+    SettingError."""
+
+    def read_chain() -> str | None:  # by a connection of its own, until the chain is known
+        url = settings.database_url
+        with closing(Database(url, statement_timeout_ms=5000, name="scan-metrics")) as database:
+            chain_id: str | None = database.value("queries/chain_get_id")
+            return chain_id
+
     if port is not None:
         _require(settings.host, "--metrics-port", port, threading.Event())
-        metrics.serve(settings.host, port)
+        metrics.serve(settings.host, port, read_chain, settings.chain_name)
 
 
 def _require(host: str, name: str, port: int, stop: threading.Event) -> None:

@@ -33,7 +33,7 @@ from scan.indexer.prefetch import (
 )
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
-from scan.observability.metrics import count_stage
+from scan.observability import metrics
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -131,6 +131,7 @@ class ChainIndexer:
     def step(self) -> float:
         """Take one step; return the seconds to wait before the next one. After a fault the session
         ends: it may know contracts that the database does not have."""
+        metrics.beat()
         self._node_head = None
         try:
             return self._poll_s() if self._advance() else 0.0
@@ -171,7 +172,8 @@ class ChainIndexer:
         self._session = self._chain = None
         self._status.is_writing = False  # the backfill reports
         self._database.close()  # releases the writer's lock, which the backfill takes
-        end = self._backfill()
+        with metrics.long_step():
+            end = self._backfill()
         if not end.problem:
             return 0.0
         if end.is_refused and isinstance(reason, FarBehind):
@@ -287,7 +289,8 @@ class ChainIndexer:
         begins = f"the node serves {chain.identity}: the index begins at block {chain.start_block}"
         if chain.identity.is_fork and self._status.is_new(begins):
             log.info(begins)
-        fill_missing(self._database)
+        with metrics.long_step():
+            fill_missing(self._database)
         self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")
@@ -345,8 +348,8 @@ class ChainIndexer:
             append.add(batch)
             head = append.derive()
             self._status.store_following(append.transaction, last)
-        count_stage("inspect", inspected - began)
-        count_stage("write", monotonic() - inspected)
+        metrics.count_stage("inspect", inspected - began)
+        metrics.count_stage("write", monotonic() - inspected)
         self._note_written(inspector, head, last)
         return head
 
@@ -420,6 +423,7 @@ class ChainIndexer:
     def _note_written(
         self, inspector: ContractInspector, head: writer.IndexedHead, last: int
     ) -> None:
+        metrics.beat()
         self._fork_backoff.record_written(head.hash)
         self._status.note_following(last)
         inspector.stored_to = head.number

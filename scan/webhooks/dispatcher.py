@@ -113,6 +113,7 @@ class Dispatcher:
         with contextlib.closing(self._listener), deliverers as threads:
             try:
                 while not self._stopping.is_set():
+                    metrics.beat()
                     try:
                         self._dispatch(threads)
                     except Exception as error:  # such as where no thread can be started
@@ -131,6 +132,7 @@ class Dispatcher:
         self._listener.connect("webhooks/dispatchers_register", lease_holder=self._queues.holder)
         maintenance = self._maintenance()
         while not self._stopping.is_set():
+            metrics.beat()
             next(maintenance)  # first, as it ends webhooks
             while lease := self._claim():
                 with self._serving_lock:

@@ -188,6 +188,14 @@ SERIES = [
             f'scan_http_requests_total{{{LABELS},status="503"}}': "0+60x120",
         },
     ),
+    (
+        "ScanSlow",
+        {
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="1.0"}}': "0+600x120",
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="2.5"}}': "0+640x120",
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="+Inf"}}': "0+640x120",
+        },
+    ),
     ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
     ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
     ("ScanLimitStorageDown", {f"scan_rate_limit_storage_up{{{LABELS}}}": "0x120"}),
@@ -238,6 +246,20 @@ def test_the_others_fire_by_their_series(tmp_path):
     assert [case for case, fires in zip(SERIES, fired, strict=True) if not fires] == []
 
 
+@pytest.mark.check
+def test_what_takes_its_time_is_not_slow(tmp_path):
+    """Verification and streams."""
+    bucket = f'scan_http_request_seconds_bucket{{{LABELS},route="/api/v1/verify",le='
+    series = {f'{bucket}"1.0"}}': "0x120", f'{bucket}"+Inf"}}': "0+640x120"}
+    assert firing(tmp_path, ("ScanSlow", series)) == [False]
+
+
+@pytest.mark.check
+def test_an_indexer_alone_does_not_stand_for_its_chains_instances(tmp_path):
+    series = {f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x120"}
+    assert firing(tmp_path, ("ScanChainAbsent", series)) == [True]
+
+
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
 # Prometheus's own, node_exporter's and blackbox_exporter's.
 OF_OTHERS = set(
@@ -268,14 +290,14 @@ def test_the_dashboard_has_a_panel_for_each_alert():
 
 @pytest.mark.check
 def test_the_dashboard_chooses_among_chains():
-    """Only API instances name their chain: their metrics are those of the chosen ones."""
+    """Every process names its chain, and every panel has the metrics of the chosen ones."""
     variables = {one["name"]: one for one in DASHBOARD["templating"]["list"]}
     assert variables["chain"]["query"] == "label_values(scan_chain_info, chain_id)"
     assert 'scan_chain_info{chain_id=~"$chain"}' in variables["instance"]["query"]
     expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    of_instances = re.compile(r"\bscan_(?:head|lag|http|disk|chain|rate_limited)[a-z_]*+(.{0,99})")
+    of_instances = re.compile(r"\b(?:scan|process)_[a-z_]*+(.{0,99})")
     selections = [m[1] for text in expressions for m in of_instances.finditer(text)]
-    assert len(selections) >= 12
+    assert len(selections) >= 40
     assert all('instance=~"$instance"' in selection for selection in selections)
 
 
