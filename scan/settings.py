@@ -78,13 +78,7 @@ LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
 FILE = "_FILE"  # ends the name of a variable that names a file with another one's value
 SECRETS = {"SCAN_API_KEY", "SCAN_PRIVATE_KEY"}
-OTHER_VARIABLES = {
-    registry.VARIABLE,
-    "SCAN_API_KEY",
-    "SCAN_CALL",
-    "SCAN_PRIVATE_KEY",
-    "SCAN_SOURCES_DIR",
-}
+OTHER_VARIABLES = {registry.VARIABLE, "SCAN_CALL", "SCAN_SOURCES_DIR", *SECRETS}
 _T = TypeVar("_T")
 
 
@@ -255,18 +249,13 @@ def _declared() -> Iterator[Variable]:
 
 
 def with_files(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables, with the values that files have: the file that NAME_FILE names, or that
-    systemd keeps as the credential NAME. Raises SettingError."""
+    """Return the variables, each NAME_FILE as NAME with the file's content. Raises SettingError."""
     given = dict(environ)
-    credentials = environ.get("CREDENTIALS_DIRECTORY")
     for name in {variable.name for variable in _declared()} | SECRETS:
         of_file = f"{name}{FILE}"
-        path = given.pop(of_file, "").strip()
-        if path and given.get(name, "").strip():
-            raise SettingError(of_file, path, f"{name} is set, too")
-        if not path and credentials and name not in given and Path(credentials, name).exists():
-            path = f"{credentials}/{name}"
-        if path:
+        if path := given.pop(of_file, "").strip():
+            if given.get(name, "").strip():
+                raise SettingError(of_file, path, f"{name} is set, too")
             try:
                 given[name] = Path(path).read_text(encoding="utf-8").strip()
             except (OSError, ValueError) as error:
@@ -323,8 +312,7 @@ def own_call() -> str:
         return given
     if not program.exists() or (on_path.is_file() and on_path.samefile(program)):
         return "scan"
-    below = program.is_relative_to(Path.cwd())
-    return shlex.quote(str(program.relative_to(Path.cwd()) if below else program))
+    return shlex.quote(min(os.path.relpath(program), str(program), key=len))
 
 
 def with_own_call(text: str) -> str:

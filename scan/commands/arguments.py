@@ -32,18 +32,14 @@ def run_of_extensions(command: str, settings: Settings, options: argparse.Namesp
 
 
 def add_command(
-    commands: Any,
-    name: str,
-    text: str,
-    description: str = "",
-    run: Run | None = None,
-    aliases: Sequence[str] = (),
+    commands: Any, name: str, text: str, description: str = "", run: Run | None = None
 ) -> argparse.ArgumentParser:
-    """Add a subcommand, or an action of a group, that `run` runs, and return its parser. `aliases`
-    are other names, such as its former one.
+    """Add a subcommand, or an action of a group, that `run` runs, and return its parser. A `name`
+    of several words is its name and former ones, which still work.
 
     `text` is its line in the help, and as a sentence its description, unless a longer one is given.
     """
+    name, *aliases = name.split()
     command: argparse.ArgumentParser = commands.add_parser(
         name,
         aliases=aliases,
@@ -82,17 +78,11 @@ def print_rows(options: argparse.Namespace, rows: Iterable[Sequence[Any]]) -> No
             print_lines(json.dumps(dict(zip(options.names, row, strict=True))))
         return
     headings = [re.sub("([A-Z])", r" \1", name).upper() for name in options.names]
-    lines = ([_cell(value) for value in row] for row in rows)
+    lines = (["-" if value is None else str(value) for value in row] for row in rows)
     first = [headings, *islice(lines, ALIGNED_ROWS)]
     widths = [max(map(len, column)) for column in zip(*first, strict=True)]
     for line in chain(first, lines):
         print_lines("  ".join(map(str.ljust, line, widths)).rstrip())
-
-
-def _cell(value: Any) -> str:
-    if value is None or value == []:
-        return "-"
-    return ", ".join(value) if isinstance(value, list) else str(value)
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:

@@ -14,16 +14,7 @@ from scan import parameters, setting_kinds
 from scan.accounts import api_keys
 from scan.accounts.api_keys import MAX_LABEL_CHARACTERS
 from scan.accounts.wallet_signatures import key_request_message
-from scan.commands import EXIT_FAILED, service_client, startup
-from scan.commands.arguments import (
-    add_actions,
-    add_command,
-    add_list,
-    count,
-    print_rows,
-    setting_type,
-    whole_number,
-)
+from scan.commands import EXIT_FAILED, arguments, service_client, startup
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
@@ -48,40 +39,46 @@ OF_USAGE = ("day", "id", "prefix", "requests", "label")
 
 
 def add_key(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
-    ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
+    actions = arguments.add_actions(group)
+    ask = arguments.add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
     service_client.add_url(ask)
     ask.add_argument("--owner", help="the wallet's address")
     ask.add_argument("--label", default="", help="a name for the key")
     ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
     ask.add_argument("--signature", help="the wallet's signature, 0x...")
     text = "make a key without a wallet, for the operator to give away"
-    make = add_command(actions, "create", text, CREATE, create)
+    make = arguments.add_command(actions, "create", text, CREATE, create)
     make.add_argument("--label", type=_label, required=True, help="whose it is")
     _add_terms(make)
     text = "print the active keys in the database"
-    lists = add_list(actions, text, list_active, NAMES)
+    lists = arguments.add_list(actions, text, list_active, NAMES)
     lists.add_argument("--owner", help="only keys of this address")
     lists.add_argument("--user", help="only those made by this person, whom a proxy has signed in")
     text = "change the label, limit or end of a key, within 5 s"
-    alter = add_command(actions, "change", text, run=change)
-    alter.add_argument("id", type=whole_number, metavar="ID", help="as `scan key list` prints it")
+    alter = arguments.add_command(actions, "change", text, run=change)
+    alter.add_argument(
+        "id", type=arguments.whole_number, metavar="ID", help="as `scan key list` prints it"
+    )
     alter.add_argument("--label", type=_label, help="another label")
     _add_terms(alter)
     text = "print the requests with keys by day (UTC), which are kept for 400 days"
-    use = add_list(actions, text, usage, OF_USAGE, name="usage")
-    use.add_argument("ids", nargs="*", type=whole_number, metavar="ID", help="only these keys")
-    use.add_argument("--days", type=count, default=30, help="the newest days; default: 30")
+    use = arguments.add_list(actions, text, usage, OF_USAGE, name="usage")
+    use.add_argument(
+        "ids", nargs="*", type=arguments.whole_number, metavar="ID", help="only these keys"
+    )
+    use.add_argument(
+        "--days", type=arguments.count, default=30, help="the newest days; default: 30"
+    )
     text = "revoke keys; they become invalid within 5 s"
-    remove = add_command(actions, "remove", text, run=revoke, aliases=["revoke"])
+    remove = arguments.add_command(actions, "remove revoke", text, run=revoke)
     text = "as `scan key list` prints it"
-    remove.add_argument("ids", nargs="+", type=whole_number, metavar="ID", help=text)
+    remove.add_argument("ids", nargs="+", type=arguments.whole_number, metavar="ID", help=text)
 
 
 def _add_terms(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--limit",
-        type=setting_type(_rate),
+        type=arguments.setting_type(_rate),
         metavar="RATE",
         help="requests, such as 1000/minute; default of a new key: SCAN_RATE_LIMIT_KEY",
     )
@@ -176,7 +173,7 @@ def usage(settings: Settings, options: argparse.Namespace) -> int:
         rows = database.rows(
             "commands/api_key_uses_list", ids=options.ids or None, days=options.days
         )
-    print_rows(options, rows)
+    arguments.print_rows(options, rows)
     return 0
 
 
@@ -223,7 +220,7 @@ def list_active(settings: Settings, options: argparse.Namespace) -> int:
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
         rows = database.rows("commands/api_keys_list", owner=owner, person=options.user)
-    print_rows(options, rows)
+    arguments.print_rows(options, rows)
     return 0
 
 

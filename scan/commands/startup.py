@@ -172,15 +172,20 @@ def serve_metrics(settings: Settings, port: int | None) -> None:
     """Serve GET /metrics and /healthz at HOST in a thread; without a port do nothing. Raises
     SettingError."""
 
-    def read_chain() -> str | None:  # by a connection of its own, until the chain is known
-        url = settings.database_url
-        with closing(Database(url, statement_timeout_ms=5000, name="scan-metrics")) as database:
-            chain_id: str | None = database.value("queries/chain_get_id")
-            return chain_id
-
     if port is not None:
         _require(settings.host, "--metrics-port", port, threading.Event())
-        metrics.serve(settings.host, port, read_chain, settings.chain_name)
+        metrics.serve(settings.host, port)
+        threading.Thread(target=_tell_chain, args=(settings,), daemon=True).start()
+
+
+def _tell_chain(settings: Settings) -> None:
+    """Set the metric of the database's chain, once there is one."""
+    url, chain_id = settings.database_url, None
+    while chain_id is None:
+        with closing(Database(url, statement_timeout_ms=5000)) as database, suppress(ScanError):
+            chain_id = database.value("queries/chain_get_id")
+        time.sleep(WAIT_S)
+    metrics.CHAIN_INFO.labels(chain_id, settings.chain_name).set(1)
 
 
 def _require(host: str, name: str, port: int, stop: threading.Event) -> None:

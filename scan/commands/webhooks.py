@@ -4,8 +4,7 @@ import argparse
 import sys
 
 from scan import parameters
-from scan.commands import EXIT_FAILED, startup
-from scan.commands.arguments import add_actions, add_command, add_list, print_rows, whole_number
+from scan.commands import EXIT_FAILED, arguments, startup
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 from scan.webhooks import endings
@@ -18,13 +17,13 @@ NAMES = ("id", "owner", "watched", "events", "url", "createdAt", "key", "user")
 
 
 def add_webhooks(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
-    lists = add_list(actions, "print the active webhooks in the database", list_, NAMES)
+    actions = arguments.add_actions(group)
+    lists = arguments.add_list(actions, "print the active webhooks in the database", list_, NAMES)
     lists.add_argument("--owner", help="only webhooks of this address")
     lists.add_argument("--user", help="only those of this person, whom a proxy has signed in")
-    remove = add_command(actions, "remove", "stop webhooks", REMOVE, end, aliases=["end"])
+    remove = arguments.add_command(actions, "remove end", "stop webhooks", REMOVE, end)
     text = "as `scan webhooks list` prints it"
-    remove.add_argument("ids", nargs="+", type=whole_number, metavar="ID", help=text)
+    remove.add_argument("ids", nargs="+", type=arguments.whole_number, metavar="ID", help=text)
 
 
 def list_(settings: Settings, options: argparse.Namespace) -> int:
@@ -33,7 +32,7 @@ def list_(settings: Settings, options: argparse.Namespace) -> int:
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-webhooks") as database:
         rows = database.rows("commands/webhooks_list", owner=owner, person=options.user)
-    print_rows(options, rows)
+    arguments.print_rows(options, rows)
     return 0
 
 

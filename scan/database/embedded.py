@@ -177,17 +177,14 @@ class EmbeddedPostgres:
     def replace(url: str) -> str:
         """Put a new database in the place of one of a URL of database_url(), and return the name
         that the former one has from now on. Raises ScanError while others use it."""
-        maintenance = Database(
-            EmbeddedPostgres.sibling_url(url, "postgres"), statement_timeout_ms=60_000
-        )
         name = urlsplit(url).path[1:]
         former = f"{FORMER}{time.strftime('%Y%m%d_%H%M%S')}_{name}"
-        with closing(maintenance):
+        server = EmbeddedPostgres.sibling_url(url, "postgres")
+        with closing(Database(server, statement_timeout_ms=60_000)) as maintenance:
             try:
                 maintenance.execute_script(f'ALTER DATABASE "{name}" RENAME TO "{former}"')
             except Unavailable:
-                reason = f"the database {name} is in use: stop `scan run` first"
-                raise ScanError(reason) from None
+                raise ScanError(f"the database {name} is in use: stop `scan run` first") from None
             maintenance.execute_script(f'CREATE DATABASE "{name}"')
         return former
 

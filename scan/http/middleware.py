@@ -54,17 +54,15 @@ READ_AGAIN_S = 0.01
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 # A later version may have more fields (W3C Trace Context, 3.2.2 and 4.3).
 _PARENT = re.compile(
-    r"(?!ff)(?P<version>[0-9a-f]{2})-(?!0{32})(?P<trace>[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}"
-    r"-[0-9a-f]{2}(?P<more>-[!-~]*)?"
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})(?P<trace>[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+    r"(?:(?<!^00.{53})-[!-~]*)?"
 )
 
 
 def trace_id(traceparent: str) -> str | None:
     """Return the trace id of a header; None where its form is wrong."""
     parent = _PARENT.fullmatch(traceparent.strip(" \t"))
-    if parent is None or (parent["version"] == "00" and parent["more"] is not None):
-        return None
-    return parent["trace"]
+    return parent and parent["trace"]
 
 
 @dataclass(eq=False)
@@ -93,7 +91,10 @@ class Middleware:
         """Make the response in a thread, which may wait."""
         has_loop = request_state.REQUEST_STATE in environ
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        logs.request.set(state.log_fields())
+        fields = {"requestId": state.request_id, "path": logs.shown_path(state.path)}
+        if parent := trace_id(state.environ.get("HTTP_TRACEPARENT", "")):
+            fields["traceId"] = parent
+        logs.request.set(fields)
         self._in_threads.add(state)
         request_waits.begin(state.began)
         try:
@@ -174,8 +175,6 @@ class Middleware:
         length = environ.get("CONTENT_LENGTH", "")
         has_body = length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in environ
         state = RequestState(environ, method, path, str(request_id), began, client, has_body)
-        if (parent := environ.get("HTTP_TRACEPARENT")) is not None:
-            state.trace_id = trace_id(parent)
         page = state.page
         is_api = f"{page}/".startswith(f"{interfaces.API}/")
         state.is_open = (

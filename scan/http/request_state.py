@@ -1,6 +1,6 @@
 """The state of one request, which its steps complete, and the types of these steps."""
 
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from concurrent.futures import Future
 from contextvars import ContextVar
 from enum import Enum, auto
@@ -16,7 +16,6 @@ from scan.concurrency.turns import Postponed, RequestPlaces, Turn
 from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
 from scan.http.list_formats import Format
-from scan.observability import logs
 from scan.queries.reader import Reader
 from scan.rate_limits.window_storage import RateLimitResult
 from scan.server import responses
@@ -88,7 +87,6 @@ class RequestState:
     """A request and the results of its steps so far; times are of time.perf_counter()."""
 
     interface: Interface | None = None  # None where no limit is charged or shown
-    trace_id: str | None = None  # of the header traceparent
     is_page: bool = False  # by the limit of its interface
     accepted_file: Format | None = None  # of a list, as the header Accept names it
     accepts_gzip: bool = False
@@ -130,11 +128,6 @@ class RequestState:
         self.request_id = request_id
         self.began = began
         self.client = client
-
-    def log_fields(self) -> Mapping[str, str]:
-        """Return the fields that all of its lines in the log have."""
-        fields = {"requestId": self.request_id, "path": logs.shown_path(self.path)}
-        return fields if self.trace_id is None else {**fields, "traceId": self.trace_id}
 
     def advance(self, *, may_wait: bool) -> WsgiResponse | None:
         """Take the steps to the response, or to None where Flask has to make it.

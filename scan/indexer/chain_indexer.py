@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from math import inf
 from time import monotonic
 from typing import NamedTuple
 
@@ -172,8 +173,8 @@ class ChainIndexer:
         self._session = self._chain = None
         self._status.is_writing = False  # the backfill reports
         self._database.close()  # releases the writer's lock, which the backfill takes
-        with metrics.long_step():
-            end = self._backfill()
+        metrics.beat(inf)  # it may take days
+        end = self._backfill()
         if not end.problem:
             return 0.0
         if end.is_refused and isinstance(reason, FarBehind):
@@ -289,8 +290,8 @@ class ChainIndexer:
         begins = f"the node serves {chain.identity}: the index begins at block {chain.start_block}"
         if chain.identity.is_fork and self._status.is_new(begins):
             log.info(begins)
-        with metrics.long_step():
-            fill_missing(self._database)
+        metrics.beat(inf)
+        fill_missing(self._database)
         self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")

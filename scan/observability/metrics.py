@@ -2,15 +2,12 @@
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
+from math import inf
 from typing import Any, NamedTuple
 
-from prometheus_client import REGISTRY, Counter, Gauge, Histogram, start_http_server
-from prometheus_client.core import GaugeMetricFamily
-from prometheus_client.registry import Collector
-
-from scan.errors import ScanError
+from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
 _QUICK_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _SLOW_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
@@ -26,6 +23,8 @@ RATE_LIMIT_STORAGE_UP = Gauge(
     "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE counts requests."
 )
 RATE_LIMIT_STORAGE_UP.set(1)
+
+CHAIN_INFO = Gauge("scan_chain_info", "The chain, in labels; always 1.", ["chain_id", "name"])
 
 RPC_CALLS = Counter("scan_rpc_calls", "Calls sent to the node.", ["method"])
 RPC_ERRORS = Counter("scan_rpc_errors", "Calls for which the node returned an error object.")
@@ -92,64 +91,28 @@ def count_stage(stage: str, seconds: float) -> None:
     INDEXER_SECONDS.labels(stage).inc(seconds)
 
 
-def chain_info(chain_id: str | None, name: str) -> GaugeMetricFamily:
-    """Return the series whose labels tell the metrics of several chains apart."""
-    text = "The indexed chain, in labels; always 1."
-    info = GaugeMetricFamily("scan_chain_info", text, labels=("chain_id", "name"))
-    info.add_metric((chain_id or "", name), 1)
-    return info
-
-
-class _Chain(Collector):
-    """The same of a process without the API; `read` returns the chain's id once it is known."""
-
-    def __init__(self, read: Callable[[], str | None], name: str) -> None:
-        self._read, self._name = read, name
-        self._id: str | None = None
-
-    def describe(self) -> list[GaugeMetricFamily]:
-        return []  # else collect() is called at once
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        with suppress(ScanError):
-            self._id = self._id or self._read()
-        yield chain_info(self._id, self._name)
-
-
 # A loop that has not begun a step for so long hangs: statements and requests have time-outs.
 HANGS_AFTER_S = 600.0
-_beats_until: float | None = None  # by time.monotonic(); None while a step may take any time
+_alive_until = inf  # by time.monotonic()
 
 
-def beat() -> None:
-    """Note that the process's loop begins a step."""
-    global _beats_until
-    _beats_until = time.monotonic() + HANGS_AFTER_S
+def beat(within_s: float = HANGS_AFTER_S) -> None:
+    """Note that the process's loop begins a step, which ends within a time."""
+    global _alive_until
+    _alive_until = time.monotonic() + within_s
 
 
-@contextmanager
-def long_step() -> Iterator[None]:
-    """Count the process as alive during a step that may take hours."""
-    global _beats_until
-    _beats_until = None
-    try:
-        yield
-    finally:
-        beat()
-
-
-def serve(host: str, port: int, read_chain: Callable[[], str | None], chain_name: str) -> None:
+def serve(host: str, port: int) -> None:
     """Serve GET /metrics at an address, for a process without other HTTP, and GET /healthz, which
     is 503 once its loop hangs."""
-    REGISTRY.register(_Chain(read_chain, chain_name))
-    server, _ = start_http_server(port, addr=host, registry=REGISTRY)
+    server, _ = start_http_server(port, addr=host)
     export: Any = server.get_app()
 
     def application(environ: dict[str, Any], start_response: Any) -> Any:
         if environ["PATH_INFO"] != "/healthz":
             return export(environ, start_response)
-        hangs = _beats_until is not None and time.monotonic() > _beats_until
-        status, word = ("503 Service Unavailable", "hangs") if hangs else ("200 OK", "alive")
+        is_alive = time.monotonic() < _alive_until
+        status, word = ("200 OK", "alive") if is_alive else ("503 Service Unavailable", "hangs")
         start_response(status, [("Content-Type", "application/json")])
         return [f'{{"status":"{word}"}}'.encode()]
 

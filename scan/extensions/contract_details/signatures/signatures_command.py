@@ -59,7 +59,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "print every signature with its selector"
     arguments.add_list(actions, text, list_all, ("selector", "signature"))
     text = "remove signatures by selector"
-    remove = arguments.add_command(actions, "remove", text, run=delete, aliases=["delete"])
+    remove = arguments.add_command(actions, "remove delete", text, run=delete)
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 

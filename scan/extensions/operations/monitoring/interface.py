@@ -78,7 +78,7 @@ def export() -> Response:
     state.register(State(services().writes, services().settings.chain_name))
     if services().reads is not services().writes:
         state.register(Replica(services().reads, services().writes))
-    text = generate_latest(REGISTRY) + generate_latest(state)
+    text = generate_latest(state) + generate_latest(REGISTRY)  # in which it sets the chain
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -102,7 +102,8 @@ class State(Collector):
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
-        yield metrics.chain_info(chain_id, self._chain_name)
+        if chain_id is not None:
+            metrics.CHAIN_INFO.labels(chain_id, self._chain_name).set(1)
         # Of keys that operators made: those of wallets are as many as strangers want.
         text = "Requests with an operator's key, written every half second."
         of_keys = CounterMetricFamily("scan_api_key_requests", text, labels=("id", "label"))
