@@ -150,7 +150,7 @@ _WORDS = {
     "ownerCount": "number of owners",
     "token0": "tokens of the pool",
     "token1": "tokens of the pool",
-    "total": "number of rows",
+    "total": "length of the list",
     "txCount": "number of transactions",
 }
 

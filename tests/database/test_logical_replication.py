@@ -1,4 +1,4 @@
-"""The commands of docs/sql.md: chosen tables follow into another PostgreSQL, through forks."""
+"""The commands of deploy/README.md: chosen tables follow into another PostgreSQL, through forks."""
 
 import re
 from pathlib import Path
@@ -9,14 +9,13 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.documents import blocks
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
-from tests.support.tables_document import GUIDE
+from tests.support.serving import ROOT, wait_until
 
 pytestmark = pytest.mark.long
 
 STATEMENTS = [
     " ".join(statement.split())
-    for block in blocks(GUIDE, "sql")
+    for block in blocks(ROOT / "deploy/README.md", "sql")
     if Path(__file__).name in block.note
     for statement in re.sub(r"--.*", "", block.text).split(";")
     if statement.strip()
