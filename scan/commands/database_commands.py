@@ -19,7 +19,7 @@ from pathlib import Path
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations, owners_file
-from scan.database.connection import Database
+from scan.database.connection import Database, split_password
 from scan.database.embedded import FORMER, EmbeddedPostgres, StillStarting
 from scan.database.embedded_backups import back_up
 from scan.database.embedded_backups import restore as restore_database
@@ -28,7 +28,7 @@ from scan.database.outages import is_due
 from scan.errors import ScanError, SettingError
 from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password
-from scan.settings import Settings
+from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
 
@@ -298,4 +298,6 @@ def psql(settings: Settings, options: argparse.Namespace) -> int:
     command = [] if options.command is None else ["--command", options.command]
     with _database_url(settings, options.database) as url:
         signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C ends a statement of psql's
-        return subprocess.call([program, *command, url])
+        parameters, password = split_password(url)  # other users see a command line
+        environment = child_environment(settings) | ({"PGPASSWORD": password} if password else {})
+        return subprocess.call([program, *command, parameters], env=environment)

@@ -100,6 +100,19 @@ def test_without_psql_a_command_says_what_is_missing(tmp_path):
     assert (done.returncode, done.stdout) == (1, "") and "psql is not installed" in done.stderr
 
 
+@pytest.mark.check
+def test_psql_gets_the_password_where_no_other_user_sees_it(tmp_path):
+    program = tmp_path / "psql"
+    program.write_text('#!/bin/sh\necho "$@"\necho "$PGPASSWORD"\nexit 3\n')
+    program.chmod(0o755)
+    url = "postgresql://ann:s3cret%21@db:1/d?sslmode=require"
+    done = scan("psql", "-c", "TABLE x", DATABASE_URL=url, PATH=f"{tmp_path}:/usr/bin:/bin")
+    arguments, password = done.stdout.splitlines()
+    assert (done.returncode, password) == (3, "s3cret!") and "s3cret" not in arguments
+    assert arguments.startswith("--command TABLE x ")
+    assert {"user=ann", "host=db", "port=1", "dbname=d", "sslmode=require"} <= {*arguments.split()}
+
+
 NOBODY = "postgresql://nobody@127.0.0.1:1/none"
 
 
