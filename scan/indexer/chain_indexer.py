@@ -292,6 +292,7 @@ class ChainIndexer:
             log.info(begins)
         metrics.beat(inf)
         fill_missing(self._database)
+        metrics.beat()
         self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")

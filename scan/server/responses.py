@@ -201,4 +201,4 @@ class GunicornLogs(Logger):  # type: ignore[misc]  # gunicorn has no types
         for handler in list(self.error_log.handlers):
             self.error_log.removeHandler(handler)
         self.error_log.propagate = True
-        self.error_log.setLevel(logging.INFO)
+        self.error_log.setLevel(logging.NOTSET)  # that of SCAN_LOG_LEVEL

@@ -12,11 +12,13 @@ import time
 
 import pytest
 import requests
+from gunicorn.config import Config
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
+from scan.server.responses import GunicornLogs
 from scan.settings import Settings
 from tests.support import WAIT_S, indexing, serving, wallets
 
@@ -117,14 +119,15 @@ def test_every_line_of_a_request_has_its_fields(lines, database_url, monkeypatch
 
 
 @pytest.mark.check
-def test_lines_below_the_level_are_left_out():
+def test_lines_below_the_level_are_left_out(monkeypatch):
     root = logging.getLogger()
     before, level = root.handlers[:], root.level
     try:
         for text, least in (("warning", logging.WARNING), ("debug", logging.DEBUG)):
-            settings = Settings.from_environment({"SCAN_LOG_LEVEL": text})
-            logs.configure(settings)
-            assert logging.getLogger("scan.database").getEffectiveLevel() == least
+            monkeypatch.setenv("SCAN_LOG_LEVEL", text)
+            GunicornLogs(Config())
+            for name in ("scan.database", "gunicorn.error"):
+                assert logging.getLogger(name).getEffectiveLevel() == least
     finally:
         root.handlers[:] = before
         root.setLevel(level)
