@@ -4,6 +4,7 @@ lists, changes and removes all."""
 import argparse
 import sys
 import time
+from typing import Any
 
 from eth_account import Account
 from eth_account.messages import encode_defunct
@@ -33,8 +34,8 @@ Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment thi
 Otherwise run it with --owner to print the message to sign with that wallet; then run it again with
 the printed --timestamp and the wallet's --signature."""
 
-
 NAMES = ("id", "prefix", "owner", "perMinute", "requests", "lastUsedAt", "expiresAt", "label")
+ID: dict[str, Any] = {"type": arguments.whole_number, "metavar": "ID"}
 OF_USAGE = ("day", "id", "prefix", "requests", "label")
 
 
@@ -56,23 +57,16 @@ def add_key(group: argparse.ArgumentParser) -> None:
     lists.add_argument("--user", help="only those made by this person, whom a proxy has signed in")
     text = "change the label, limit or end of a key, within 5 s"
     alter = arguments.add_command(actions, "change", text, run=change)
-    alter.add_argument(
-        "id", type=arguments.whole_number, metavar="ID", help="as `scan key list` prints it"
-    )
+    alter.add_argument("id", help="as `scan key list` prints it", **ID)
     alter.add_argument("--label", type=_label, help="another label")
     _add_terms(alter)
     text = "print the requests with keys by day (UTC), which are kept for 400 days"
     use = arguments.add_list(actions, text, usage, OF_USAGE, name="usage")
-    use.add_argument(
-        "ids", nargs="*", type=arguments.whole_number, metavar="ID", help="only these keys"
-    )
-    use.add_argument(
-        "--days", type=arguments.count, default=30, help="the newest days; default: 30"
-    )
+    use.add_argument("ids", nargs="*", help="only these keys", **ID)
+    use.add_argument("--days", type=arguments.count, default=30, help="newest days; default: 30")
     text = "revoke keys; they become invalid within 5 s"
     remove = arguments.add_command(actions, "remove revoke", text, run=revoke)
-    text = "as `scan key list` prints it"
-    remove.add_argument("ids", nargs="+", type=arguments.whole_number, metavar="ID", help=text)
+    remove.add_argument("ids", nargs="+", help="as `scan key list` prints it", **ID)
 
 
 def _add_terms(command: argparse.ArgumentParser) -> None:
