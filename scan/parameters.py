@@ -54,9 +54,9 @@ def integer_text(
     text = arguments.get(name)
     if text is None:
         return default
-    is_right = _DIGITS.match(text) and least <= int(text) <= most
-    require(is_right, name, _range_message(name, least, most))
-    return int(text)
+    if _DIGITS.match(text) and least <= (value := int(text)) <= most:
+        return value
+    raise InvalidParameter(_range_message(name, least, most), field=name)
 
 
 def integer(

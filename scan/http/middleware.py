@@ -349,11 +349,10 @@ class Middleware:
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
-        if name == "Location" and value.startswith("/"):
-            return name, f"{self.settings.base_path}{value}"
-        if name == "Link" and value.startswith("</"):
-            return name, f"<{self.settings.base_path}{value[1:]}"
-        return name, value
+        start = {"Location": "/", "Link": "</"}.get(name)
+        if start is None or not value.startswith(start):
+            return name, value
+        return name, f"{start[:-1]}{self.settings.base_path}/{value.removeprefix(start)}"
 
     def _send(
         self,
