@@ -91,9 +91,9 @@ class Middleware:
         """Make the response in a thread, which may wait."""
         has_loop = request_state.REQUEST_STATE in environ
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        fields = {"requestId": state.request_id, "path": logs.shown_path(state.path)}
-        if parent := trace_id(state.environ.get("HTTP_TRACEPARENT", "")):
-            fields["traceId"] = parent
+        fields = {"requestId": state.request_id, "path": state.path}
+        if (parent := state.environ.get("HTTP_TRACEPARENT")) and (trace := trace_id(parent)):
+            fields["traceId"] = trace
         logs.request.set(fields)
         self._in_threads.add(state)
         request_waits.begin(state.began)

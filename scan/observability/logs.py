@@ -111,7 +111,7 @@ class JsonLines(TextLines):
             "logger": record.name,
             "message": with_own_call(logging.Formatter.format(self, record)),
         }
-        line |= request.get() or {}
+        line |= {name: shown_path(text) for name, text in (request.get() or {}).items()}
         line |= getattr(record, "fields", {})
         return escape(self.redact(json.dumps(line, ensure_ascii=False)))
 
