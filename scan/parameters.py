@@ -4,7 +4,7 @@ parameters of queries that mean nothing.
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -40,6 +40,31 @@ def require(is_right: object, name: str, reason: str) -> None:
     """Raise InvalidParameter with the reason, which is a sentence, unless the value is right."""
     if not is_right:
         raise InvalidParameter(reason, field=name)
+
+
+MAX_FAULTS = 20
+
+
+class Faults:
+    """The faults of a client's values, at most MAX_FAULTS, so that it hears of all at once."""
+
+    def __init__(self) -> None:
+        self._found: list[InvalidParameter] = []
+
+    def read(self, parse: Callable[..., Any], *values: Any, **options: Any) -> Any:
+        """Return what `parse` makes of values; None where it finds faults, which are noted."""
+        try:
+            return parse(*values, **options)
+        except InvalidParameter as error:
+            self._found += error.faults or (error,)
+            return None
+
+    def raise_found(self) -> None:
+        """Raise InvalidParameter for the first fault, with all of them."""
+        if self._found:
+            error = InvalidParameter(self._found[0].message, field=self._found[0].field)
+            error.faults = self._found[:MAX_FAULTS] if len(self._found) > 1 else ()
+            raise error
 
 
 def required(values: Mapping[str, Any], name: str) -> Any:

@@ -73,10 +73,14 @@ class _Source(NamedTuple):
 
 def parse(body: Mapping[str, Any]) -> Submission:
     """Parse a request's body. Raises InvalidParameter or TooLarge."""
-    json_bodies.only_known(body, FIELDS, "field")
+    faults = parameters.Faults()
+    faults.read(json_bodies.only_known, body, FIELDS, "field")
     for name in REQUIRED:
-        parameters.required(body, name)
-    fields = {name: read(body[name], name) for name, read in FIELDS.items() if name in body}
+        faults.read(parameters.required, body, name)
+    fields = {
+        name: faults.read(read, body[name], name) for name, read in FIELDS.items() if name in body
+    }
+    faults.raise_found()
     path, name = fields.get("contractName", (None, None))
     source: _Source = fields["sourceCode"]
     language = _language(source, fields)

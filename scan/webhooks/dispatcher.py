@@ -174,7 +174,7 @@ class Dispatcher:
         """Serve a lease. Errors are logged, so that the thread stays."""
         try:
             connection = sender.ReceiverConnection(
-                self._outbound, lease.url, lease.secret, is_healthy=lease.is_healthy
+                self._outbound, lease.url, lease.secrets, is_healthy=lease.is_healthy
             )
             with contextlib.closing(connection):
                 self._deliver(lease, connection)

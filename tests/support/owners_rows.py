@@ -36,6 +36,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ("built_abis", {"code_hash": HASH, "contract_name": "Built"}),
         ("webhook_addresses", {"webhook_id": 1, "address": OWNER}),
         ("webhook_secrets", {"webhook_id": 1, "secret": "secret"}),
+        ("former_secrets", {"webhook_id": 1, "secret": "old", "ends_at": "2026-11-30T00:00:00Z"}),
         ("followed_contracts", {"address": OWNER, "name": "box", "complete_from": 3}),
         ("unfollowed_contracts", {"address": HASH[:20]}),
     ):
