@@ -20,6 +20,7 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpUrl, NotResolved, Purpose, RefusedUrl
+from scan.parameters import Faults, require
 from scan.registry import enabled
 from scan.settings import Settings
 from scan.webhooks import endings
@@ -225,15 +226,16 @@ def parse_url(text: str) -> HttpUrl:
 
 def require_narrowable(narrowing: Narrowing, event_types: Collection[str]) -> None:
     """Raise InvalidParameter for a narrowing that none of the event types has."""
-    events = [EVENT_TYPES[name] for name in event_types]
+    events, faults = [EVENT_TYPES[name] for name in event_types], Faults()
     least = narrowing.minimum_values if narrowing.minimum_value is None else narrowing.minimum_value
     for field, is_given, are_narrowed, having in (
         ("direction", narrowing.direction, [e.has_direction for e in events], "senders"),
         ("tokens", narrowing.tokens, [bool(e.tokens) for e in events], "tokens"),
         ("minimumValue", least, [bool(e.value) for e in events], "values"),
     ):
-        if is_given is not None and not any(are_narrowed):
-            raise InvalidParameter(f"{field} requires an event type with {having}.", field=field)
+        reason = f"{field} requires an event type with {having}."
+        faults.read(require, is_given is None or any(are_narrowed), field, reason)
+    faults.raise_found()
 
 
 def _allowed_host(

@@ -8,7 +8,7 @@ ADDRESS = "0x" + "ab" * 20
 PROBLEM = {"Accept": "application/problem+json"}
 FAULTS = {
     "/webhooks": (
-        {"ownerAddress": 5, "url": "http://10.0.0.1", "eventTypes": [], "topics": 1, "nonsense": 1},
+        {"ownerAddress": 5, "url": "ftp://10.0.0.1", "eventTypes": [], "topics": 1, "nonsense": 1},
         "nonsense ownerAddress eventTypes topics url",
     ),
     "/webhooks, narrowed": (

@@ -66,6 +66,7 @@ def test_another_request_with_the_key_is_refused(webhooks):
     assert registered(webhooks) == 1
 
 
+@pytest.mark.thorough
 def test_keys_are_each_clients_own(webhooks):
     key = {"X_API_Key": made_key(webhooks.settings.database_url, 1000).text}
     answers = [post(webhooks.client), post(webhooks.client, peer="203.0.113.9")]
@@ -99,6 +100,7 @@ def test_of_many_at_once_one_makes_it_and_the_others_are_told(webhooks, names):
     assert registered(webhooks) == 1
 
 
+@pytest.mark.thorough
 def test_what_failed_may_be_repeated_also_corrected(webhooks):
     wrong = post(webhooks.client, body=BODY | {"url": 5})
     assert (wrong.status_code, registered(webhooks)) == (400, 0)
@@ -108,6 +110,7 @@ def test_what_failed_may_be_repeated_also_corrected(webhooks):
     assert (post(webhooks.client).status_code, registered(webhooks)) == (201, 1)
 
 
+@pytest.mark.thorough
 def test_a_process_that_dies_leaves_the_key_free_after_a_minute(webhooks):
     post(webhooks.client)
     webhooks.execute("UPDATE idempotent_requests SET answer = NULL, ends_at = now() + '1 minute'")
@@ -147,6 +150,7 @@ def test_a_signed_request_for_a_key_that_is_sent_again_gets_the_key(webhooks):
     assert record.get_json()["keyPrefix"] == first.get_json()["keyPrefix"]
 
 
+@pytest.mark.thorough
 def test_who_reads_the_table_learns_no_secret(webhooks):
     created = post(webhooks.client).get_json()
     key = post(webhooks.client, "/keys", key_request(new_wallet()), "2").get_json()["key"]
@@ -157,6 +161,7 @@ def test_who_reads_the_table_learns_no_secret(webhooks):
             assert secret.encode().hex() not in text and secret not in text
 
 
+@pytest.mark.thorough
 def test_answers_are_bounded_for_a_network_and_end(webhooks):
     post(webhooks.client)
     webhooks.execute(
@@ -175,12 +180,14 @@ def test_answers_are_bounded_for_a_network_and_end(webhooks):
     assert (kept(webhooks), registered(webhooks)) == (idempotent_requests.MAX_ANSWERS - 9, 3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("key", ["", " ", "é", "x" * 256, "a b"])
 def test_keys_are_short_and_visible(webhooks, key):
     refused = post(webhooks.client, key=key)
     assert (refused.status_code, refused.get_json()["field"]) == (400, "Idempotency-Key")
 
 
+@pytest.mark.thorough
 def test_two_processes_of_gunicorn_agree(webhooks):
     webhooks.chain.append([Move(OWNER, OWNER)])
     url = webhooks.settings.database_url

@@ -20,7 +20,7 @@ FREE = """
     /docs/swagger-ui-bundle.js
 """.split()
 METHODS = {
-    "/api/v1/webhooks/1": "DELETE, OPTIONS, PATCH",
+    "/api/v1/webhooks/1": "DELETE, GET, HEAD, OPTIONS, PATCH",
     "/api/v1/webhooks": "GET, HEAD, OPTIONS, POST",
     "/api/v1/webhooks/1/deliveries": "GET, HEAD, OPTIONS",
     "/api/v1/webhooks/1/deliveries/2/retry": "OPTIONS, POST",

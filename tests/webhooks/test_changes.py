@@ -87,6 +87,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_change_has_the_rules_of_a_registration_and_changes_nothing_else(webhooks, case):
     hook = webhooks.register(OWNER, URL, direction="in")
@@ -104,6 +105,7 @@ def test_a_url_and_its_format_are_checked_together(webhooks, hook):
     assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
 
 
+@pytest.mark.thorough
 def test_a_list_has_no_address_to_change_and_pays_for_logs(webhooks):
     addresses = [f"0x{number:040x}" for number in range(1, 1_002)]
     hook = webhooks.register(OWNER, URL, watchAddresses=addresses)
@@ -114,6 +116,7 @@ def test_a_list_has_no_address_to_change_and_pays_for_logs(webhooks):
     assert changed(webhooks, hook, eventTypes=["token_transfer"])["addressCount"] == 1_001
 
 
+@pytest.mark.thorough
 def test_no_change_brings_more_webhooks_to_an_address_than_registrations(webhooks, hook):
     """The hundred and first of an address is refused, and one of ten of an owner is none more."""
     others = [
@@ -177,6 +180,7 @@ def test_no_event_is_lost_where_its_form_changes_while_it_is_sent(webhooks, rece
     assert len(signed) + told.count(b"ETH") >= 30
 
 
+@pytest.mark.thorough
 def test_a_new_receiver_has_not_proven_to_be_quick(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OWNER)])

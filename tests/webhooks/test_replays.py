@@ -62,6 +62,7 @@ def test_only_those_of_the_span_are_sent(webhooks, missed):
     assert pending == ids[1:4]
 
 
+@pytest.mark.thorough
 def test_events_that_arrived_or_whose_block_is_gone_are_not_sent(webhooks, receiver, missed):
     webhooks.chain.append([Move(OWNER, OWNER)])
     with webhooks.delivering():
@@ -106,6 +107,7 @@ def test_no_queue_is_filled_until_its_webhook_is_stopped(webhooks, missed):
     assert webhooks.execute("SELECT pending_count FROM delivery_queues") == [(3,)]
 
 
+@pytest.mark.thorough
 def test_spans_are_times_and_webhooks_active_and_ones_own(webhooks, missed):
     for body in ({}, {"timeFrom": "x"}, {"timeFrom": -1}, {"timeFrom": 0, "timeTo": None}):
         assert replay(webhooks, missed, **body).status_code == 400, body

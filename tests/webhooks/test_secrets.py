@@ -84,6 +84,7 @@ def test_only_the_new_secret_manages_the_webhook(webhooks, receiver):
     assert webhooks.client.get(path, headers=after.headers).status_code == 200
 
 
+@pytest.mark.thorough
 def test_the_newest_six_secrets_sign_and_no_others_are_kept(webhooks, receiver):
     hooks = [webhooks.register(OWNER, receiver.url())]
     for _ in range(8):
