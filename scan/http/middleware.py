@@ -213,6 +213,14 @@ class Middleware:
                 is_complete = not (state.accepts_gzip and response_cache.is_missing(free))
                 if is_complete and index.REQUIRED_FIELD not in state.environ:
                     return free
+            # A client that has the newest response is not charged: comparing it takes no longer
+            # than refusing the request would.
+            is_conditional = "HTTP_IF_NONE_MATCH" in state.environ and state.method != "POST"
+            if is_conditional and index.REQUIRED_FIELD not in state.environ:
+                kept = self._cached(state)
+                if kept is not None and response_cache.is_unmodified(state.environ, kept):
+                    state.charged = yield from self.rate_limit.peek(state)
+                    return kept
             state.charged = yield from self.rate_limit.charge(state, state.interface)
             if state.charged.refusal is not None:
                 return state.refuse(state.charged.refusal)
@@ -324,14 +332,22 @@ class Middleware:
         may_cache = body != () and response_cache.may_be_cached(  # of HEAD: it is streamed
             state, reader, status, version_before
         )
-        if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
+        # JSON is tagged also where it is made anew each time, as beside development nodes.
+        is_tagged = (may_cache and state.cached_for_s is None) or (
+            isinstance(body, tuple)
+            and status.startswith("200")
+            and "Cache-Control" not in dict(headers)
+            and state.cached_for_s in (None, response_cache.FILE_CACHED_FOR_S)
+        )
+        is_tagged = is_tagged and body != () and state.method in ("GET", "HEAD")
+        if not (may_cache or is_tagged or state.is_open or response_cache.is_compressible(headers)):
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
         content = b"".join(body)
         if hasattr(body, "close"):
             body.close()
-        if may_cache and state.cached_for_s is None and state.method != "POST":
+        if is_tagged:
             headers += [("ETag", response_cache.etag_of(content)), *responses.REVALIDATED]
         response = response_cache.negotiated(state, status, headers, content)
         key = state.cache_key if may_cache else None
@@ -349,10 +365,11 @@ class Middleware:
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
-        start = {"Location": "/", "Link": "</"}.get(name)
-        if start is None or not value.startswith(start):
-            return name, value
-        return name, f"{start[:-1]}{self.settings.base_path}/{value.removeprefix(start)}"
+        if name == "Location" and value.startswith("/"):
+            return name, f"{self.settings.base_path}{value}"
+        if name == "Link":
+            return name, value.replace("</", f"<{self.settings.base_path}/")
+        return name, value
 
     def _send(
         self,

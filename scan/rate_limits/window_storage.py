@@ -191,9 +191,9 @@ class SharedWindows:
         # Its threads start with the first request, after the worker was forked.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
-    def submit(self, *windows: Window) -> Future[RateLimitResult]:
+    def submit(self, *windows: Window, is_counted: bool = True) -> Future[RateLimitResult]:
         """Charge in another thread, as charge() does."""
-        return self._threads.submit(self.charge, *windows)
+        return self._threads.submit(self.charge, *windows, is_counted=is_counted)
 
     def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         """Charge as ProcessWindows does, the narrower window first. Raises Unavailable if the

@@ -59,7 +59,8 @@ class Limiter:
         return self._limiter.store.charge(*self._limiter.key_windows(key_id, per_minute, address))
 
     def peek_address(self, address):
-        return self._limiter.peek_address(address)
+        window = Window(self._limiter.anonymous_rate, address)
+        return self._limiter.store.charge(window, is_counted=False)
 
 
 @given(st.lists(st.one_of(st.floats(0, 4), st.floats(0, 30)), max_size=120))
