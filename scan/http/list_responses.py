@@ -73,7 +73,7 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
         places["prev"] = f"page={number - 1}"
     if page.next is not None:
         places["next"] = f"cursor={page.next}"
-    if page.total is not None:
+    if page.total is not None and "page" in request_state.current_request().known_arguments:
         places["last"] = f"page={max(1, -(-page.total // limit))}"
     query = _begun_query(arguments)
     links = (f'<{(query + place).rstrip("?&")}>; rel="{rel}"' for rel, place in places.items())
