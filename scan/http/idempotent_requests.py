@@ -8,6 +8,7 @@ answer, too: keys are to be random, and a webhook's secret is part of its reques
 """
 
 import hashlib
+import os
 import re
 from collections.abc import Callable
 from contextlib import suppress
@@ -34,6 +35,7 @@ from scan.rate_limits.client_address import network_around
 
 HEADER = "Idempotency-Key"
 MAX_ANSWERS = 1_000  # of an API key, or of the network of clients without one
+NONCE_BYTES = 16
 _KEY = re.compile(r"[!-~]{1,255}")
 
 
@@ -41,7 +43,7 @@ def idempotent(view: Callable[..., JsonResponse]) -> Callable[..., JsonResponse]
     """Return a view that gives the answer that it has given to the same request."""
 
     @wraps(view)
-    def answer(**arguments: Any) -> JsonResponse:
+    def answered(**arguments: Any) -> JsonResponse:
         given = request.headers.get(HEADER)
         if given is None:
             return view(**arguments)
@@ -64,27 +66,30 @@ def idempotent(view: Callable[..., JsonResponse]) -> Callable[..., JsonResponse]
         if kept is not None:
             if bytes(kept_hash) != request_hash:
                 raise IdempotencyKeyReused(f"Another request has this {HEADER}: send a new one.")
-            status, location, body = orjson.loads(_sealed(bytes(kept), given, content))
+            nonce, sealed = bytes(kept[:NONCE_BYTES]), bytes(kept[NONCE_BYTES:])
+            status, location, body = orjson.loads(_sealed(sealed, nonce, given, content))
             return JsonResponse(body.encode(), status, location)
         if not has_begun and kept_hash is None and are_most:
             raise LimitReached(f"{MAX_ANSWERS:,} of your answers are kept; leave out {HEADER}.")
         if not has_begun:
             reason = f"A request with this {HEADER} is still being answered."
             raise RequestInProgress(reason, headers={"Retry-After": "1"})
-        sealed = None
+        answer = None
         try:
             made = view(**arguments)
             parts = int(made.status[:3]), made.headers.get("Location"), made.body.decode()
-            sealed = _sealed(orjson.dumps(parts), given, content)
+            nonce = os.urandom(NONCE_BYTES)
+            answer = nonce + _sealed(orjson.dumps(parts), nonce, given, content)
             return made
         finally:
             with suppress(ScanError):  # it ends by itself
-                database.rows("http/idempotent_requests_end", key_hash=key_hash, answer=sealed)
+                database.rows("http/idempotent_requests_end", key_hash=key_hash, answer=answer)
 
-    return answer
+    return answered
 
 
-def _sealed(answer: bytes, given: str, content: bytes) -> bytes:
-    """Return an answer, or a sealed one, with the bits that the request gives turned."""
-    mask = hashlib.shake_256(f"{given}\n".encode() + content).digest(len(answer))
+def _sealed(answer: bytes, nonce: bytes, given: str, content: bytes) -> bytes:
+    """Return an answer, or a sealed one, with the bits that the request gives turned: others for
+    each answer, by its `nonce`."""
+    mask = hashlib.shake_256(nonce + f"{given}\n".encode() + content).digest(len(answer))
     return (int.from_bytes(answer) ^ int.from_bytes(mask)).to_bytes(len(answer))
