@@ -256,6 +256,7 @@ HOOKS = (
         ),
         sections=(
             hooks.HomeSection({"home": "home_charts.html"}, home),
+            hooks.Section({"list": "list_largest.html"}),
             hooks.LiveSection({"live": "live_base_fee.html"}, live),
             hooks.TokenChart({}, _transfers, place=20),
         ),
