@@ -111,13 +111,17 @@ def age(time: str) -> str:
     return f'<time datetime="{text}" data-age>{formatting.day_time(text)}</time>'
 
 
-def digits(value: int | str, amount: formatting.AlignedAmount, unit: str | None) -> str:
+def digits(
+    value: int | str, amount: formatting.AlignedAmount, unit: str | None, *, has_title: bool = False
+) -> str:
     """Return an amount. In a column its point stands below the others'. Where digits are left out,
-    all of them are shown where the pointer, a finger or the focus is."""
+    all of them are shown where the pointer, a finger or the focus is, and in the title if it has
+    one."""
     full = ""
     if amount.full:
         of_unit = f" {_escaped(formatting.short_name(unit))}" if unit else ""
         full = f' tabindex="0" data-full="{amount.full}{of_unit}"'
+        full += f' title="{amount.full}{of_unit}"' if has_title else ""
     return (
         f'<data class="amount" value="{_escaped(value)}"{full}>{_escaped(amount.whole)}'
         f'<span class="fraction">{_escaped(amount.fraction)}</span></data>'
@@ -140,9 +144,7 @@ def supply(token: Record) -> str:
 
 def fee(wei: int | str, symbol: str) -> str:
     """Return what was paid, cut as other amounts are, with all its digits in the title."""
-    shown = formatting.aligned(wei, most=formatting.FEE_PLACES)
-    text = digits(wei, shown, symbol)
-    return f'<span title="{shown.full} {_escaped(symbol)}">{text}</span>' if shown.full else text
+    return digits(wei, formatting.aligned(wei, most=formatting.FEE_PLACES), symbol, has_title=True)
 
 
 def gas_price(wei: int | str) -> str:
