@@ -35,7 +35,7 @@ _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 _AS_PICTURE = "\ufe0f"  # after an emoji
-_EXPONENT = re.compile(r"(?<=\d)e(-?\d+)\b")
+_EXPONENT = re.compile(r"\A(\d[\d.]*)e(-?\d+)(?= )")  # of the amount, and not in a name
 _SUPERSCRIPT_DIGITS = tuple("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -191,7 +191,7 @@ def compact(value: int, decimals: int = 0, places: int = 3) -> str:
 
 def powers(text: str) -> str:
     """Return an amount in a sentence of the API, `1.15e59 W`, as pages write it: `1.15·10⁵⁹ W`."""
-    return _EXPONENT.sub(lambda match: f"·10{_superscript(int(match[1]))}", text, 1)
+    return _EXPONENT.sub(lambda match: f"{match[1]}·10{_superscript(int(match[2]))}", text)
 
 
 def short_id(token_id: str) -> str:

@@ -88,7 +88,7 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
         # A sentence of the API has powers of ten as computers write them.
         (formatting.powers("1.15e59 W"), "1.15·10⁵⁹ W"),
         (formatting.powers("7e-255 D"), "7·10⁻²⁵⁵ D"),
-        (formatting.powers("5 e9"), "5 e9"), (formatting.powers("1.5 1e9x"), "1.5 1e9x"),
+        (formatting.powers("5 W1e9 x"), "5 W1e9 x"), (formatting.powers("1.5 1e9x"), "1.5 1e9x"),
         # Only nothing is 0 per cent, and all 100.
         (percent(0, 7), "0 %"), (percent(1, 10**6), "<0.1 %"), (percent(1, 3), "33.3 %"),
         (percent(21_000, 21_000), "100 %"), (percent(29_999_999, 30_000_000), ">99.9 %"),

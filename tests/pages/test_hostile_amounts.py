@@ -65,7 +65,7 @@ def owner(explorer, token):
         address = token("N" * 255, WIDE, decimals)
         explorer.send(address, call("send(address,uint256)", other, LARGEST))
         explorer.send(address, call("approve(address,uint256)", other, LARGEST - 7))
-    items = token("Items", WIDE, 0, is_multi=True)
+    items = token("Items", "M" * 50, 0, is_multi=True)
     send = "sendItem(address,uint256,uint256)"
     for id in (5, LARGEST):
         explorer.send(items, call(send, other, id, LARGEST))
@@ -103,6 +103,14 @@ def test_what_moved_is_one_line_on_a_phone(page, explorer_url, owner):
     assert any(f"1.157…·10⁷⁷ {WIDE}"[:20] in text for text in texts), texts
     whole = page.evaluate("document.querySelector('.what data[title]').title")
     assert whole == f"{LARGEST:,}"
+
+
+def test_a_transfer_has_few_lines_on_a_phone(page, explorer_url, owner):
+    page_checks.show_at(page, 360)
+    page.open(f"{explorer_url}/token-transfers")
+    heights = page.evaluate("[...document.querySelectorAll('tbody tr')].map(e => e.offsetHeight)")
+    assert len(heights) == 5
+    assert max(heights) < 100
 
 
 def test_an_approval_that_was_used_is_unlimited(explorer, owner):
