@@ -66,18 +66,16 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     """
     body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page, reader().reported)
     response = JsonResponse(b"".join(body))
-    number = int(arguments.get("page", 1))
-    limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
-    places = {"first": ""}
+    query, number = _begun_query(arguments), int(arguments.get("page", 1))
+    link = f'<{query.rstrip("?&")}>; rel="first"'
     if number > 1:
-        places["prev"] = f"page={number - 1}"
+        link += f', <{query}page={number - 1}>; rel="prev"'
     if page.next is not None:
-        places["next"] = f"cursor={page.next}"
+        link += f', <{query}cursor={page.next}>; rel="next"'
     if page.total is not None and "page" in request_state.current_request().known_arguments:
-        places["last"] = f"page={max(1, -(-page.total // limit))}"
-    query = _begun_query(arguments)
-    links = (f'<{(query + place).rstrip("?&")}>; rel="{rel}"' for rel, place in places.items())
-    response.headers["Link"] = ", ".join(links)
+        limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
+        link += f', <{query}page={max(1, -(-page.total // limit))}>; rel="last"'
+    response.headers["Link"] = link
     return response
 
 
