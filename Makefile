@@ -21,7 +21,7 @@ PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist each --max-worker-
 # processor, and each process of a server or a command compiles what it imports.
 run test test-rest test-all test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: release help run test test-rest test-all test-long check lint bench mutants chaos install servers lock clean
+.PHONY: release help run test test-rest test-all test-long check expected lint bench mutants chaos install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +44,9 @@ test-long: install servers $(VENV)/.spark $(VENV)/.release tests/support/node/no
 
 check: install ## quick tests, in under a minute
 	@exec $(BIN)/pytest $(PARALLEL) -m 'check and not long' $(ARGS)
+
+expected: install ## ask anew, and write the answers in expected/, which tests compare
+	@EXPECTED=write exec $(BIN)/pytest $(PARALLEL) -k as_expected $(ARGS)
 
 lint: $(VENV)/.dev ## check style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

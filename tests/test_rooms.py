@@ -242,7 +242,7 @@ def test_few_modules_stand_beside_the_rooms():
 @pytest.mark.parametrize("folder", ["sql", "tests"])
 def test_statements_and_tests_have_the_same_rooms(folder):
     rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
-    others = {"__pycache__", "support", "deploy", "schema", "extensions"}
+    others = {"__pycache__", "support", "deploy", "schema", "extensions", "expected"}
     assert rooms - others <= set(FLOOR)
 
 

@@ -121,14 +121,6 @@ def test_limits_from_1_to_100_are_served(client, value):
         assert len(body[name]) == min(int(value), body["total"])
 
 
-RECORDS_NOT_THERE = (
-    *(f"/tokens/{ADDRESS}{rest}" for rest in ("", "/holders", "/items", "/items/0")),
-    f"/tokens/{ADDRESS}/items/0/transfers",
-    f"/transactions/{HASH}",
-    f"/blocks/{HASH}",
-    "/blocks/999999",
-    "/blocks/9223372036854775807",
-)
 NO_ROUTES = (
     *"""
         /api/v3/stats /api/v1/nothing /statistics /API/V1/stats /api/v1/stats/more
@@ -146,11 +138,6 @@ NO_ROUTES = (
     "/static/app.py",
     "/.env",
 )
-
-
-@pytest.mark.parametrize("path", RECORDS_NOT_THERE)
-def test_a_record_that_is_not_there_is_not_found(client, path):
-    require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("path", NO_ROUTES, ids=shown)
@@ -193,37 +180,6 @@ WITH_BODIES = [
 def test_requests_with_bodies_have_no_other_parameters(client, method, path):
     """POST /query?limit=100 would return 25 records."""
     require_parameter(client.open(f"/api/v1{path}?limit=100", method=method, json={}), "limit")
-
-
-NEAREST_NAMES = [
-    ("/api/v1/transactions?adress=0x1", "did you mean address?"),
-    ("/api/v1/blocks?Limits=5", "did you mean limit?"),
-    ("/api/v1/transactions?fromAddress=0x1", "did you mean from?"),
-    ("/api/v1/transactions?to_address=0x1", "did you mean to?"),
-    (f"/api/v1/tokens/{ADDRESS}/holders?pageSize=5", "did you mean limit?"),
-    ("/api/v1/blocks?startBlock=5", "did you mean blockFrom?"),
-    ("/api/v1/dex-trades?fromAddress=0x1", "did you mean address?"),
-    ("/api/v1/token-transfers?contractaddress=0x1", "did you mean tokenAddress?"),
-    ("/api/v1/webhooks?Owner=0x1", "did you mean owner?"),
-    ("/api/v1/transactions?Address=0x1", "did you mean address?"),  # the same but for its case
-    ("/api/v1/tokens?SORT=name", "did you mean sort?"),
-    ("/api/v1/logs?topic=0x1", "did you mean topic0?"),
-    ("/api/v1/tokens?zzz=asc", "cursor, format, sort, orderBy, tokenType, q."),
-    ("/api/v1/stats?page=1", "this path accepts none."),
-    ("/api/v1/block", "the nearest path is /api/v1/blocks."),
-    ("/stat", "the nearest path is /api/v1/stats."),
-    (f"/api/v1/adresses/{ADDRESS}/tokens", "path is /api/v1/addresses/:address/tokens."),
-    (f"/api/v1/token/{ADDRESS}/holder", "path is /api/v1/tokens/:address/holders."),
-    ("/api/v1/chainlist", "lists all endpoints."),  # Etherscan's form has one
-    ("/api/v1/wallet/healthz", "lists all endpoints."),
-    ("/wp-login.php", "lists all endpoints."),
-    ("/api/v1/" + 5000 * "a", "lists all endpoints."),
-]
-
-
-@pytest.mark.parametrize(("path", "advice"), NEAREST_NAMES, ids=lambda value: str(value)[:40])
-def test_the_nearest_known_name_is_told(client, path, advice):
-    assert client.get(path).json["error"].endswith(advice)
 
 
 @pytest.mark.parametrize("standard", ["ERC-20", "ERC20", "erc20", "bep-20"])

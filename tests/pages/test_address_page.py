@@ -7,17 +7,6 @@ import segno
 from eth_utils.address import to_checksum_address
 
 
-def test_an_address_links_to_the_contracts_that_it_created(client, scenario):
-    creations = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
-    for role in ("factory", "creator"):
-        [address, *_] = sorted({creation[role] for creation in creations} - {None})
-        listed = client.get(f"/api/v1/contract-creations?{role}={address}").json["total"]
-        html = client.get(f"/address/{address}").text
-        assert f'<a href="/contracts?{role}={address}">{listed} ' in html
-    token = scenario.truth.token_transfers[0]["tokenAddress"]
-    assert "Contracts created" not in client.get(f"/address/{token}").text
-
-
 def test_a_contract_says_on_all_tabs_who_created_it(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     internal = {t["toAddress"] for t in scenario.truth.internal_transfers if "create" in t["type"]}
@@ -168,13 +157,3 @@ def test_an_address_opens_on_its_first_tab_with_rows(client, scenario):
         assert f'href="/address/{address}?tab=transactions">' in page
     assert silent
     assert f'href="/address/{active}" aria-current="page"' in client.get(f"/address/{active}").text
-
-
-def test_an_address_says_who_sent_it_its_first_coin(client, scenario):
-    """As action=fundedby does, in one line of its head."""
-    address = scenario.stage.people[1].lower()
-    query = {"module": "account", "action": "fundedby", "address": address}
-    funding = client.get("/api", query_string=query).json["result"]
-    [line] = re.findall(r"<dt>Funded by</dt>.*", client.get(f"/address/{address}").text)
-    assert f'href="/address/{funding["fundingAddress"]}"' in line
-    assert f'href="/tx/{funding["fundingTxn"]}"' in line and f'value="{funding["value"]}"' in line

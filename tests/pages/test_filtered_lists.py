@@ -211,36 +211,6 @@ def test_every_filter_of_the_table_stands_in_the_form(client):
             assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 
-COLUMN_NAMES = [
-    ("/txs", "from", "From"),
-    ("/txs", "to", "To"),
-    ("/token-transfers", "from", "From"),
-    ("/internal-transfers", "to", "To"),
-    ("/trades", "maker", "Maker"),
-    ("/contracts", "creator", "Creator"),
-    ("/contracts", "factory", "Factory"),
-]
-
-
-@pytest.mark.parametrize(("path", "key", "label"), COLUMN_NAMES)
-def test_a_filter_is_called_like_its_column(client, path, key, label):
-    html = client.get(path).text
-    assert re.search(rf'<label>{label} <input name="{key}"', html)
-    assert f"<th>{label}</th>" in html
-
-
-def test_the_filter_of_proxies_is_answered_by_yes_or_no(client):
-    assert "Proxy <b>no</b>" in client.get("/contracts?proxy=false").text
-
-
-def test_filters_are_chips_that_links_take_away(client, sender):
-    html = client.get(f"/txs?from={sender}&status=true&limit=50").text
-    chips = [unescape(link) for link in re.findall(r'class="chip" href="([^"]+)"', html)]
-    assert chips == ["/txs?limit=50&status=true", f"/txs?limit=50&from={sender}"]
-    assert f'value="{sender}"' in html and "<b>success</b>" in html
-    assert re.search(r'class="json" href="/api/v1/transactions\?from=0x', html)
-
-
 NO_TABS = """
         /blocks /txs /tokens /contracts /verify /search /watchlist /keys /webhooks /charts /gas /dex
         /accounts /user-operations /block/1 /address/{to} /tx/{hash}
@@ -266,21 +236,6 @@ def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, txs
     for path in ("/txs", "/dex", "/trades", "/accounts", "/block/1"):
         assert client.get(f"{path}?fbclid=1").status_code == 200, path
         assert client.get(f"{path}?colour=1").status_code == 400, path
-
-
-def test_a_page_by_the_parameters_of_etherscan_has_its_number(client):
-    """As by those of Scan, also with spaces around it."""
-    for query in ("p=2&ps=25", "page=2&limit=25", "page= 2 "):
-        assert re.search("<span>Page 2 of [0-9]", client.get(f"/txs?{query}").text), query
-
-
-def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client):
-    assert client.get("/block/1?tab=txs").status_code == 200
-
-
-def test_token_standards_are_called_as_on_the_rest_of_the_page(client):
-    html = client.get("/token-transfers?tokenType=BEP721").text
-    assert '<option value="BEP20">ERC-20' in html and "<b>ERC-721</b>" in html
 
 
 def test_the_history_is_filtered(client, scenario):

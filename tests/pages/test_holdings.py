@@ -47,25 +47,6 @@ def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder)
     assert early.status_code == 200 and "No block at or before this day is indexed." in early.text
 
 
-NO_BLOCKS = [
-    ("block=x", "As of block"),
-    ("timeTo=yesterday", "must be a date"),
-    ("block=1&timeTo=2026-01-31", "As of block: give a day or a block, not both"),
-    ("block=-1", ">A block must be given by its number, or by its hash"),
-]
-
-
-@pytest.mark.parametrize(("query", "words"), NO_BLOCKS)
-def test_what_names_no_block_is_refused_in_the_form(client, holder, query, words):
-    page = client.get(f"/address/{holder}?tab=tokens&{query}")
-    assert page.status_code == 400 and words in page.text and 'id="refused"' in page.text
-
-
-def test_a_block_that_is_not_indexed_is_told(client, holder):
-    page = client.get(f"/address/{holder}?tab=tokens&block={10**15}")
-    assert page.status_code == 200 and "This block is not indexed." in page.text
-
-
 def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, holder):
     with postgres.cloned(indexed_template) as url:
         database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")

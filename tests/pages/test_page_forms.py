@@ -85,11 +85,6 @@ def test_suggestions_are_options_with_links(client, text):
     assert "<script" not in answer.text
 
 
-def test_the_beginning_of_a_symbol_suggests_its_token(client):
-    answer = client.get("/search/suggestions", query_string={"q": "mus"})
-    assert 'role="option"' in answer.text and "Meridian" in answer.text
-
-
 def test_a_suggested_address_has_its_checksum(client, scenario):
     person = scenario.truth.transactions[0]["fromAddress"]
     html = client.get("/search/suggestions", query_string={"q": person}).text

@@ -52,17 +52,6 @@ def test_transfers_from_and_to_nobody_are_called_mints_and_burns(client, scenari
         assert marked in history
 
 
-def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(client, scenario):
-    item = next(row for row in scenario.truth.token_transfers if row["tokenId"] is not None)
-    token, order = f"/token/{item['tokenAddress']}", "newest first, by the first transfer of each"
-    owner = client.get(f"/api/v1/tokens/{item['tokenAddress']}/holders").json["holders"][0]
-    for path in (f"{token}?tab=items", f"/address/{owner['address']}?tab=items"):
-        assert f", {order}</p>" in client.get(path).text
-    path = f"/nft/{item['tokenAddress']}/{item['tokenId']}"
-    assert ('data-label="Amount"' in client.get(path).text) == (item["tokenType"] == "BEP1155")
-    assert 'data-label="Amount"' in client.get("/token-transfers?tokenType=BEP20").text
-
-
 def test_a_pool_shows_its_candles(client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
@@ -105,24 +94,6 @@ def test_the_transfers_of_one_holder(client, scenario):
     assert client.get(f"/token/{dollar}?a=0x12").status_code == 400
     nobody = client.get(f"/token/{dollar}?a=0x{'9' * 40}")
     assert nobody.status_code == 200 and "No transfers." in nobody.text
-
-
-def test_shares_of_holders_say_that_they_are_over_all_ids(client, scenario):
-    types = {token["type"]: token["address"] for token in scenario.truth.tokens}
-    for type_, address in types.items():
-        html = client.get(f"/token/{address}?tab=holders").text
-        assert ("shares are sums over all ids" in html) == (type_ == "BEP1155")
-    assert "BEP1155" in types
-
-
-def test_a_tokens_page_names_who_created_it(client, scenario):
-    created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
-    token = next(token for token in scenario.truth.tokens if token["address"] in created)
-    creation = created[token["address"]]
-    for tab in ("", "?tab=holders", "?tab=contract"):
-        html = client.get(f"/token/{token['address']}{tab}").text
-        row = html.partition("<dt>Creator</dt>")[2].partition("</div>")[0]
-        assert f"/address/{creation['fromAddress']}" in row and f"/tx/{creation['hash']}" in row
 
 
 def test_tokens_of_blank_names_have_words_to_click(client, scenario):
@@ -237,18 +208,3 @@ def test_items_and_amounts_without_decimals_are_not_offered(client, scenario):
     without_decimals = {a for a, t in tokens.items() if t["decimals"] is None}
     assert with_amounts & without_decimals and tokens.keys() - with_amounts
     assert offered == with_amounts - without_decimals != set()
-
-
-def test_holders_have_their_shares_as_bars_and_tokens_their_symbols_in_a_column(client, scenario):
-    token = next(t["address"] for t in scenario.truth.tokens if t["type"] == "BEP20")
-    page = client.get(f"/token/{token}?tab=holders").text
-    cards = page.partition('<dl class="numbers">')[2].partition("</dl>")[0]
-    assert all(f"<dt>{title}</dt>" in cards for title in ("Holders", "Transfers", "Supply"))
-    record = client.get(f"/api/v1/tokens/{token}").json
-    holders = client.get(f"/api/v1/tokens/{token}/holders?limit=25").json["holders"]
-    shares = [round(int(h["balance"]) / int(record["totalSupply"]), 4) for h in holders]
-    shown = re.findall(r'<meter min="0" max="1" value="([^"]+)"', page)
-    assert [*map(float, shown)] == shares != []
-    listed = client.get("/tokens").text
-    symbols = re.findall(r'data-label="Symbol">(?:<bdi>([^<]*)</bdi>)?</td>', listed)
-    assert record["symbol"] in symbols

@@ -2,9 +2,6 @@
 
 import re
 
-import pytest
-from eth_utils.address import to_checksum_address
-
 from tests.pages.markup import Markup
 
 TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
@@ -17,48 +14,6 @@ def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
             client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in TABS
         }
         assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
-
-
-def test_events_are_short_and_opened_by_choice(client, scenario):
-    trade = scenario.truth.dex_trades[0]
-    path = f"/tx/{trade['transactionHash']}"
-    logs = client.get(f"/api/v1/transactions/{trade['transactionHash']}").json["logs"]
-    assert f">Events ({len(logs)})</a>" in client.get(path).text
-    events = client.get(f"{path}?tab=events").text
-    assert events.count('<li id="event-') == len(logs) > 2
-    assert all(f'href="/address/{log["address"]}"' in events for log in logs)
-    assert all(topic in events for log in logs for topic in log["topics"])
-    assert "<details>" in events and "<details open>" not in events
-    opened = client.get(f"{path}?tab=events&open=all").text
-    assert opened.count("<details open>") == len(logs) == events.count("<details>")
-    assert "&amp;open=all" in events and "Collapse all" in opened
-
-
-def test_a_call_stands_on_one_line_with_its_arguments(client, scenario):
-    trade = scenario.truth.dex_trades[0]
-    path = f"/tx/{trade['transactionHash']}?tab=calls"
-    frames = client.get(f"/api/v1/transactions/{trade['transactionHash']}/trace").json["frames"]
-    page = client.get(path).text
-    lines = re.findall(r"<div class=\"step\">(.*?)<details", page, re.S)
-    assert len(lines) == len(frames)
-    for line, frame in zip(lines, frames, strict=True):
-        for argument in (frame["function"] or {"arguments": ()})["arguments"][:8]:
-            assert argument["type"] != "address" or f'/address/{argument["value"]}"' in line
-            assert f">{argument['name']}</bdi>" in line
-    results = [frame for frame in frames if frame["result"]]
-    # On the line, or where calls and events come between, after them.
-    inline, after = sum('"returned"' in line for line in lines), page.count("← returned</span>")
-    assert inline + after == len(results) and inline and after
-    assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
-
-
-NOT_OPENED = ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
-
-
-@pytest.mark.parametrize("query", NOT_OPENED)
-def test_what_cannot_be_opened_is_refused(client, scenario, query):
-    answer = client.get(f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}{query}")
-    assert answer.status_code == 400 and "open" in answer.text
 
 
 def test_amounts_of_tokens_have_their_units(client, scenario):
@@ -146,26 +101,3 @@ def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):
     for tab in ("calls", "state"):
         answer = client.get(f"/tx/{hash_}?tab={tab}")
         assert answer.status_code == 200 and "SCAN_TRACES is off" in answer.text
-
-
-def test_a_transaction_says_what_it_did_with_links(client, scenario):
-    dollar = scenario.stage.contracts["dollar"].address
-    transfer = next(
-        row
-        for row in scenario.truth.token_transfers
-        if row["tokenAddress"] == dollar and "0x" + "0" * 40 not in row["fromAddress"]
-    )
-    path = f"transactions/{transfer['transactionHash']}"
-    summary = client.get(f"/api/v1/{path}").json["summary"]
-    html = client.get(f"/tx/{transfer['transactionHash']}").text
-    [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
-    text = re.sub(r"<[^>]+>", "", sentence).strip()
-    linked = [part for part in summary["parts"] if part.get("address")]
-    assert len(linked) >= 2
-    for part in linked:
-        address, shown = part["address"], to_checksum_address(part["address"])
-        short, checked = (f"{a[:8]}…{a[-4:]}" for a in (address, shown))
-        part["text"] = part["text"].replace(short, checked)
-    assert text == "".join(part["text"] for part in summary["parts"])
-    links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
-    assert {link[-42:] for link in links if link} == {part["address"] for part in linked}

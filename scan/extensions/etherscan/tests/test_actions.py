@@ -9,18 +9,12 @@ from app import create_app
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.etherscan_truth import written
 from tests.support.indexing import client_over
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
-TOKEN_INFO = set(
-    "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
-    " description website email blog reddit slack facebook twitter bitcointalk github"
-    " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
-)
 
 
 def test_tokens_held(ask, etherscan_truth, scenario):
@@ -43,10 +37,15 @@ def test_tokens_held(ask, etherscan_truth, scenario):
 
 
 def test_token_and_its_holders(ask, etherscan_truth):
+    token_info = set(
+        "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
+        " description website email blog reddit slack facebook twitter bitcointalk github"
+        " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
+    )
     for token in etherscan_truth.truth.tokens:
         address = token["address"]
         [info] = ask.result("token", "tokeninfo", contractaddress=address)
-        assert info.keys() == TOKEN_INFO and {*map(type, info.values())} == {str}
+        assert info.keys() == token_info and {*map(type, info.values())} == {str}
         assert (info["tokenName"], info["totalSupply"]) == (token["name"], token["totalSupply"])
         assert info["description"] == info["tokenPriceUSD"] == ""
         holders = etherscan_truth.truth.holders.get(address, {})
@@ -57,15 +56,13 @@ def test_token_and_its_holders(ask, etherscan_truth):
         assert quantities == {holder: str(balance) for holder, balance in holders.items()}
 
 
-NO_BLOCK = "Error! No closest block found"
-
-
 def test_block_by_time(ask, etherscan_truth):
+    no_block = "Error! No closest block found"
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
     for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
         before = [n for n, block_time in enumerate(times) if block_time <= time_s]
         after = [n for n, block_time in enumerate(times) if block_time >= time_s]
-        nearest = {"before": max(before, default=NO_BLOCK), "after": min(after, default=NO_BLOCK)}
+        nearest = {"before": max(before, default=no_block), "after": min(after, default=no_block)}
         for closest, number in nearest.items():
             body = ask("block", "getblocknobytime", timestamp=time_s, closest=closest)
             assert body["result"] == str(number)
@@ -214,35 +211,6 @@ def test_what_the_node_says_of_transactions_that_are_not_indexed_is_not_cached(c
         assert response.status_code == 200 and ("ETag" in response.headers) == is_stored, action
 
 
-@pytest.mark.parametrize("boolean", ["maybe", "1", "true,false"])
-def test_a_boolean_is_true_or_false(ask, boolean):
-    body = ask("proxy", "eth_getBlockByNumber", tag="latest", boolean=boolean)
-    assert (body["status"], body["message"]) == ("0", "NOTOK")
-    assert body["result"] == "Error! Invalid boolean: true or false"
-
-
-def test_a_revert_keeps_its_data(ask, scenario):
-    token = scenario.stage.contracts["harbor"]
-    data = token.data("transfer", UNSEEN, 10**60)
-    body = ask("proxy", "eth_call", to=token.address, data=data, **{"from": UNSEEN})
-    assert "status" not in body
-    assert "revert" in body["error"]["message"] and body["error"]["data"].startswith("0x")
-
-
-@pytest.mark.parametrize(
-    "action",
-    ["eth_sendTransaction", "evm_mine", "debug_traceBlockByNumber", "anvil_setCode", "eth_sign"],
-)
-def test_no_other_method_gets_through(ask, action):
-    answer = ask("proxy", action, address=ZERO)
-    answer.pop("details", None)  # a name that is near
-    assert answer == {
-        "status": "0",
-        "message": "NOTOK",
-        "result": "Error! Missing Or invalid Action name",
-    }
-
-
 def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
     body = ask("proxy", "eth_sendRawTransaction", hex="0x02")
     assert "SCAN_SEND_TRANSACTIONS" in body["result"]
@@ -280,12 +248,6 @@ def test_a_node_of_another_chain_is_not_believed(indexed_without_bodies, scenari
     ):
         body = ask(module, action, **query)
         assert body["status"] == "0" and body["result"] != [], body
-
-
-def test_the_chain_has_to_be_ours(ask):
-    assert ask("proxy", "eth_blockNumber", chainid=31337)["jsonrpc"] == "2.0"
-    for other in ("1", "0x1", "none", "99999999999999999999"):
-        assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
 
 
 @pytest.mark.check

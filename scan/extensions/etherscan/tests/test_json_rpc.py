@@ -2,12 +2,8 @@
 
 import json
 
-import pytest
-
 from scan.ethereum import request_node
 from scan.extensions.etherscan import proxy
-
-UNSEEN = "0x" + "9d" * 20
 
 
 def request_of(method, *params, id_=1):
@@ -21,10 +17,11 @@ def rpc(client, body, status=200):
 
 
 def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, etherscan_truth):
+    unseen = "0x" + "9d" * 20
     node, token = scenario.anvil, scenario.stage.contracts["harbor"]
     person = scenario.stage.people[1]
     call = {"to": token.address, "data": token.data("balanceOf", person)}
-    transfer = {"from": UNSEEN, "to": token.address, "input": token.data("transfer", person, 1)}
+    transfer = {"from": unseen, "to": token.address, "input": token.data("transfer", person, 1)}
     requests = [
         request_of(method, *params, id_=f"{number}")
         for number, (method, params) in enumerate(
@@ -90,50 +87,6 @@ def test_json_rpc_finds_logs_as_the_node_does(client, scenario, monkeypatch):
         with monkeypatch.context() as patch:
             patch.setattr(*bound)
             assert rpc(client, request)["error"]["code"] == -32005
-
-
-FIELDS = {"id": 1, "jsonrpc": "2.0", "method": "eth_chainId"}
-REFUSED = [
-    (7, "Method, and jsonrpc are required parameters."),
-    ({"id": 1, "jsonrpc": "2.0"}, "Method, and jsonrpc are required parameters."),
-    ({"jsonrpc": "2.0", "method": "eth_chainId"}, "id is a required field"),
-    ({"id": 1, "jsonrpc": "1.0", "method": "eth_chainId"}, "invalid rpc version"),
-    (FIELDS | {"params": {}}, "Invalid params. Params must be a list."),
-    (FIELDS | {"params": ["latest"]}, "Incorrect number of params."),
-    (FIELDS | {"method": "eth_sendTransaction"}, "Action not found."),
-    (FIELDS | {"method": ["eth_chainId"]}, "Action not found."),
-    (
-        FIELDS | {"method": "eth_getCode", "params": ["0x1", "latest"]},
-        "Error! Invalid address format",
-    ),
-    (FIELDS | {"method": "eth_getCode", "params": [{}, "latest"]}, "Error! Invalid params"),
-    (FIELDS | {"method": "eth_call", "params": [{"accessList": []}]}, "Error! Invalid params"),
-    (FIELDS | {"method": "eth_call", "params": [{"to": {"to": {}}}]}, "Error! Invalid params"),
-    (FIELDS | {"method": "eth_call", "params": [{}]}, "Error! Invalid address format"),
-    (FIELDS | {"method": "eth_getLogs"}, "Error! Invalid params"),
-    (FIELDS | {"method": "eth_getLogs", "params": [{"topics": "0x"}]}, "Error! Invalid params"),
-    (FIELDS | {"method": "eth_getLogs", "params": [{"topics": [[[]]]}]}, "Error! Invalid params"),
-    (
-        FIELDS | {"method": "eth_getLogs", "params": [{"topics": [7]}]},
-        "Error! Invalid topic0 format",
-    ),
-    (
-        FIELDS | {"method": "eth_getLogs", "params": [{"blockHash": "0x" + 64 * "0"}]},
-        "unknown block",
-    ),
-    (
-        FIELDS | {"method": "eth_getLogs", "params": [{"address": 9 * [UNSEEN]}]},
-        "Error! At most 8 choices of addresses and topics",
-    ),
-    (FIELDS | {"method": "eth_sendRawTransaction", "params": ["0x02"]}, proxy.NOT_SENDING),
-]
-
-
-@pytest.mark.parametrize(("request_", "error"), REFUSED)
-def test_json_rpc_says_why_a_request_is_refused(client, request_, error):
-    refused, taken = rpc(client, [request_, FIELDS])
-    assert refused["error"] == error and "result" not in refused
-    assert taken["result"] == hex(31337)
 
 
 def test_json_rpc_bounds_what_it_reads(client):

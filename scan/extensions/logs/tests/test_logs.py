@@ -195,23 +195,6 @@ def test_events_are_those_of_a_name_or_a_signature(client):
     assert by_topic["logs"][0]["transactionHash"] in page
 
 
-REFUSED = {
-    "address": ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g"),
-    **dict.fromkeys(TOPICS, ("", "0x1", "0x" + 40 * "a", "null")),
-    **dict.fromkeys(("blockFrom", "blockTo"), ("", "-1", "latest")),
-    "limit": ("0", "101", "x"),
-    "page": ("0",),
-    "fromBlock": ("1",),
-    "topic4": (UNKNOWN,),
-}
-
-
-@pytest.mark.parametrize("name", REFUSED)
-def test_bad_parameters_are_refused_and_named(client, name):
-    for value in REFUSED[name]:
-        require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
-
-
 @pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
 def test_bad_topics_of_a_query_are_refused(client, value):
     query = {"entity": "logs", "filter": {"topic2": value}}

@@ -104,17 +104,6 @@ def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
         assert client.get("/search", query_string={"q": part}).headers["Location"] == path
 
 
-def test_a_method_is_found_by_its_name_and_leads_to_its_calls(client):
-    for name in ("transfer", "Transfer"):
-        *_, method = search(client, name)
-        assert (method["type"], method["value"], method["match"]) == ("method", name, "exact")
-        page = client.get("/search", query_string={"q": name})
-        assert page.status_code == 200 and f'href="/txs?method={name}"' in page.text
-    assert client.get("/txs?method=transfer").status_code == 200
-    for nothing in ("noSuchFunction", "transfer from"):
-        assert "method" not in {result["type"] for result in search(client, nothing)}
-
-
 def test_only_a_whole_label_leads_on(client, postgres, template):
     """A part of an operator's label is listed, as is a name that anybody can choose."""
     with postgres.cloned(template) as url:
@@ -212,21 +201,6 @@ def test_a_part_that_several_have_finds_none_of_them(database_url):
     assert result["value"] == f"0xabcdef{1:030x}1234"
 
 
-def test_tokens_are_found_by_name_and_symbol(client, scenario):
-    dollar = scenario.stage.contracts["dollar"].address
-    for text, match in (
-        ("meridian dollar", "exact"),
-        ("MUSD", "exact"),
-        ("musd", "exact"),
-        ("Merid", "prefix"),
-        ("mus", "prefix"),
-        ("dian doll", "similar"),
-    ):
-        result = next(r for r in search(client, text) if r["value"] == dollar)
-        assert (result["type"], result["match"], result["symbol"]) == ("token", match, "MUSD")
-    assert search(client, dollar)[0]["type"] == "token"
-
-
 @pytest.mark.parametrize(
     "text",
     ["%", "_", "\\", "'; DROP TABLE tokens; --", "\u202e", "0x", "🦄" * 25, "a%b", "<b>", "1e5"],
@@ -234,15 +208,6 @@ def test_tokens_are_found_by_name_and_symbol(client, scenario):
 def test_odd_texts_find_nothing_they_should_not(client, text):
     for result in search(client, text):
         assert text.lower() in (result["name"] or "").lower() + (result["symbol"] or "").lower()
-
-
-@pytest.mark.parametrize("query", ["", "?q=" + "a" * 2049, "?q=%00", "?q=a&q=b", "?p=a"])
-def test_what_is_no_text_is_refused(client, query):
-    assert client.get(f"/api/v1/search{query}").status_code == 400
-
-
-def test_an_empty_text_finds_nothing(client):
-    assert search(client, "") == search(client, "   ") == []
 
 
 @pytest.fixture(scope="module")
