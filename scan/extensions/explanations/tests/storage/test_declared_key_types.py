@@ -9,22 +9,10 @@ from scan.errors import InvalidParameter
 from scan.extensions.explanations.storage.layout import StorageType
 from scan.extensions.explanations.storage.mapping_keys import Candidates, key_of
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from tests.api.test_bad_input import require_parameter
+from tests.support import expected
 
 MARK = bytes.fromhex("12345678")
 SOURCE = Path(__file__).with_name("DeclaredKeys.sol").read_text()
-LEFT = f"0x{MARK.ljust(32, bytes(1)).hex()}"
-NEGATIVE = "0x" + "f" * 63 + "e"
-PATHS = {
-    "byMark[0x12345678]": "1",
-    "byCount[77]": "2",
-    "byDepth[-2]": "3",
-    "byOddName[0x12345678]": "4",
-    "both[0x12345678][-2]": "5",
-    "byState[Busy]": "6",
-    "bySwitch[true][Gone]": "7",
-    "depthOf[5]": "-2",
-}
 
 
 @pytest.fixture(scope="module")
@@ -33,9 +21,19 @@ def declared(explorer):
 
 
 def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared):
+    paths = {
+        "byMark[0x12345678]": "1",
+        "byCount[77]": "2",
+        "byDepth[-2]": "3",
+        "byOddName[0x12345678]": "4",
+        "both[0x12345678][-2]": "5",
+        "byState[Busy]": "6",
+        "bySwitch[true][Gone]": "7",
+        "depthOf[5]": "-2",
+    }
     changed = declared.changed("set(bytes4,uint64,int16)", MARK, 77, -2)
-    assert {name: after for name, (_, after) in changed.items()} == PATHS
-    for path, value in PATHS.items():
+    assert {name: after for name, (_, after) in changed.items()} == paths
+    for path, value in paths.items():
         assert declared.values(variable=path) == {path: value}
     assert declared.values(variable="byState[1]") == {"byState[1]": "6"}  # also by its number
 
@@ -49,25 +47,16 @@ def test_values_are_those_of_the_getters(declared):
     assert (types["mark"], types["switched"]) == ("Mark", "Declared.Switch")
 
 
-NO_KEYS = f"""
-    byMark[305419896] byMark[0x1234567800] byMark[{LEFT}] byCount[-1] byCount[{2**64}]
-    byDepth[40000] byState[3] byState[Away] byState[busy] bySwitch[2][Busy]
-""".split()
-
-
-@pytest.mark.parametrize("path", NO_KEYS)
-def test_what_is_no_key_of_the_type_is_refused(declared, path):
-    require_parameter(declared.storage(variable=path), "variable")
-
-
 @pytest.mark.check
 @pytest.mark.parametrize("label", ["Mark", "int7", "uint512", "bytes0", "bytes33", "interest"])
 def test_labels_that_are_like_elementary_ones(label):
+    negative = "0x" + "f" * 63 + "e"
+    left = f"0x{MARK.ljust(32, bytes(1)).hex()}"
     type_ = StorageType("value", label, 4)
     with pytest.raises(InvalidParameter):
         key_of(type_, "0x12345678")
-    assert key_of(type_, LEFT).encoded == MARK.ljust(32, bytes(1))
-    assert key_of(type_, NEGATIVE).encoded == bytes.fromhex(NEGATIVE[2:])
+    assert key_of(type_, left).encoded == MARK.ljust(32, bytes(1))
+    assert key_of(type_, negative).encoded == bytes.fromhex(negative[2:])
 
 
 @pytest.mark.check
@@ -96,3 +85,7 @@ def test_candidates_in_either_alignment():
     of_vyper = Candidates(words).of(StorageType("unknown", "Roles", 32), is_vyper=True)
     assert [key.encoded for key in of_vyper] == words
     assert key_of(StorageType("unknown", "Roles", 32), "5").encoded == (5).to_bytes(32)
+
+
+def test_refusals_are_as_expected(declared):
+    expected.compare(__file__, declared.explorer.client, {"Declared": declared.address})

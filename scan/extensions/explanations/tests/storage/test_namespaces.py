@@ -10,14 +10,14 @@ from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.verification import contract_interface
+from tests.support import expected
 from tests.support.anvil import calldata
 
-WHO = "0x" + 18 * "5e" + "0abc"
 PATH = "Upgradeable.sol"
 # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
 FOLDER = Path(__file__).with_name("namespaces")
 SOURCES = {str(f.relative_to(FOLDER)): f.read_text() for f in sorted(FOLDER.rglob("*.sol"))}
-TOKEN, OWNED = "erc7201:example.storage.Token", "erc7201:example.storage.Owned"
+OWNED = "erc7201:example.storage.Owned"
 
 
 @pytest.fixture
@@ -25,41 +25,21 @@ def token(explorer):
     return deploy(explorer, SOURCES, PATH, "Token")
 
 
-def test_changes_have_the_names_of_members_at_namespaces(token):
-    assert token.changed("set(address,uint256)", WHO, 12) == {
-        f"{TOKEN}.balances[{WHO}]": ("0", "12"),
-        f"{TOKEN}.phase": ("Draft", "Closed"),
-        f"{TOKEN}.name": ("", "a name"),
-        f"{TOKEN}.many.length": ("0", "1"),
-        f"{TOKEN}.many[0]": ("0", "5"),
-        f"{TOKEN}.nested.before": ("Draft", "Open"),
-        f"{TOKEN}.nested.count": ("0", "3"),
-        "plain": ("Draft", "Open"),
-        "following[Open]": ("Draft", "Closed"),
-        "erc7201:example.storage.Counting.high": ("0", "9"),
-    }
-    expected = {f"{OWNED}.owner": (f"0x{'00' * 20}", WHO), f"{OWNED}.since": ("0", "7")}
-    assert token.changed("own(address)", WHO) == expected
-
-
-def test_the_storage_of_a_contract_with_namespaces(token):
-    token.explorer.send(token.address, calldata("set(address,uint256)", WHO, 12), gas=1_000_000)
-    values = token.values()
-    assert values["plain"] == "Open"
-    assert values[f"{TOKEN}.phase"] == "Closed"
-    assert values[f"{TOKEN}.name"] == "a name"
-    assert values[f"{OWNED}.isPaused"] is False
-    assert not any("Unrelated" in name for name in values)
-    path = f"{TOKEN}.balances[{WHO}]"
-    assert token.values(variable=path) == {path: "12"}
-    [entry] = token.storage(variable=f"{OWNED}.since").json["variables"]
+def test_members_of_namespaces_are_named_as_expected(token):
+    who = "0x" + 18 * "5e" + "0abc"
+    names = {"WHO": who, "Token": token.address}
+    for name, (signature, *values) in {
+        "set": ("set(address,uint256)", who, 12),
+        "own": ("own(address)", who),
+        "corrupt": ("corrupt()",),  # a value that no member has is a number
+    }.items():
+        data = calldata(signature, *values)
+        names[name] = token.explorer.send(token.address, data, gas=1_000_000)
+    expected.compare(__file__, token.explorer.client, names)
     inner = int.from_bytes(keccak(text="example.storage.Owned")) - 1
     slot = int.from_bytes(keccak(inner.to_bytes(32))) & ~0xFF
+    [entry] = token.storage(variable=f"{OWNED}.since").json["variables"]
     assert (int(entry["slot"], 16), entry["offset"], entry["type"]) == (slot, 20, "uint64")
-
-
-def test_a_value_that_no_member_has_is_a_number(token):
-    assert token.changed("corrupt()") == {"plain": ("Draft", "7")}
 
 
 @pytest.mark.check

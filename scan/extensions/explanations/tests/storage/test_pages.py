@@ -45,23 +45,6 @@ def test_contracts_in_variables_have_their_names(kept):
     assert f"other contract kept kept {kept.address[:6]}" in text.lower()
 
 
-UNREADABLE = [
-    ({"variable": "nothing"}, 404, "has no variable"),
-    ({"variable": "<b>"}, 404, "&lt;b&gt;"),
-    ({"variable": "total[1]"}, 400, "has no part"),
-    ({"variable": "balances[7]"}, 400, "is no key"),
-    ({"block": "x"}, 400, "block"),
-    ({"block": "999999999"}, 404, "999999999"),
-]
-
-
-@pytest.mark.parametrize(("fields", "status", "words"), UNREADABLE)
-def test_what_cannot_be_read(kept, fields, status, words):
-    page = tab(kept, **fields)
-    assert page.status_code == status
-    assert words in page.text
-
-
 def test_a_contract_without_a_layout(kept):
     address = kept.explorer.place("0x5f3560015500")
     page = kept.explorer.client.get(f"/address/{address}?tab=storage")

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.explanations.tests.storage.conftest import OPTIMIZED, VERSION, Deployed, deploy
+from tests.support import expected
+from tests.support.anvil import calldata
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
 OPENZEPPELIN = "@openzeppelin/contracts"
@@ -31,18 +33,19 @@ def of_openzeppelin(explorer, path, source, name, arguments="", **more):
     return deploy(explorer, with_imports(path, source, name), path, name, arguments, **more)
 
 
-def test_a_token_of_openzeppelin(explorer):
+def test_a_token_of_openzeppelin_is_named_as_expected(explorer):
     coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
-    sender = coin.sender.lower()
-    expected = {f"_balances[{sender}]": ("1000", "990"), f"_balances[{WHO}]": ("0", "10")}
-    assert coin.changed("transfer(address,uint256)", WHO, 10) == expected
-    expected = {f"_allowances[{sender}][{WHO}]": ("0", "5")}
-    assert coin.changed("approve(address,uint256)", WHO, 5) == expected
-    values = coin.values()
-    assert (values["_name"], values["_symbol"]) == (coin.read("name"), coin.read("symbol"))
-    assert values["_totalSupply"] == coin.read("totalSupply") == "1000"
-    expected = {f"_balances[{WHO}]": coin.read("balanceOf", WHO)}
-    assert coin.values(variable=f"_balances[{WHO}]") == expected
+    names = {"WHO": WHO, "sender": coin.sender.lower(), "Coin": coin.address}
+    for function in ("transfer", "approve"):
+        data = calldata(f"{function}(address,uint256)", WHO, 10)
+        names[function] = explorer.send(coin.address, data, gas=200_000)
+    expected.compare(__file__, explorer.client, names, "openzeppelin")
+    values = coin.values() | coin.values(variable=f"_balances[{WHO}]")
+    getters = {"_name": ("name",), "_symbol": ("symbol",), "_totalSupply": ("totalSupply",)}
+    getters[f"_balances[{WHO}]"] = ("balanceOf", WHO)
+    assert {name: values[name] for name in getters} == {
+        n: coin.read(*g) for n, g in getters.items()
+    }
 
 
 @pytest.fixture(scope="module")
@@ -52,30 +55,15 @@ def implementations(explorer):
     return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
 
 
-@pytest.fixture
-def proxy(explorer, implementations):
-    """A test's own, which it may upgrade."""
+def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer, implementations):
+    """Also while it gets another implementation."""
     argument = f"{int(implementations['First'], 16):064x}"
-    return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
-
-
-def test_a_proxy_by_its_implementations_layout(proxy, implementations):
-    account = proxy.account("add(address,uint64)", WHO, 3)
-    assert account["layouts"] == [implementations["First"]]
-    names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
-    assert names == {"owner": WHO, "count": "3", f"credits[{WHO}]": "3", "limits.most": "3"}
-    values = proxy.values()
-    assert values["owner"] == WHO
-    assert values["eip1967.proxy.implementation"] == implementations["First"]
-
-
-def test_the_slot_of_a_proxy_that_gets_another_implementation(proxy, implementations):
-    account = proxy.account("upgradeToAndCall(address,bytes)", implementations["Second"], b"")
-    [slot] = account["storage"]
-    assert [(v["name"], v["before"], v["after"]) for v in slot["variables"]] == [
-        ("eip1967.proxy.implementation", implementations["First"], implementations["Second"])
-    ]
-    assert account["layouts"] == [implementations["Second"], implementations["First"]]
+    own = of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
+    names = {"WHO": WHO, "Own": own.address, **implementations}
+    upgrade = calldata("upgradeToAndCall(address,bytes)", implementations["Second"], b"")
+    names["add"] = explorer.send(own.address, calldata("add(address,uint64)", WHO, 3), gas=900_000)
+    names["upgrade"] = explorer.send(own.address, upgrade, gas=900_000)
+    expected.compare(__file__, explorer.client, names, "proxies")
 
 
 def test_variables_of_a_proxy_itself(explorer, implementations):
@@ -88,7 +76,6 @@ def test_variables_of_a_proxy_itself(explorer, implementations):
 
 
 OLD = Path(__file__).with_name("Old.sol").read_text()
-OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
 
 
 @pytest.mark.thorough
@@ -97,8 +84,8 @@ def test_releases_of_solidity(explorer, version):
     old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
     account = old.account("set(address,uint256)", WHO, 8)
     names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
-    assert names == OF_OLD
-    assert old.values()["owner"] == WHO
+    of_old = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
+    assert (names, old.values()["owner"]) == (of_old, WHO)
 
 
 @pytest.mark.thorough
@@ -114,36 +101,14 @@ VYPER = Path(__file__).with_name("token.vy").read_text()
 
 
 @pytest.mark.thorough
-def test_a_contract_of_vyper(explorer, vyper):
+def test_a_contract_of_vyper_is_named_as_expected(explorer, vyper):
     address = vyper.verified(explorer, "0.4.3", VYPER, "Named.vy:Named")
     named = Deployed(explorer, address)
-    changed = named.changed("fill(address,uint256,string)", WHO, 9, "name")
-    after = {name: value for name, (_, value) in changed.items()}
     sender = named.sender.lower()
-    assert {name: after[name] for name in after if not name.startswith("text[")} == {
-        "total": "9",
-        f"balances[{WHO}]": "9",
-        f"allowances[{sender}][{WHO}]": "10",
-        'named["name"]': "9",
-        "text.length": "45",
-        "few[2]": "9",
-        "many.length": "2",
-        "many[0]": "9",
-        "many[1]": "10",
-        "mark": "0x01020304",
-        "negative": "-5",
-        "is_open": True,
-        "point.x": "9",
-        "point.y": "-1",
-        "token": WHO,
-        f"tokens[{WHO}][1]": WHO,
-        f"points[{WHO}].x": "9",
-        "roles": "3",
-        f"roles_of[{WHO}]": "2",
-        "thing": WHO,
-        "price": "-1.5",
-        "prices[1.25]": "2",
-    }
+    names = {"WHO": WHO, "sender": sender, "Named": address}
+    fill = calldata("fill(address,uint256,string)", WHO, 9, "name")
+    names["fill"] = explorer.send(address, fill, gas=5_000_000)
+    expected.compare(__file__, explorer.client, names, "vyper")
     values = named.values()
     for name in ("total", "text", "mark", "negative", "is_open", "roles", "thing", "price"):
         assert values[name] == named.read(name), name
@@ -157,12 +122,6 @@ def test_a_contract_of_vyper(explorer, vyper):
         ("prices[1.25]", named.read("prices", "1.25")),
     ):
         assert named.values(variable=path) == {path: value}
-    shown = {v["name"]: v for v in named.storage().json["variables"]}
-    assert (shown["token"]["type"], shown["token"]["value"]) == ("contract IERC20", WHO)
-    assert (shown["roles"]["type"], shown["thing"]["type"]) == ("flag Roles", "contract Thing")
-    assert shown["tokens"]["type"] == "HashMap[contract IERC20, contract IERC20[2]]"
-    assert named.values(variable=f"points[{WHO}]")[f"points[{WHO}].x"] == "9"
-    assert f"lines[{WHO}][1].y" in named.values(variable=f"lines[{WHO}]")
     require_no_path_of_this_machine(explorer, address, vyper)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from scan.extensions.explanations.tests.storage import conftest
 from scan.hex import data
-from tests.api.test_bad_input import require_parameter
+from tests.support import expected
 from tests.support.explorer import standard_input
 
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -91,23 +91,6 @@ def test_the_state_of_an_older_block(filled):
     assert filled.values(variable=path) == {path: "78"}
 
 
-BAD_PATHS = """
-    balances[0x12] balances[ balances.owner balances[-1] packed.absent packed[0] few[5] many[-1]
-    many[99999999999999999999] total.x total.length many[0:32] holders[4].note[0:32].x byStep[256]
-    bySelector[0x0102030405] bySelector[0x010203]
-""".split()
-BAD_PATHS += ["byName[\ud800]", "x" * 501, "total" + "[0]" * 165]
-
-
-REFUSED_PATHS = [("absent", 404), ("[" * 500, 404), *((path, 400) for path in BAD_PATHS)]
-
-
-@pytest.mark.parametrize(("path", "status"), REFUSED_PATHS)
-def test_bad_paths(filled, path, status):
-    answer = filled.storage(variable=path.encode("utf-8", "surrogatepass"))
-    assert answer.status_code == status, answer.json
-
-
 def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
     filled.explorer.execute("DELETE FROM compiled_sources WHERE address = %s", data(filled.address))
     assert filled.storage().status_code == 404
@@ -118,10 +101,7 @@ def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
     assert filled.values()["total"] == filled.read("total")
 
 
-def test_bad_parameters(filled, explorer):
-    require_parameter(filled.storage(block="x"), "block")
-    assert filled.storage(block=10**9).status_code == 404
-    unverified = explorer.place("0x5f3560015500")
-    answer = explorer.client.get(f"/api/v1/contracts/{unverified}/storage")
-    assert answer.status_code == 404
-    assert "not verified" in str(answer.json)
+def test_refusals_are_as_expected(filled):
+    unverified = filled.explorer.place("0x5f3560015500")
+    names = {"Kept": filled.address, "unverified": unverified}
+    expected.compare(__file__, filled.explorer.client, names)

@@ -14,6 +14,13 @@ def played(postgres, template):
         yield chain
 
 
+def names_of(played):
+    """Transactions and contracts, as expected/ names them."""
+    one, two, *_ = played.anvil.accounts
+    names = {"one": one, "two": two, "Reasons": played.reasons.address, "Guard": played.guard}
+    return names | played.sent
+
+
 def is_trace(call):
     return str(call["method"]).startswith(("debug_", "trace_"))
 

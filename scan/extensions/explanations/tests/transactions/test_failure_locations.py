@@ -37,9 +37,6 @@ NAMES = tuple(
     " allocate pointer absent notThere passOn caught lowLevel transferred inModifier"
     " inLibrary inPrivate decoded sliced created assembled invalid gas delegated reentered".split()
 )
-# Marks of functions whose failure is elsewhere than in themselves.
-MARKS = {"inModifier": "modifier", "inLibrary": "library"}
-FUNCTIONS = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
 
 
 def line_of(mark):
@@ -98,12 +95,15 @@ def expected_line(name, mark):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_line_of_each_kind_of_failure(failing, name):
+    # Marks of functions whose failure is elsewhere than in themselves.
+    marks = {"inModifier": "modifier", "inLibrary": "library"}
+    functions = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
     error = failing.error(call_of(name))
     location = error["location"]
-    mark = {"passOn": "inner", "reentered": "text"}.get(name) or MARKS.get(name, name)
+    mark = {"passOn": "inner", "reentered": "text"}.get(name) or marks.get(name, name)
     assert location is not None, error
     assert location["file"] == PATH
-    expected = {"passOn": "refuse", "reentered": "text"}.get(name) or FUNCTIONS.get(name, name)
+    expected = {"passOn": "refuse", "reentered": "text"}.get(name) or functions.get(name, name)
     is_merged = failing.way != "plain" and location["line"] is None
     assert is_merged or location["line"] in expected_line(name, mark), location
     assert location["function"] in ((expected, name) if is_merged else (expected,))
@@ -340,9 +340,6 @@ COUNTING = """{
     fault: function(log, db) {},
     result: function(context, db) { return this.stepped; }
 }"""
-# With data a loop; without, a call of itself with data, 100,000 gas and no care, then the loop.
-LOOPS = "0x" + "36601157" + "5f5f60015f5f30620186a0f150" + "5b601156"
-ADDRESS = f"0x{0xABCDEF:040x}"
 
 
 def is_in_javascript(call):
@@ -355,11 +352,15 @@ answer_slowly = replacing(is_in_javascript, TOO_SLOW)
 
 @pytest.mark.thorough
 def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
+    # With data a loop; without, a call of itself with data, 100,000 gas and no care, then the loop.
+    loops = "0x" + "36601157" + "5f5f60015f5f30620186a0f150" + "5b601156"
+    address = f"0x{0xABCDEF:040x}"
+
     def traced(most_ms, result=f"return '{TOO_SLOW}'"):
         options = bounded(COUNTING, most_ms)
         tracer = options["tracer"].replace(f"return '{TOO_SLOW}'", result)
-        overrides = {ADDRESS: {"code": LOOPS}}
-        call = {"to": ADDRESS, "gas": hex(300_000)}
+        overrides = {address: {"code": loops}}
+        call = {"to": address, "gas": hex(300_000)}
         options = {**options, "tracer": tracer, "stateOverrides": overrides}
         return explorer.anvil.call("debug_traceCall", call, "latest", options)
 

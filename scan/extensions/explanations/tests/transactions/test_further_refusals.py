@@ -48,14 +48,6 @@ CALLS |= {
     "fallbackText": ("0x12345678", 0),
     "fallbackError": ("0x" + 101 * "ab", 0),
 }
-CREATIONS = {
-    "inheritedConstructor": 1000,
-    "inheritedConstructorError": 1001,
-    "middleConstructor": 2000,
-    "ownConstructor": 3000,
-}
-# What passes a refusal on has one inside: the other's line is as right.
-INSIDE = {"bubbled": "twinSameOther", "rethrownText": "twinOther"}
 
 
 # How many refusals at least have their line: of the others the function is known.
@@ -85,6 +77,14 @@ def require_lines(explorer, sent, at, least):
 
 @pytest.mark.parametrize("way", of("IR optimized", *LINES))
 def test_no_refusal_has_the_line_of_another(explorer, way):
+    # What passes a refusal on has one inside: the other's line is as right.
+    inside = {"bubbled": "twinSameOther", "rethrownText": "twinOther"}
+    creations = {
+        "inheritedConstructor": 1000,
+        "inheritedConstructorError": 1001,
+        "middleConstructor": 2000,
+        "ownConstructor": 3000,
+    }
     standard = standard_input({"Further.sol": SOURCE}, **WAYS[way])
     stored, twin = (
         explorer.verified(standard, VERSION, f"Further.sol:{name}") for name in ("Stored", "Twin")
@@ -100,10 +100,10 @@ def test_no_refusal_has_the_line_of_another(explorer, way):
         name: anvil.send(one, address, data=data, value=value, gas=500_000)
         for name, (data, value) in CALLS.items()
     }
-    for name, kind in CREATIONS.items():
+    for name, kind in creations.items():
         data = f"0x{creation}{kind:064x}{twin}"
         sent[name] = anvil.send(one, None, data=data, gas=9_000_000)
-    at = {name: (AT[name], AT.get(INSIDE.get(name))) for name in sent}
+    at = {name: (AT[name], AT.get(inside.get(name))) for name in sent}
     require_lines(explorer, sent, at, LINES[way])
 
 

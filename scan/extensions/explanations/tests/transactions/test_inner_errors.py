@@ -1,18 +1,17 @@
 """Errors in the bytes of errors, events and results: why a call inside failed, passed on."""
 
-import re
 from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
+from tests.support import expected
 from tests.support.anvil import calldata, encoded_call
 from tests.support.entry_points import EntryPoint
 from tests.support.explorer import standard_input
 from tests.support.many_functions import VERSION
 
 SOURCE = Path(__file__).with_name("Wrapped.sol").read_text()
-IDENTITY = f"0x{4:040x}"  # the precompiled contract that returns what it gets
 
 
 class Wrapping(namedtuple("Wrapping", "explorer target wrapper payer")):
@@ -38,130 +37,56 @@ def pay(amount):
     return encoded_call("pay(uint256)", amount)
 
 
-def test_an_error_in_the_bytes_of_another_is_decoded(wrapping):
-    own = wrapping.wrapper.lower()
-    record, frames = wrapping.call("wrapped(address,bytes)", wrapping.target, pay(2))
-    for error in (record["error"], frames[0]["error"]):
-        index, reason = error["arguments"]
-        assert (index["value"], reason["type"], "errors" in index) == ("1", "bytes", False)
-        [inner] = reason["errors"]
-        assert (inner["place"], inner["signature"]) == ("", "TooLow(uint256,address)")
-        assert [argument["value"] for argument in inner["arguments"]] == ["5", own]
-        assert inner["source"] == "verified"
-        expected = f"Failed(index=1, reason=TooLow(least=5, who={own}))"
-        assert error["reason"] == f"The call reverted: {expected}"
-    page = wrapping.explorer.client.get(f"/tx/{record['hash']}").text
-    assert f"TooLow(5, {own})" in page
-    [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', page)
-    assert re.fullmatch(r"Failed: Failed: TooLow at [A-Z]\w+\.sol:\d+", sentence)
+# Calls of the wrapper by the functions that call each other, the outermost first.
+NESTED = (
+    "aggregate", "stf", "hidden", "stf bare", "stf bare bare", "stf aggregate", "stf wraps",
+    "asText asText", "around", "around asText", "wraps around", "later", "bare",
+)  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("function", "arguments", "words"),
-    [
-        ("say()", (), "not now"),
-        ("overflow(uint8)", (7,), "panic 0x11 (arithmetic overflow or underflow)"),
-    ],
-)
-def test_errors_that_were_passed_on_twice(wrapping, function, arguments, words):
-    data = encoded_call(function, *arguments)
-    record, _ = wrapping.call("twice(address,bytes)", wrapping.target, data)
-    assert record["error"]["name"] == "Outer"
-    assert record["error"]["reason"].endswith(f"Outer(inner=Failed(index=1, reason={words}))")
-    [outer] = record["error"]["arguments"][0]["errors"]
-    [inner] = outer["arguments"][1]["errors"]
-    assert (outer["name"], inner["source"]) == ("Failed", "standard")
+def calls_of(own, target):
+    """Calls of the wrapper by names, which say what fails inside."""
+    on_target = {
+        "wrapped pay(2)": ("wrapped", pay(2)),
+        "twice say()": ("twice", encoded_call("say()")),
+        "twice overflow(7)": ("twice", encoded_call("overflow(uint8)", 7)),
+        "several pay(2)": ("several", pay(2)),
+        "asText pay(2)": ("asText", pay(2)),
+        "asText say()": ("asText", encoded_call("say()")),
+        "hooked pay(1)": ("hooked", pay(1)),
+        "logged pay(1)": ("logged", pay(1)),
+        "stf of no function": ("stf", b"\1\2\3\4"),
+    }
+    calls = {
+        name: encoded_call(f"{function}(address,bytes)", target, data)
+        for name, (function, data) in on_target.items()
+    }
+    calls["all pay(9), pay(3)"] = encoded_call("all(address,bytes[])", target, [pay(9), pay(3)])
+    for name in NESTED:
+        to, data = target, pay(4)
+        for function in name.split()[::-1]:
+            to, data = own, encoded_call(f"{function}(address,bytes)", to, data)
+        calls[f"{name} pay(4)"] = data
+    return calls
 
 
-def test_errors_in_lists_of_errors_and_in_texts_are_decoded(wrapping):
-    record, _ = wrapping.call("several(address,bytes)", wrapping.target, pay(2))
-    [results] = record["error"]["arguments"]
-    [inner] = results["errors"]
-    assert (inner["place"], inner["name"]) == ("[1].returnData", "TooLow")
-    own = wrapping.wrapper.lower()
-    words = f"Several(results[1].returnData=TooLow(least=5, who={own}))"
-    assert record["error"]["reason"] == f"The call reverted: {words}"
-    expected = {pay(2): f"TooLow(least=5, who={own})", encoded_call("say()"): "not now"}
-    for data, words in expected.items():
-        record, _ = wrapping.call("asText(address,bytes)", wrapping.target, data)
-        assert (record["error"]["name"], record["error"]["kind"]) == ("Error", "error")
-        assert record["error"]["reason"] == f"The call reverted: {words}"
-    nested = encoded_call("asText(address,bytes)", wrapping.target, pay(2))
-    record, _ = wrapping.call("asText(address,bytes)", own, nested)
-    assert record["error"]["reason"] == f"The call reverted: TooLow(least=5, who={own})"
-
-
-def test_an_event_whose_name_alone_speaks_of_a_failure_has_the_error(wrapping):
-    record, _ = wrapping.call("hooked(address,bytes)", wrapping.target, pay(1))
-    [reason] = record["logs"][0]["event"]["arguments"]
-    assert [error["name"] for error in reason["errors"]] == ["TooLow"]
+def test_errors_inside_are_answered_as_expected(wrapping):
+    own, target = wrapping.wrapper.lower(), wrapping.target.lower()
+    names = {"Wrapper": own, "Target": target}
+    for name, data in calls_of(own, target).items():
+        names[name] = wrapping.explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
+    expected.compare(__file__, wrapping.explorer.client, names)
 
 
 def test_bytes_that_are_no_known_error_stay_bytes(wrapping):
     """Neither another selector, nor the right one before what it does not encode."""
+    identity = f"0x{4:040x}"  # the precompiled contract that returns what it gets
     known = encoded_call("TooLow(uint256,address)", 5, wrapping.target)
     wrong = known[:-32] + b"\xff" * 32
     for data in (known[:4], b"\1\2\3\4" + known[4:], wrong, known + bytes(1)):
-        record, _ = wrapping.call("logged(address,bytes)", IDENTITY, data)
+        record, _ = wrapping.call("logged(address,bytes)", identity, data)
         [_, reason] = record["logs"][0]["event"]["arguments"]
         assert reason["value"] == "0x" + data.hex() and "errors" not in reason
-
-
-def test_events_and_results_have_the_errors_that_calls_returned(wrapping):
-    record, frames = wrapping.call("logged(address,bytes)", wrapping.target, pay(1))
-    for log in (record["logs"][0], frames[0]["logs"][0]):
-        [inner] = log["event"]["arguments"][1]["errors"]
-        assert inner["name"] == "TooLow"
-    page = wrapping.explorer.client.get(f"/tx/{record['hash']}?tab=events").text
-    assert "TooLow(" in page
-    _, frames = wrapping.call("all(address,bytes[])", wrapping.target, [pay(9), pay(3)])
-    [results] = frames[0]["result"]
-    assert [result["success"] for result in results["value"]] == [True, False]
-    [inner] = results["errors"]
-    assert (inner["place"], inner["name"]) == ("[1].returnData", "TooLow")
-
-
-LOW = "TooLow(least=5, who={own})"
-WHY = "A call inside of it failed: "
-WRAPPED = "WrappedError(target={target}, selector={selector}, reason=%s, details=0x)"
-# By the functions that call each other, the outermost first, the reason that is told.
-HIDDEN = {
-    "aggregate": f"Multicall3: call failed. {WHY}{LOW}.",
-    "stf": f"STF. {WHY}{LOW}.",
-    "hidden": f"Hidden(who={{target}}). {WHY}{LOW}.",
-    "stf bare": f"STF. {WHY}{LOW}.",
-    "stf bare bare": f"STF. {WHY}{LOW}.",
-    "stf aggregate": f"STF. {WHY}Multicall3: call failed. {WHY}{LOW}.",
-    "stf wraps": f"STF. {WHY}{WRAPPED % LOW}.",
-    "stf asText": f"STF. {WHY}{LOW}.",
-    "asText asText": LOW,
-    "around": f"nö: {LOW} (!)",
-    "around asText": f"nö: {LOW} (!)",
-    "wraps around": WRAPPED % f"nö: {LOW} (!)",
-    "later": "later",
-}
-
-
-@pytest.mark.parametrize("functions", HIDDEN)
-def test_what_hides_the_reason_is_followed_by_it(wrapping, functions):
-    own, to, data, names = wrapping.wrapper.lower(), wrapping.target.lower(), pay(4), {}
-    for function in functions.split()[::-1]:
-        names[function] = {"own": own, "target": to, "selector": f"0x{data[:4].hex()}"}
-        to, data = own, encoded_call(f"{function}(address,bytes)", to, data)
-    sent = wrapping.explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
-    record, _ = wrapping.record(sent)
-    words = HIDDEN[functions].format(**names.get("wraps", names[functions.split()[0]]))
-    assert record["error"]["reason"] == f"The call reverted: {words}"
-
-
-def test_a_call_inside_that_says_nothing_is_told_in_one_sentence(wrapping):
-    record, _ = wrapping.call("stf(address,bytes)", wrapping.target, b"\1\2\3\4")
-    words = "STF. A call inside of it reverted without a reason."
-    assert record["error"]["reason"] == f"The call reverted: {words}"
-    record, _ = wrapping.call("bare(address,bytes)", wrapping.target, pay(4))
-    own = wrapping.wrapper.lower()
-    words = f"The call reverted without a reason. {WHY}{LOW.format(own=own)}."
-    assert record["error"]["reason"] == words
 
 
 @pytest.mark.parametrize("version", ["0.7", "0.8"])

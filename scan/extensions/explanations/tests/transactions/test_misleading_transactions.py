@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from tests.support import database, reasons
+from tests.support import database, expected, indexing, reasons
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.lists import get
@@ -18,19 +18,24 @@ PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
-# What a contract emits that changes nothing, and what it changes, by the functions' arguments.
+# Functions that emit what changes nothing, and those that change it, with their arguments.
 EMITTED = {
-    "renounce": ((), "OwnershipTransferred"),
-    "give": ((SINK,), "OwnershipTransferred"),
-    "upgrade": ((SINK,), "Upgraded"),
-    "pause": ((), "Paused"),
-    "createPair": ((SINK, SINK), "PairCreated"),
+    "renounce": (),
+    "give": (SINK,),
+    "upgrade": (SINK,),
+    "pause": (),
+    "createPair": (SINK, SINK),
 }
 TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
 
 
 class Played(namedtuple("Played", "anvil client contracts sent url")):
     """`url` is that of the database."""
+
+    def names(self):
+        """Transactions and contracts, as expected/ names them."""
+        contracts = {f"contract {key}": of.address.lower() for key, of in self.contracts.items()}
+        return {"one": self.anvil.accounts[0], **contracts, **self.sent}
 
     def detail(self, name):
         return get(self.client, f"/transactions/{self.sent[name]}")
@@ -46,10 +51,6 @@ class Played(namedtuple("Played", "anvil client contracts sent url")):
 
 def html_escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&#39;")
-
-
-def shortened(address):
-    return f"{address[:8].lower()}…{address[-4:].lower()}"
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +106,7 @@ def play(anvil):
         "too large": anvil.transact(one, pretender, "createTooLarge", gas=10_000_000),
         "paid while reading": anvil.transact(one, pretender, "payWhileReading", gas=200_000),
     }
-    only_emitted = {function: arguments for function, (arguments, _) in EMITTED.items()}
-    for function, arguments in {**only_emitted, **TRUE}.items():
+    for function, arguments in {**EMITTED, **TRUE}.items():
         anvil.mine()
         sent[function] = anvil.transact(one, pretender, function, *arguments)
     sent["ETH"] = anvil.transact(one, contracts["ETH"], "transfer", SINK, 5 * ETHER)
@@ -116,48 +116,16 @@ def play(anvil):
     return contracts, sent
 
 
-def test_coins_that_leave_an_account_with_code_are_told(played):
-    half = played.detail("half leaves")["summary"]
-    assert half["action"] == "call"
-    assert re.fullmatch(
-        r"Ran code of its own account, sent [\d,.…]+ ETH", played.sentence("half leaves")
-    )
-    assert int(half["parts"][-1]["value"]) > 4000 * ETHER
+def test_transactions_are_told_as_expected(played):
+    """Names that contracts chose are quoted beside their address; of events those are told that the
+    state bears, what changed nothing was only emitted."""
+    client = indexing.client_over(played.url, played.anvil.url)
+    expected.compare(__file__, client, played.names())
 
 
-SWAP = "Swapped 5 BET for 5 ALF on V2 (unconfirmed factory)"
-
-
-SENTENCES = [
-    ("ten leave", "Ran code of its own account, sent 10 ETH"),
-    ("plain cancel", "Sent nothing to itself, as is done to cancel a transaction"),
-    ("real trade", SWAP),
-    ("paid to another", f"{SWAP}, paid to {shortened(SINK)}"),
-    (
-        "approval inside",
-        "Swapped 3 BET for 3 ALF on V2 (unconfirmed factory),"
-        f" leaving {shortened(SINK)} approved to spend 7 BET",
-    ),
-    ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
-    ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
-    ("lure", "Failed: the contract reports “" + LURE.replace("”", "") + "”"),
-    # Names that contracts chose are quoted beside their address.
-    ("ETH", f"Sent 5 “ETH” ({{ETH}}) to {shortened(SINK)}"),
-    ("mint", "Minted “Apes and 5 ETH from Binance #1” ({apes}) #7"),
-    ("approval", "Approved “nobody” ({nobody}) to spend unlimited BET"),
-    # Events that the state bears.
-    ("giveTruly", f"Transferred the ownership of “Pretender” ({{pretender}}) to {shortened(SINK)}"),
-    ("upgradeTruly", f"Upgraded “Pretender” ({{pretender}}) to {shortened(SINK)}"),
-    ("pauseTruly", "Paused “Pretender” ({pretender})"),
-]
-
-
-@pytest.mark.parametrize(("name", "end"), SENTENCES)
-def test_sentences_tell_what_happened(played, name, end):
-    sentence = played.sentence(name)
-    end = end.format_map({name: shortened(of.address) for name, of in played.contracts.items()})
-    assert sentence.endswith(end) and (end.startswith(",") or sentence == end)
-    assert ("wapped" in sentence) == ("wapped" in end)
+def test_pages_have_the_sentences_of_the_api(played):
+    for name in played.sent:
+        played.sentence(name)
 
 
 def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played):
@@ -167,22 +135,9 @@ def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(playe
     assert played.sentence("flood").startswith("Called ")
 
 
-def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played):
-    client, pool = played.client, played.contracts["pool"].address.lower()
-    [listed] = client.get("/api/v1/pools").json["pools"]
-    assert (listed["address"], listed["dex"]) == (pool, "v2-unconfirmed")
-    assert client.get("/api/v1/pools?dex=uniswap-v2").json["pools"] == []
-    assert client.get("/api/v1/dex-trades?dex=uniswap-v2").json["trades"] == []
-    page = client.get("/dex").text
+def test_a_page_of_pools_says_which_factory_is_not_known(played):
+    page = played.client.get("/dex").text
     assert "V2 (unconfirmed factory)" in page and "uniswap" not in page
-
-
-def test_trades_that_no_transfers_bear_are_marked(played):
-    trades = played.client.get("/api/v1/dex-trades?orderBy=asc&limit=5").json["trades"]
-    backed = {trade["transactionHash"]: trade["backedByTransfers"] for trade in trades}
-    assert backed.pop(played.sent["fake trade"]) is False
-    assert backed.pop(played.sent["half a trade"]) is None  # a token may take a fee of transfers
-    assert len(backed) == 3 and all(backed.values())
     for name in ("fake trade", "half a trade", "real trade"):
         html = played.client.get(f"/tx/{played.sent[name]}").text
         assert ("not backed" in html) == (name == "fake trade")
@@ -198,24 +153,6 @@ def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
         f"/api?module=transaction&action=getstatus&txhash={played.sent['long text']}"
     )
     assert reply.json["result"]["errDescription"] == error["reason"]
-
-
-REFUSED_BY_EVM = [("too large", "invalid_code"), ("paid while reading", "static_call")]
-
-
-@pytest.mark.parametrize(("name", "kind"), REFUSED_BY_EVM)
-def test_what_the_evm_refuses_has_a_kind(played, name, kind):
-    assert played.detail(name)["error"]["kind"] == kind
-
-
-@pytest.mark.parametrize("function", EMITTED)
-def test_an_event_that_changed_nothing_is_only_emitted(played, function):
-    sentence = played.sentence(function)
-    contract = f"“Pretender” ({shortened(played.contracts['pretender'].address)})"
-    assert re.fullmatch(
-        rf"Called \w+ of {re.escape(contract)}, which emitted {EMITTED[function][1]}", sentence
-    )
-    assert played.detail(function)["summary"]["action"] == "call"
 
 
 def test_a_token_in_a_list_stands_for_its_symbol(played):
@@ -235,31 +172,14 @@ def test_a_token_in_a_list_stands_for_its_symbol(played):
         database.execute(played.url, "DELETE FROM listed_tokens")
 
 
-def test_a_token_with_the_symbol_of_an_older_one_is_marked(played):
-    client = played.client
+def test_pages_mark_a_token_with_the_symbol_of_an_older_one(played):
     larger, other = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
-    namesakes = {
-        token["address"]: token["largerNamesake"]
-        for token in client.get("/api/v1/tokens?limit=100").json["tokens"]
-    }
-    assert (namesakes[larger], namesakes[other]) == (None, larger)
-    assert client.get(f"/api/v1/tokens/{other}").json["largerNamesake"] == larger
-    results = client.get("/api/v1/search?q=bet").json["results"]
-    matches = {result["value"]: result["largerNamesake"] for result in results}
-    assert (matches[larger], matches[other]) == (None, larger)
-    held = client.get(f"/api/v1/addresses/{played.anvil.accounts[0]}/tokens").json["tokens"]
-    owned = {token["tokenAddress"]: token["largerNamesake"] for token in held}
-    assert (owned[larger], owned[other]) == (None, larger)
-    [_, part, *_] = played.detail("other BET")["summary"]["parts"]
-    assert part["largerNamesake"] == larger
-    mark = "which is another token's symbol"
-    assert played.sentence("other BET") == f"Sent 5 “bet” ({shortened(other)}, {mark}) to itself"
     badge = "same symbol as <bdi>"
     for path in (f"/token/{other}", "/search?q=bet", "/tokens"):
-        assert client.get(path).text.count(badge) == 1, path
+        assert played.client.get(path).text.count(badge) == 1, path
     # Beside the argument of the call, and beside the transfer.
-    assert client.get(f"/tx/{played.sent['other BET']}").text.count(badge) == 2
-    assert badge not in client.get(f"/token/{larger}").text
+    assert played.client.get(f"/tx/{played.sent['other BET']}").text.count(badge) == 2
+    assert badge not in played.client.get(f"/token/{larger}").text
 
 
 def test_a_text_is_quoted_on_the_page_as_text(explorer):

@@ -171,19 +171,17 @@ def test_no_refusal_has_the_line_of_another(deployed, form):
     assert len(lines) >= LINES[deployed.way][form == "creation"], lines
 
 
-GENERATED = "narrow notPayable added divided element converted popped noCode decoded".split()
-SAID = "zero customZero asserted bareRevert passedOn child".split()
-
-
 def test_only_checks_that_the_compiler_added_are_generated(deployed):
     """Where the line is known, beside one of another that only the function is known of."""
+    said = "zero customZero asserted bareRevert passedOn child".split()
+    generated = "narrow notPayable added divided element converted popped noCode decoded".split()
     errors = {
         case.name: deployed.explorer.transaction(sent)["error"]
         for case, sent in deployed.refused("called").items()
-        if case.name in (*GENERATED, *SAID)
+        if case.name in (*generated, *said)
     }
     known = {n: e["location"]["generated"] for n, e in errors.items() if e["location"]["line"]}
-    assert known == {name: name in GENERATED for name in known}
+    assert known == {name: name in generated for name in known}
     assert len(known) > 7
 
 

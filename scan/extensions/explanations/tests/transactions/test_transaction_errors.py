@@ -10,7 +10,7 @@ from eth_utils import keccak
 
 from scan.database.connection import Database
 from scan.extensions.explanations.tests.transactions import conftest
-from tests.support import database, indexing
+from tests.support import database, expected, indexing
 from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import (
@@ -28,91 +28,10 @@ def error_of(played, name, client=None):
     return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
-WHY = {
-    # kind, name, values of arguments, trace address, function
-    "require": ("error", "Error", ["the door is shut"], [], "withRequire(bool)"),
-    "silent": ("revert_without_reason", None, None, [], "withoutReason()"),
-    "own error": (
-        "custom",
-        "Refused",
-        ["SENDER", ["0", "7"], "as always"],
-        [],
-        "ownError(uint256)",
-    ),
-    "callee's error": ("custom", "NotAllowed", ["REASONS", "42"], [0], "refuse(uint256)"),
-    "caught, then another": ("custom", "Empty", [], [], "caughtThenOther()"),
-    "caught, then silent": ("revert_without_reason", None, None, [], "caughtThenSilent()"),
-    "caught, then the next": ("custom", "NotAllowed", ["REASONS", "2"], [1], "refuse(uint256)"),
-    "panic 0x11": ("panic", "Panic", ["17"], [], "overflow(uint256)"),
-    "panic 0x12": ("panic", "Panic", ["18"], [], "divide(uint256)"),
-    "panic 0x01": ("panic", "Panic", ["1"], [], "insist(bool)"),
-    "panic 0x32": ("panic", "Panic", ["50"], [], "item(uint256)"),
-    "out of gas": ("out_of_gas", None, None, [], "burn()"),
-    "out of gas inside": ("out_of_gas", None, None, [0], "burn()"),
-    "silent inside": ("revert_without_reason", None, None, [0], "silent()"),
-    "invalid opcode": ("invalid_opcode", None, None, [], "invalid()"),
-    "missing inside": ("revert_without_reason", None, None, [0], None),
-    "overspend": ("insufficient_balance", None, None, [0], "sink()"),
-    "overspend, told": ("error", "Error", ["could not pay"], [], "overspendLow()"),
-    "unknown data": ("unknown_error", None, None, [], "unknownData(bytes)"),
-    "short data": ("unknown_error", None, None, [], "unknownData(bytes)"),
-    "empty text": ("error", "Error", [""], [], "unknownData(bytes)"),
-    "bad Error": ("unknown_error", None, None, [], "unknownData(bytes)"),
-    "write": ("static_call", None, None, [0], "increase()"),
-    "library": ("custom", "Unchecked", ["nothing", "MARK"], [], "byLibrary(string)"),
-    "recurse": ("custom", "Empty", [], [0] * 5, "recurse(uint256)"),
-    "missing function": ("revert_without_reason", None, None, [], None),
-    "not payable": ("revert_without_reason", None, None, [], "increase()"),
-    "creation": ("unknown_error", None, None, [], None),
-    "creation of nothing valid": ("invalid_code", None, None, [], None),
-}
-
-
-def values_of(played, values):
-    known = {
-        "SENDER": played.anvil.accounts[0],
-        "REASONS": played.reasons.address,
-        "MARK": "0x" + keccak(text="nothing").hex(),
-    }
-    return values and [known.get(v, v) if isinstance(v, str) else v for v in values]
-
-
-@pytest.mark.parametrize("name", sorted(WHY))
-def test_the_reason_and_the_call_that_failed(played, name):
-    kind, error_name, values, trace_address, function = WHY[name]
-    error = error_of(played, name)
-    assert (error["kind"], error["name"]) == (kind, error_name)
-    arguments = error["arguments"] and [argument["value"] for argument in error["arguments"]]
-    assert arguments == values_of(played, values)
-    assert error["approximate"] is False
-    reverting = error["reverting"]
-    assert (reverting["traceAddress"], reverting["function"]) == (trace_address, function)
-    assert reverting["depth"] == len(trace_address)
-
-
-CREATIONS = {"creation", "creation of nothing valid"}
-BY_GUARD = {"callee's error", "caught, then the next", "overspend"}
-
-
-def test_the_contract_that_failed(played):
-    reverting = {name: error_of(played, name)["reverting"] for name in WHY}
-    for name in CREATIONS:
-        assert (reverting[name]["address"], reverting[name]["type"]) == (None, "CREATE")
-    assert {reverting[name]["address"] for name in BY_GUARD} == {played.guard}
-    own = {name for name, (*_, trace_address, _) in WHY.items() if not trace_address} - CREATIONS
-    assert {reverting[name]["address"] for name in own} == {played.reasons.address}
-
-
-def test_sentences_say_what_a_person_can_understand(played):
-    reasons = {name: error_of(played, name)["reason"] for name in WHY}
-    assert reasons["require"] == "The call reverted: the door is shut"
-    assert reasons["empty text"] == "The call reverted with an empty text."
-    assert reasons["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
-    assert reasons["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
-    assert reasons["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
-    assert reasons["out of gas inside"] == "A call inside the transaction ran out of gas."
-    assert reasons["missing function"].endswith("The contract has no function 0xdeadbeef.")
-    assert reasons["own error"].endswith('values=["0","7"], why=as always)')
+def test_each_way_to_fail_is_answered_as_expected(played):
+    """Each function of Reasons fails in the way that the transaction's name says."""
+    client = indexing.client_over(played.url, played.anvil.url)
+    expected.compare(__file__, client, conftest.names_of(played))
 
 
 def test_data_is_what_the_contract_returned(played):
@@ -134,11 +53,6 @@ def test_pages_show_data_that_no_abi_decodes(played):
     assert f'href="/address/{error["reverting"]["address"]}?tab=contract"' in page
     assert "scan signatures import" in page
     assert "scan signatures import" not in played.client.get(f"/tx/{played.sent['require']}").text
-
-
-def test_transactions_that_succeeded_have_no_error(played):
-    assert error_of(played, "fine") is None
-    assert error_of(played, "payment") is None
 
 
 def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(played):
@@ -202,25 +116,20 @@ def test_the_table_keeps_the_newest(played):
     execute(played.url, "DELETE FROM transaction_failures")
 
 
-APPROXIMATE = {
-    **{name: WHY[name][:3] for name in ("require", "silent", "own error", "panic 0x12")},
-    **{name: WHY[name][:3] for name in ("out of gas", "invalid opcode", "missing function")},
-    "short data": WHY["short data"][:3],
-    # Which contract refused is not known, so only the called one's ABI is.
-    "callee's error": ("unknown_error", None, None),
-}
-
-
 def test_without_traces_the_same_call_is_made_on_the_block_before(played):
+    # Which contract refused is not known, so only the called one's ABI is.
+    of_callee = {"kind": "unknown_error", "name": None, "arguments": None}
+    approximate = (
+        "require", "silent", "own error", "panic 0x12", "out of gas", "invalid opcode",
+        "missing function", "short data", "callee's error",
+    )  # fmt: skip
+    traced = {name: error_of(played, name) for name in approximate} | {"callee's error": of_callee}
     execute(played.url, "DELETE FROM transaction_failures")
     with conftest.behind(played, conftest.NO_TRACES) as (client, _):
-        for name, (kind, error_name, values) in APPROXIMATE.items():
+        for name, told in traced.items():
             error = error_of(played, name, client)
-            assert (error["kind"], error["name"], error["approximate"]) == (kind, error_name, True)
-            arguments = error["arguments"] and [a["value"] for a in error["arguments"]]
-            assert arguments == values_of(played, values)
-            assert error["reverting"] is None
-    assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
+            assert {key: error[key] for key in of_callee} == {key: told[key] for key in of_callee}
+            assert (error["approximate"], error["reverting"]) == (True, None)
 
 
 NO_REASONS = [
@@ -273,20 +182,20 @@ def test_a_trace_of_another_block_is_not_believed(played):
 
 
 REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
-STORED = {
-    "require": "the door is shut",
-    "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
-    "own error": "Refused(",
-    "callee's error": "NotAllowed(",
-    "silent": "The call reverted without a reason",
-    "invalid opcode": "The contract ran an invalid instruction",
-    "unknown data": "The call reverted with data that no known ABI decodes",
-}
 
 
 def test_lists_say_why_transactions_failed_without_the_node(played):
     """Of one whose reason nobody has read yet, only that it used all its gas."""
-    for name in STORED:
+    stored = {
+        "require": "the door is shut",
+        "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
+        "own error": "Refused(",
+        "callee's error": "NotAllowed(",
+        "silent": "The call reverted without a reason",
+        "invalid opcode": "The contract ran an invalid instruction",
+        "unknown data": "The call reverted with data that no known ABI decodes",
+    }
+    for name in stored:
         answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json
     forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
     for name in ("out of gas", "silent inside"):
@@ -296,7 +205,7 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
         page = client.get(path)
         reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}
         assert page.status_code == 200 and len(reasons) == page.text.count('class="failed"') > 0
-        for name, words in STORED.items():
+        for name, words in stored.items():
             assert reasons[played.sent[name]].startswith(words), name
         assert reasons[played.sent["out of gas"]] == "used all its gas"
         assert reasons[played.sent["silent inside"]] == "Why?"

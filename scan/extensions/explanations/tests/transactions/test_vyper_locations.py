@@ -143,7 +143,6 @@ def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its
     assert [in_module[key] for key in ("file", "line", "function")] == [path, line, function]
 
 
-MANY = Path(__file__).with_name("many_refusals")
 # The texts at the ends of the lines in which f(0), f(1), ... fail.
 REFUSALS = """
     "zero" "one" #two "three" #four #five #six #seven #eight #nine "ten" "eleven" "twelve" #thirteen
@@ -162,8 +161,9 @@ BY_SETTINGS = {
 def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     """Where the map has the place of another use of a variable, or of a whole loop, only the
     function is said."""
+    many = Path(__file__).with_name("many_refusals")
     settings, unknown = BY_SETTINGS[name]
-    files = {str(f.relative_to(MANY)): f.read_text() for f in MANY.rglob("*.vy")}
+    files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
     address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
     assert answered["match"] == "full", answered
     located, expected = {}, {}
