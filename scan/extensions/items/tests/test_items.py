@@ -4,102 +4,24 @@ Blockscout's form."""
 import base64
 import json
 from collections import namedtuple
-from urllib.parse import quote
 
 import pytest
 
 from scan.http.request_state import CacheKey
-from tests.api.test_bad_input import require_refusal
-from tests.support import anvil
+from tests.support import anvil, expected
 from tests.support.indexing import Indexing, client_over
 from tests.support.items import items_of, require_same_items
-
-UINT256 = 2**256
-NOT_IDS = (
-    " ",
-    "-1",
-    "+1",
-    "01",
-    "00",
-    "1.0",
-    "1e3",
-    "1_0",
-    "0x1",
-    "0X1",
-    "abc",
-    "\u0661",
-    "1\n",
-    "1\0",
-    str(UINT256),
-    "9" * 78,
-    "1" + 400 * "0",
-    "%31",
-    "null",
-)
 
 
 def test_every_item_of_the_scenario(client, scenario):
     """Among them ids of 78 digits, burnt ones, and those of tokens that change their shape."""
+    uint256 = 2**256
     truth = scenario.truth
     require_same_items(client, truth.token_transfers, truth.addresses)
     items = [item for group in items_of(truth.token_transfers).values() for item in group]
     assert {item.token_type for item in items} == {"BEP721", "BEP1155"}
-    assert str(UINT256 - 1) in {item.token_id for item in items}
+    assert str(uint256 - 1) in {item.token_id for item in items}
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
-
-
-def test_a_search_for_a_token_and_an_id_leads_to_the_item(client, scenario):
-    """In the API, on the page and in its suggestions; without such an item nothing is added."""
-    address = scenario.stage.contracts["keepers"].address
-    token = client.get(f"/api/v1/tokens/{address}").json
-    [item, *_] = client.get(f"/api/v1/tokens/{address}/items").json["items"]
-    id_, value = item["tokenId"], f"{address}/{item['tokenId']}"
-    for text, match in (
-        (f"{token['symbol']} #{id_}", "exact"),
-        (f"{token['name'].upper()}#{id_}", "exact"),
-        (f"lantern k {id_}", "prefix"),
-    ):
-        [first, *_] = client.get("/api/v1/search", query_string={"q": text}).json["results"]
-        assert (first["type"], first["value"]) == ("item", value), text
-        assert first["name"] == f"{token['name']} #{id_}"
-        assert first["match"] == match
-        assert first["holderCount"] == token["holderCount"]
-        for path in ("/search", "/search/suggestions"):
-            page = client.get(path, query_string={"q": text})
-            assert page.status_code == 200 and f'href="/nft/{value}"' in page.text
-    for text in (f"lamp {UINT256}", f"lamp #{UINT256 - 2}", "#1", "MUSD #1", "lamp", "# #1"):
-        results = client.get("/api/v1/search", query_string={"q": text}).json["results"]
-        assert "item" not in {record["type"] for record in results}, text
-
-
-@pytest.mark.parametrize("value", NOT_IDS, ids=lambda value: ascii(value)[:20])
-@pytest.mark.parametrize("below", ["", "/transfers"])
-def test_what_is_no_id_is_refused(client, scenario, value, below):
-    token = scenario.stage.contracts["keepers"].address
-    answer = client.get(f"/api/v1/tokens/{token}/items/{quote(value)}{below}")
-    require_refusal(answer, 400, "invalid_parameter", "tokenId")
-    assert client.get(f"/nft/{token}/{quote(value)}").status_code == 400
-
-
-NO_ITEMS = [
-    ("gold", "", "is a BEP20"),
-    ("gold", "/1", "is a BEP20"),
-    ("gold", "/1/transfers", "is a BEP20"),
-    ("keepers", f"/{UINT256 - 2}", "No transfer of this id"),
-    ("keepers", f"/{UINT256 - 2}/transfers", "No transfer of this id"),
-]
-
-
-@pytest.mark.parametrize(("token", "path", "words"), NO_ITEMS)
-def test_tokens_without_items_and_unmoved_ids_are_not_found(client, scenario, token, path, words):
-    address = scenario.stage.contracts[token].address
-    refused = client.get(f"/api/v1/tokens/{address}/items{path}")
-    assert words in require_refusal(refused, 404, "not_found")["error"]
-
-
-def test_a_token_without_items_counts_none(client, scenario):
-    coin = scenario.stage.contracts["gold"].address
-    assert client.get(f"/api/v1/tokens/{coin}").json["itemCount"] is None
 
 
 def encoded(text):
@@ -116,30 +38,26 @@ METADATA = {
 }
 DOCUMENT = base64.b64encode(json.dumps(METADATA).encode())
 REVERTS, BURNS_ALL_GAS, RETURNS_A_MEGABYTE = 1, 2, 3
-# What a contract returns, or how it fails; the URI that is shown, or why there is none.
-URIS = {
-    "text": (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
-    "empty": (encoded(b""), "", None),
-    "dirty": (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
-    "script": (encoded(b"javascript:alert(1)"), "javascript:alert(1)", None),
-    "nothing": (b"", None, "no text"),
-    "word": (b"\1" * 32, None, "no text"),
-    "too far": ((32).to_bytes(32) + (2**255).to_bytes(32), None, "no text"),
-    "long": (encoded(b"x" * 20_000), "x" * 20_000, None),
-    "reverts": (REVERTS, None, "reverted"),
-    "burns all gas": (BURNS_ALL_GAS, None, "reverted"),
-    "a megabyte": (RETURNS_A_MEGABYTE, None, "more than 65,536 bytes"),
-}
-WITHOUT_METADATA = {
-    b"https://example.com/1.json": "Metadata outside the chain is not fetched here.",
-    b"data:application/json,{": "The metadata is not JSON.",
-    b"data:application/json," + b"[" * 5_000: "The metadata is not JSON.",
-    b"http://127.0.0.1/": "Only data:, https: and ipfs: URIs are read.",
+# What a contract returns, or how it fails.
+RETURNED = {
+    "text": encoded(b"ipfs://x/{id}.json"),
+    "empty": encoded(b""),
+    "dirty": encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"),
+    "script": encoded(b"javascript:alert(1)"),
+    "nothing": b"",
+    "word": b"\1" * 32,
+    "too far": (32).to_bytes(32) + (2**255).to_bytes(32),
+    "long": encoded(b"x" * 20_000),
+    "reverts": REVERTS,
+    "burns all gas": BURNS_ALL_GAS,
+    "a megabyte": RETURNS_A_MEGABYTE,
+    "outside of the chain": encoded(b"https://example.com/1.json"),
+    "no JSON": encoded(b"data:application/json,{"),
+    "deep JSON": encoded(b"data:application/json," + b"[" * 5_000),
+    "another scheme": encoded(b"http://127.0.0.1/"),
 }
 HOSTILE = 'https://x/"><script>window.ran = 1</script>\u202e'.encode() + b"y" * 9000
-RETURNED = {
-    **{name: returned for name, (returned, _, _) in URIS.items()},
-    **{uri[:30].decode(): encoded(uri) for uri in WITHOUT_METADATA},
+RETURNED |= {
     "hostile": encoded(HOSTILE),
     "metadata": encoded(b"data:application/json;base64," + DOCUMENT),
 }
@@ -166,15 +84,15 @@ def talking(postgres, template):
         yield Talking(owner, url, Indexing(url, node.url).run_until(node.head()).client(), tokens)
 
 
-@pytest.mark.parametrize("name", URIS)
-def test_a_uri_is_what_the_contract_returns_cleaned(talking, name):
+def test_uris_are_what_contracts_return_cleaned_as_expected(talking):
     """A contract that fails costs its URI alone."""
-    _, uri, problem = URIS[name]
-    item = talking.item(name)
-    assert item["tokenUri"] == uri
-    assert (item["tokenUriUnavailable"] is None) == (problem is None)
-    assert problem is None or problem in item["tokenUriUnavailable"]
-    assert (item["transferCount"], item["ownerCount"]) == (1, 1)
+    names = {name: address.lower() for name, address in talking.tokens.items()}
+    expected.compare(__file__, talking.client, names, "uris")
+    assert talking.item("long")["tokenUri"] == "x" * 20_000
+    for name in ("outside of the chain", "no JSON", "deep JSON", "another scheme"):
+        path = f"/nft/{talking.tokens[name]}/1"
+        assert talking.item(name)["metadataUnavailable"] in talking.client.get(path).text
+        assert talking.client.get(f"{path}/picture").status_code == 404
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
@@ -191,8 +109,6 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
 
 def test_a_bep1155_is_asked_for_its_uri(client, scenario):
     forge = scenario.stage.contracts["forge"].address
-    item = client.get(f"/api/v1/tokens/{forge}/items/7").json
-    assert (item["tokenUri"], item["tokenUriUnavailable"]) == ("", None)
     page = client.get(f"/nft/{forge.lower()}/7").text
     assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
 
@@ -204,15 +120,6 @@ def test_a_hostile_uri_is_text_on_its_page(talking):
 
 
 def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
-    item = talking.item("metadata")
-    assert item["metadata"] == {
-        "name": METADATA["name"],
-        "description": "Shines.",
-        "image": None,
-        "imageType": "image/svg+xml",
-        "attributes": [{"trait": "Colour", "value": "red"}],
-    }
-    assert item["metadataUnavailable"] is None
     path = f"/nft/{talking.tokens['metadata']}/1"
     html = talking.client.get(path).text
     assert f'src="{path}/picture"' in html and "<svg xmlns" not in html
@@ -222,16 +129,6 @@ def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
     policy = answer.headers["Content-Security-Policy"]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-
-
-@pytest.mark.parametrize("uri", WITHOUT_METADATA)
-def test_an_item_without_metadata_says_why(talking, uri):
-    name, problem = uri[:30].decode(), WITHOUT_METADATA[uri]
-    item = talking.item(name)
-    assert (item["metadata"], item["metadataUnavailable"]) == (None, problem)
-    path = f"/nft/{talking.tokens[name]}/1"
-    assert problem in talking.client.get(path).text
-    assert talking.client.get(f"{path}/picture").status_code == 404
 
 
 def test_items_of_a_token_are_listed_by_their_first_transfers(ask, truth):
@@ -260,3 +157,9 @@ def test_the_items_that_an_address_holds(ask, truth):
     held = truth.tokens_held_by(holder)
     nfts = {token["tokenAddress"] for token in held if token["type"] != "BEP20"}
     assert {c["token"]["address_hash"].lower() for c in collections} == nfts
+
+
+def test_refusals_are_as_expected(client, scenario):
+    contracts = scenario.stage.contracts
+    names = {key: contracts[key].address.lower() for key in ("keepers", "gold", "forge")}
+    expected.compare(__file__, client, names)

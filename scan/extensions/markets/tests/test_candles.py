@@ -15,8 +15,8 @@ from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.views import candle_chart
 from scan.indexer.derivation import derive, read_block_range
-from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
-from tests.support import explain, indexing, value_names
+from tests.api.test_bad_input import require_parameter
+from tests.support import expected, explain, indexing
 from tests.support.database import execute
 from tests.support.indexing import sources
 
@@ -119,7 +119,7 @@ def price(trade, token1):
     return Fraction(amounts[token1], UNITS[token1]) / Fraction(amounts[TOKEN0], UNITS[TOKEN0])
 
 
-def expected(pool, span_s, first_s, last_s):
+def candles_of(pool, span_s, first_s, last_s):
     """By a plain loop over the trades; candles that begin or end beyond the range are whole."""
     first_s, last_s = first_s // span_s * span_s, last_s // span_s * span_s + span_s - 1
     token1 = WILD if pool == HOSTILE else TOKEN1
@@ -160,22 +160,20 @@ def require_equal(answered, right):
                 assert abs(Fraction(Decimal(candle[name])) - truth[name]) <= truth[name] / 10**15
 
 
-STEPS = {
-    # What a page has, and the time where reading ends: older candles are looked for in every
-    # interval.
-    "5m": (3, START_S),
-    "1h": (3, 0),
-    "4h": (3, 0),
-    "1d": (1, 0),
-}
-
-
 @pytest.mark.parametrize("interval", pools.INTERVALS_S)
 @pytest.mark.parametrize("pool", [POOL, HOSTILE])
 @pytest.mark.parametrize("first_s", [0, START_S + 777])
 def test_candles_are_what_the_trades_give(client, pool, interval, first_s):
     """However long the range is, and in whatever steps it is read."""
-    limit, oldest_s = STEPS[interval]
+    steps = {
+        # What a page has, and the time where reading ends: older candles are looked for in every
+        # interval.
+        "5m": (3, START_S),
+        "1h": (3, 0),
+        "4h": (3, 0),
+        "1d": (1, 0),
+    }
+    limit, oldest_s = steps[interval]
     last_s = time_to = START_S + 35_555
     path = f"/api/v1/pools/{pool}/candles?interval={interval}&timeFrom={first_s}"
     candles = []
@@ -186,16 +184,16 @@ def test_candles_are_what_the_trades_give(client, pool, interval, first_s):
         next_s = body["nextTimeTo"] and parameters.time_s(body["nextTimeTo"], "nextTimeTo")
         assert next_s is None or next_s < time_to
         time_to = next_s
-    require_equal(candles, expected(pool, pools.INTERVALS_S[interval], first_s, last_s))
+    require_equal(candles, candles_of(pool, pools.INTERVALS_S[interval], first_s, last_s))
 
 
 def test_without_a_range_they_are_the_newest(client):
     last_s = START_S + SPACING_S * (BLOCKS - 1)
     body = client.get(f"/api/v1/pools/{POOL}/candles").json
-    require_equal(body["candles"], expected(POOL, 3_600, last_s - 99 * 3_600, last_s))
+    require_equal(body["candles"], candles_of(POOL, 3_600, last_s - 99 * 3_600, last_s))
     body = client.get(f"/api/v1/pools/{POOL}/candles?timeTo={last_s - 9_000}&interval=5m").json
     first_s = (last_s - 9_000) // 300 * 300 - 99 * 300
-    require_equal(body["candles"], expected(POOL, 300, first_s, last_s - 9_000))
+    require_equal(body["candles"], candles_of(POOL, 300, first_s, last_s - 9_000))
 
 
 def test_volumes_are_sums_of_the_trades(client):
@@ -208,7 +206,7 @@ def test_volumes_are_sums_of_the_trades(client):
         None,
     ]
     for span in body["volumes"]:
-        [right] = expected(POOL, 10**10, 0, newest_s)
+        [right] = candles_of(POOL, 10**10, 0, newest_s)
         assert (span["volume0"], span["volume1"]) == (right["volume0"], right["volume1"])
         assert span["trades"] == right["trades"]
     pool = client.get(f"/api/v1/pools/{POOL}").json
@@ -233,45 +231,9 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
     assert [span["volume0"] for span in body["volumes"]] == ["0", "0", "0"]
 
 
-def test_a_pool_without_trades_has_no_candles(client):
-    pool = client.get(f"/api/v1/pools/{EMPTY}").json
-    assert (pool["tradeCount"], pool["lastTradeAt"], pool["token1Decimals"]) == (0, None, 6)
-    assert client.get(f"/api/v1/pools/{EMPTY}/candles").json["candles"] == []
-    assert client.get(f"/api/v1/pools/{POOL}/candles?timeTo=5").json["candles"] == []
-
-
 def test_a_pool_is_the_lists_record(client):
     listed = client.get("/api/v1/pools").json["pools"]
     assert [client.get(f"/api/v1/pools/{pool['address']}").json for pool in listed] == listed
-
-
-NOT_TIMES = ("", "-1", "1e3", "yesterday", HUGE, "9" * 13)
-NOT_PARAMETERS = {
-    "interval": ("", "1m", "1H", "3600", "1h,1d", HUGE),
-    "timeFrom": NOT_TIMES,
-    "timeTo": NOT_TIMES,
-    "limit": ("0", "501", "-1", "1.5", "", HUGE),
-}
-
-
-REFUSED_PARAMETERS = [(name, value) for name, values in NOT_PARAMETERS.items() for value in values]
-
-
-@pytest.mark.parametrize(("name", "value"), REFUSED_PARAMETERS, ids=value_names.shown)
-def test_parameters_that_are_refused(client, name, value):
-    path = f"/api/v1/pools/{POOL}/candles"
-    require_parameter(client.get(path, query_string={name: value}), name)
-
-
-def test_what_is_refused(client):
-    path = f"/api/v1/pools/{POOL}/candles"
-    for query in (f"timeFrom={START_S + 9_999}&timeTo={START_S}", "timeFrom=1&timeTo=0"):
-        require_parameter(client.get(f"{path}?{query}"), "timeFrom")
-    require_parameter(client.get("/api/v1/pools/0x12/volume"), "address")
-    require_refusal(client.get(f"/api/v1/pools/{TOKEN0}/volume"), 404, "not_found")
-    require_parameter(client.get("/api/v1/pools/0x12/candles"), "address")
-    for nobody in (f"/api/v1/pools/{TOKEN0}", f"/api/v1/pools/{TOKEN0}/candles?timeTo=9"):
-        require_refusal(client.get(nobody), 404, "not_found")
 
 
 def test_too_many_trades_are_counted_and_not_read(client, traded):
@@ -368,3 +330,8 @@ def test_candles_of_any_size_are_drawn():
     assert alone.candles.rising.startswith("M0 80h")
     beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
     assert candle_chart(beyond, title="Price", span_s=86_400) is None
+
+
+def test_refusals_are_as_expected(client):
+    names = {"pool": POOL, "empty": EMPTY, "token0": TOKEN0, "token1": TOKEN1}
+    expected.compare(__file__, client, names)

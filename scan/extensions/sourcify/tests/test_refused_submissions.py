@@ -1,7 +1,5 @@
 """Submissions and look-ups that are refused, and how much of either is read."""
 
-import uuid
-
 import pytest
 
 from scan.extensions.sourcify import interface
@@ -17,6 +15,7 @@ from scan.extensions.sourcify.tests.submissions import (
 )
 from scan.verification import metadata_request
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
+from tests.support import expected
 from tests.support.many_functions import CHECKSUMMED
 
 
@@ -24,99 +23,6 @@ def test_a_contract_not_indexed_is_refused_after_a_wait(explorer, monkeypatch):
     monkeypatch.setattr(interface, "WAIT_FOR_CONTRACT_S", 0.2)
     refused = submit(explorer, CHECKSUMMED.lower(), standard_request())
     assert is_error(refused, 404, "contract_not_deployed")
-
-
-ERRORS = [
-    (f"/v2/contract/1/{CHECKSUMMED}", 404, "unsupported_chain"),
-    (f"/v2/contract/0x7a69/{CHECKSUMMED}", 400, "invalid_parameter"),
-    (f"/v2/contract/{'9' * 21}/{CHECKSUMMED}", 400, "invalid_parameter"),
-    (f"/v2/contract/{'9' * 20}/{CHECKSUMMED}", 404, "unsupported_chain"),
-    (f"/v2/contract/٣/{CHECKSUMMED}", 400, "invalid_parameter"),
-    (f"/v2/contract/{CHAIN}/0x12", 400, "invalid_parameter"),
-    *(
-        (f"/v2/contract/{CHAIN}/{CHECKSUMMED}?{query}", 400, "invalid_parameter")
-        for query in """
-                fields=abi&omit=abi fields=abi,all fields=abi, fields=nothing fields=abi.x
-                fields=a.b.c fields=compilation. omit=compilation.x fields=%00 fields=abi&fields=abi
-            """.split()
-    ),
-    *(
-        (f"/v2/contracts/{CHAIN}?{query}", 400, "invalid_parameter")
-        for query in ("limit=0", "limit=201", "sort=up", "afterMatchId=x", "other=1")
-    ),
-    ("/v2/contract/all-chains/0x12", 400, "invalid_parameter"),
-    ("/v2/verify/1", 404, "job_not_found"),
-    (f"/v2/verify/{uuid.UUID(int=0)}", 404, "job_not_found"),
-    ("/v2/verify/%00", 404, "job_not_found"),
-    ("/v2/contract/1", 404, "route_not_found"),
-    ("/v2/contracts", 404, "route_not_found"),
-    ("/v2/contracts/1", 404, "unsupported_chain"),
-    (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),
-]
-UNDER_SERVER = [
-    ("/server", 405, "method_not_allowed"),
-    ("/server/v2/anything", 404, "route_not_found"),
-    *((f"/server{path}", status, code) for path, status, code in ERRORS),
-]
-
-
-@pytest.mark.parametrize(("path", "status", "code"), ERRORS + UNDER_SERVER)
-def test_errors_have_their_form(explorer, path, status, code):
-    assert is_error(explorer.client.get(path), status, code)
-
-
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"stdJsonInput": None},
-        {"stdJsonInput": "text"},
-        {"stdJsonInput": {}},
-        {"stdJsonInput": {"language": "Vyper", "sources": {}}},
-        {"stdJsonInput": {**STANDARD, "x": "\ud800"}, "compilerVersion": "x"},
-        {"compilerVersion": None},
-        {"compilerVersion": "latest"},
-        {"contractIdentifier": None},
-        {"contractIdentifier": "Stored"},
-        {"contractIdentifier": "a.sol:"},
-        {"contractIdentifier": "a.sol:\ud800"},
-        {"contractIdentifier": ["a.sol:A"]},
-        {"creationTransactionHash": "0x12"},
-    ],
-    ids=lambda changed: str(changed)[:60].encode("ascii", "replace").decode(),
-)
-def test_malformed_submissions_are_refused(explorer, changed):
-    response = submit(explorer, CHECKSUMMED, standard_request(**changed))
-    assert is_error(response, 400, "invalid_parameter")
-
-
-MALFORMED_METADATA = [
-    {},
-    {"metadata": {}},
-    {"metadata": {}, "sources": []},
-    {"metadata": {"settings": {}}, "sources": {}},
-    {"metadata": {"settings": {"compilationTarget": {}}}, "sources": {}},
-    {"metadata": {"settings": {"compilationTarget": {"a": "b"}}}, "sources": {}},
-    {
-        "metadata": {"settings": {"compilationTarget": {"a": 5}}, "sources": {"a": 5}},
-        "sources": {"a": "\ud800"},
-    },
-    {
-        "metadata": {
-            "settings": {"compilationTarget": {"a": "b"}},
-            "sources": {"a": {"content": "contract b {}"}},
-            "compiler": {},
-        },
-        "sources": {},
-    },
-]
-
-
-@pytest.mark.parametrize(
-    "body", MALFORMED_METADATA, ids=lambda body: str(body)[:60].encode("ascii", "replace").decode()
-)
-def test_malformed_metadata_is_refused(explorer, body):
-    response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")
-    assert is_error(response, 400, "invalid_parameter")
 
 
 def test_sources_of_a_standard_json_are_counted_before_they_are_rewritten(explorer, monkeypatch):
@@ -171,3 +77,7 @@ def test_the_interface_is_charged_like_the_others(explorer):
     )
     assert is_error(refused, 401, "invalid_api_key")
     assert response.headers["Access-Control-Allow-Origin"] == "*"
+
+
+def test_refusals_are_as_expected(explorer):
+    expected.compare(__file__, explorer.client, {"checksummed": CHECKSUMMED})
