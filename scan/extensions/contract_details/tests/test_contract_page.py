@@ -9,6 +9,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
+from tests.support import expected
 from tests.support.browser_wallet import WALLET, answer, connect
 from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
@@ -274,30 +275,11 @@ GUARDED = Path(__file__).with_name("Guarded.sol").read_text()
 ROLES = Path(__file__).with_name("Roles.sol").read_text()
 
 
-def test_modifiers_are_shown_as_they_are_written(explorer):
+def test_modifiers_are_shown_as_they_are_written_as_expected(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
     given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
     address = explorer.verified(given, VERSION, "src/Guarded.sol:Guarded")
-    page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text
-    link = f'<a href="/address/{address}?tab=contract&amp;file=src/{{}}"><code>{{}}</code></a>'
-    written = re.findall("In the source: (.*?)</p>", page)
-    assert [text.strip() for text in written] == [
-        f"{link.format('Guarded.sol#L5', 'by(MINTER_ROLE)')}"
-        f" {link.format('Guarded.sol#L6', 'quick')}",
-        link.format("Roles.sol#F2-L8", "slow"),
-    ]
-    source = explorer.client.get(f"/address/{address}?tab=contract&file=src/Roles.sol").text
-    assert re.search(r'id="?F2-L8[" >]', source)
-    values = explorer.client.get(f"/api/v1/contracts/{address}/values").json
-    role = keccak(text="MINTER").hex()
-    assert [(value["function"], value["result"]) for value in values["values"]] == [
-        ("MINTER_ROLE()", f"0x{role}"),
-        ("getRoleAdmin(MINTER_ROLE)", f"0x{2**256 - 1 - int(role, 16):064x}"),
-    ]
-    assert (
-        "<code>getRoleAdmin(MINTER_ROLE)</code>"
-        in explorer.client.get(f"/address/{address}?tab=contract&view=read").text
-    )
+    expected.compare(__file__, explorer.client, {"Guarded": address}, "modifiers")
 
 
 @pytest.mark.thorough

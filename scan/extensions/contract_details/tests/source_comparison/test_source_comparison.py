@@ -18,7 +18,7 @@ from scan.extensions.contract_details.comparison import (
     Source,
     compare,
 )
-from tests.support import WAIT_S
+from tests.support import WAIT_S, expected
 from tests.support.explorer import standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
@@ -107,31 +107,14 @@ def test_many_and_long_lines():
     assert pair.parts is None
 
 
-def test_two_verified_contracts(explorer):
+def test_two_verified_contracts_are_compared_as_expected(explorer):
     first, second = (
         explorer.verified(
             standard_input({path: text, "Base.sol": BASE}), "0.8.28", f"{path}:{path[:-4]}"
         )
         for text, path in ((FIRST, "Box.sol"), (SECOND, "Crate.sol"))
     )
-    compared = explorer.client.get(f"/api/v1/contracts/{first}/compare/{second}").json["files"]
-    expected = [("Box.sol", "Crate.sol", CHANGED), ("Base.sol", "Base.sol", EQUAL)]
-    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == expected
-    assert "-        value = to;\n+        value = to + 1;\n" in compared[0]["changes"]
+    names = {"Box": first, "Crate": second, "unverified": explorer.place("6001600155")}
+    expected.compare(__file__, explorer.client, names)
     answer = explorer.client.get(f"/address/{first}/compare?with={second}")
     assert answer.location == f"/address/{first}/compare/{second}"
-    form = explorer.client.get(f"/address/{first}/compare")
-    assert form.status_code == 200 and 'name="with"' in form.text
-    page = explorer.client.get(answer.location)
-    assert page.status_code == 200 and "value = to + 1;" in page.text
-    same = explorer.client.get(f"/address/{first}/compare/{first}")
-    assert "All files are equal." in same.text
-
-
-def test_contracts_that_cannot_be_compared(explorer):
-    address = explorer.place("6001600155")
-    answer = explorer.client.get(f"/api/v1/contracts/{address}/compare/{address}")
-    assert answer.status_code == 404 and "is not verified" in answer.json["error"]
-    assert explorer.client.get(f"/api/v1/contracts/{address}/compare/0x1").status_code == 400
-    assert explorer.client.get(f"/address/{address}/compare/{address}").status_code == 404
-    assert explorer.client.get(f"/address/{address}/compare?with=x").status_code == 400
