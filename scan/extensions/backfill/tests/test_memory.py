@@ -16,7 +16,6 @@ from tests.commands.test_command import scan
 
 pytestmark = pytest.mark.thorough
 
-MEGABYTE = 1_000_000
 MACHINE = {"proc/meminfo": "MemTotal:        8000 kB\nMemFree:  100 kB\nMemAvailable:    4000 kB\n"}
 VERSION_1 = {
     "proc/self/cgroup": "4:memory:/docker/of-the-host\n1:cpu:/\n0::/\n",
@@ -71,9 +70,10 @@ def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, avai
 
 @pytest.mark.check
 def test_what_does_not_fit_names_the_option_to_lower():
-    spool, load = spool_need(7, 100_000), load_need(2_000 * MEGABYTE, 2, 250 * MEGABYTE)
-    assert spool.size == 7 * 380 * MEGABYTE + 250 * MEGABYTE
-    assert load.size == 2_950 * MEGABYTE
+    megabyte = 1_000_000
+    spool, load = spool_need(7, 100_000), load_need(2_000 * megabyte, 2, 250 * megabyte)
+    assert spool.size == 7 * 380 * megabyte + 250 * megabyte
+    assert load.size == 2_950 * megabyte
     require_memory([spool, load], load.size)
     require_memory([spool, load], None)
     with pytest.raises(CannotBackfill, match="lower --workers or --range-blocks"):

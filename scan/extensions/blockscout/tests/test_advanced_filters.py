@@ -13,7 +13,6 @@ from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import TOKEN, Move, address
 
 PATH = "/advanced-filters"
-NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
 
 
 def key(block, transaction, rank, one, two, row):
@@ -118,11 +117,12 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
 
 @pytest.mark.thorough
 def test_items_are_as_their_own_lists_show_them(ask):
+    native_types = {"coin_transfer", "contract_interaction", "contract_creation"}
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
     items = ask.rows(PATH, items_count=100)
     assert all(item["timestamp"] == transactions[item["hash"]]["timestamp"] for item in items)
-    native = [item for item in items if item["type"] in NATIVE_TYPES]
+    native = [item for item in items if item["type"] in native_types]
     for item in (item for item in items if item not in native):
         moved = transfers[item["hash"], item["token_transfer_index"]]
         assert (item["from"], item["token"]) == (moved["from"], moved["token"])

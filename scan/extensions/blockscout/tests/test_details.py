@@ -18,8 +18,6 @@ from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import sources
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
-HOLDER = "0x" + "ab" * 20
-
 
 def test_a_decoded_call_has_its_selector_alone(ask, truth):
     decoded = [
@@ -45,19 +43,20 @@ def test_transfers_from_and_to_the_zero_address_make_and_burn_tokens(ask, truth)
 
 
 def test_addresses_in_arguments_have_checksums():
+    holder = "0x" + "ab" * 20
     arguments = (
-        Argument("to", "address", HOLDER),
-        Argument("many", "address[2]", [HOLDER, HOLDER]),
+        Argument("to", "address", holder),
+        Argument("many", "address[2]", [holder, holder]),
         Argument(
-            "orders", "(address,(uint256,address)[])[]", [{"a": HOLDER, "b": [["7", HOLDER]]}]
+            "orders", "(address,(uint256,address)[])[]", [{"a": holder, "b": [["7", holder]]}]
         ),
-        Argument("word", "bytes20", HOLDER),
+        Argument("word", "bytes20", holder),
         Argument("on", "bool", True),
     )
     shown = decoded_objects.call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
     assert shown is not None and shown["method_id"] == "00000000"
-    good = checksums.checksummed(HOLDER)
-    expected = [good, [good, good], [[good, [["7", good]]]], HOLDER, "true"]
+    good = checksums.checksummed(holder)
+    expected = [good, [good, good], [[good, [["7", good]]]], holder, "true"]
     assert [parameter["value"] for parameter in shown["parameters"]] == expected
 
 

@@ -13,21 +13,21 @@ from tests.support.indexing import sources
 from tests.support.vyper import BOX, NEWEST
 
 WHOLE = {"updated-gas-oracle": "true"}
-SPEEDS = {"slow", "average", "fast"}
-GAS_PRICE = {
-    "base_fee", "fiat_price", "price", "priority_fee", "priority_fee_wei", "time", "wei",
-}  # fmt: skip
 
 
 def test_gas_prices_are_objects_for_clients_that_say_so(client):
     """Whichever form is asked for first, and is cached."""
+    gas_price = {
+        "base_fee", "fiat_price", "price", "priority_fee", "priority_fee_wei", "time", "wei",
+    }  # fmt: skip
+    speeds = {"slow", "average", "fast"}
     for _ in range(2):
         stats, plain = (client.get("/api/v2/stats", headers=h).json for h in (WHOLE, {}))
         prices = stats["gas_prices"]
-        assert prices.keys() == plain["gas_prices"].keys() == SPEEDS
+        assert prices.keys() == plain["gas_prices"].keys() == speeds
         assert {*map(type, plain["gas_prices"].values())} == {float}
         for price in prices.values():
-            assert price.keys() == GAS_PRICE
+            assert price.keys() == gas_price
             assert int(price["wei"]) >= int(price["priority_fee_wei"])
             assert price["price"] == pytest.approx(int(price["wei"]) / 10**9)
             assert price["base_fee"] + price["priority_fee"] == pytest.approx(price["price"])

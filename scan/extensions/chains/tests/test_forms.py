@@ -83,23 +83,21 @@ def vault(last, amount):
     return None, FEE_VAULT, "42" + "00" * 18 + last, amount
 
 
-ISTHMUS = {"operatorFeeScalar": hex(2_000_000), "operatorFeeConstant": "0x5"}
-
-
 @pytest.mark.parametrize(
     ("extra_data", "operator"),
     {"0x00" + "00" * 8: GAS * 2 + 5, "0x01" + "00" * 16: GAS * 2_000_000 * 100 + 5}.items(),
     ids=["isthmus", "jovian"],
 )
 def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
+    isthmus = {"operatorFeeScalar": hex(2_000_000), "operatorFeeConstant": "0x5"}
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, mint=None)
     deposit = sent(1, "0x7e", sourceHash=HASH, mint="0x64", isSystemTx=False)
     paying = sent(2)
     nothing = {"effectiveGasPrice": "0x0", "depositNonce": "0x9"}
     block = decoded(
         (attributes, received(attributes, **nothing)),
-        (deposit, received(deposit, **nothing, status="0x0", **ISTHMUS)),
-        (paying, received(paying, l1Fee="0x3e8", l1GasPrice="0x11", l1GasUsed="0x12", **ISTHMUS)),
+        (deposit, received(deposit, **nothing, status="0x0", **isthmus)),
+        (paying, received(paying, l1Fee="0x3e8", l1GasPrice="0x11", l1GasUsed="0x12", **isthmus)),
         extraData=extra_data,
     )
     fees = [t.fee for t in block.transactions]
@@ -126,13 +124,6 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
     assert (shared["l1GasPrice"], shared["operatorFeeScalar"]) == ("17", "2000000")
 
 
-ORIGIN = {
-    "number": "901",
-    "timestamp": "902",
-    "baseFee": "903",
-    "hash": HASH,
-    "sequenceNumber": "4",
-}
 PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2:]}{'00' * 32}"
 
 
@@ -148,9 +139,16 @@ CALLS_OF_L1_BLOCKS = [
     ("call", "more"), CALLS_OF_L1_BLOCKS, ids=["bedrock", "ecotone", "isthmus", "jovian"]
 )
 def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call, more):
+    origin = {
+        "number": "901",
+        "timestamp": "902",
+        "baseFee": "903",
+        "hash": HASH,
+        "sequenceNumber": "4",
+    }
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, input=f"0x{call}")
     block = decoded((attributes, received(attributes, effectiveGasPrice="0x0")))
-    assert json.loads(block.chain_fields or "")["l1Origin"] == ORIGIN | more
+    assert json.loads(block.chain_fields or "")["l1Origin"] == origin | more
     # Cut off, or of a selector to come, it is left out; the block is indexed.
     for cut in (call[:100], f"ffffffff{call[8:]}"):
         attributes["input"] = f"0x{cut}"

@@ -172,19 +172,6 @@ def test_a_sign_counts_where_all_receipts_have_it():
     assert decoded((field, received(field)), (second, received(second))).credits == ()
 
 
-CLIQUE_HEADER = {
-    "sha3Uncles": HASH,
-    "stateRoot": HASH,
-    "transactionsRoot": HASH,
-    "receiptsRoot": HASH,
-    "logsBloom": "0x" + "00" * 256,
-    "difficulty": "0x2",
-    "mixHash": "0x" + "00" * 32,
-    "nonce": "0x" + "00" * 8,
-    "miner": "0x" + "00" * 20,
-}
-
-
 # The x of the curve's generator as r (SEC 2, 2.4.1), and any s.
 SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11" * 32
 
@@ -204,8 +191,19 @@ SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11"
 )
 @pytest.mark.parametrize("chain_id", [1337, 59_144], ids=["private", "Linea"])
 def test_tips_of_a_block_go_to_its_signer_where_a_seal_has_one(chain_id, header, is_sealed):
+    clique_header = {
+        "sha3Uncles": HASH,
+        "stateRoot": HASH,
+        "transactionsRoot": HASH,
+        "receiptsRoot": HASH,
+        "logsBloom": "0x" + "00" * 256,
+        "difficulty": "0x2",
+        "mixHash": "0x" + "00" * 32,
+        "nonce": "0x" + "00" * 8,
+        "miner": "0x" + "00" * 20,
+    }
     paying, tips = on(chain_id), (PRICE - BASE_FEE) * GAS
-    block = decoded((paying, received(paying)), **CLIQUE_HEADER | header)
+    block = decoded((paying, received(paying)), **clique_header | header)
     assert block.burnt_fees == BASE_FEE * GAS
     signer = json.loads(block.chain_fields or "{}").get("signer", "0x")[2:]
     earned = {True: (0, [(None, FEE_VAULT, signer, tips)]), False: (tips, [])}

@@ -91,9 +91,6 @@ def put_a_deep_tree(_lot, _output, node, key):
     node[key] = nested(3_000)
 
 
-MUTATIONS = {remove: 30, put_another_node: 20, put_a_value: 49, put_a_deep_tree: 1}  # weights
-
-
 def has_readable_libraries(output):
     """Whether libraries can be read; else there is an error that says so, and never another."""
     try:
@@ -109,13 +106,14 @@ def has_readable_libraries(output):
     "seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in range(2, 9))]
 )
 def test_mutated_trees_are_read_or_left_out(output, seed):
+    mutations = {remove: 30, put_another_node: 20, put_a_value: 49, put_a_deep_tree: 1}  # weights
     assert names(output)["called"]
     assert has_readable_libraries(output)
     lot, read, readable = random.Random(seed), [], []
     for _ in range(100):
         mutated = copy.deepcopy(output)
         for _ in range(lot.choice((1, 1, 2, 10))):
-            [mutate] = lot.choices(tuple(MUTATIONS), MUTATIONS.values())
+            [mutate] = lot.choices(tuple(mutations), mutations.values())
             mutate(lot, output, *lot.choice(positions(mutated)))
         read.append("modifiers" in names(mutated))
         readable.append(has_readable_libraries(mutated))

@@ -155,12 +155,12 @@ REFUSALS = """function f() {
     string memory s = "revert('no')";
 }
 error Bad(); string constant WHY = "why";"""
-WORDS = [b'"a // text"', b'"b"', b"Bad(", b"Bad(", b"", b"", b"assert", None, b'"why"', None]
 
 
 def test_the_words_of_statements_that_refuse():
+    words = [b'"a // text"', b'"b"', b"Bad(", b"Bad(", b"", b"", b"assert", None, b'"why"', None]
     refusals = ContractText({0: SourceText(REFUSALS, is_vyper=False)}).refusals(["f"])
-    assert [r.words for r in refusals] == [*WORDS, b"", None, None]
+    assert [r.words for r in refusals] == [*words, b"", None, None]
     assert [r.is_stored for r in refusals[-3:]] == [True, True, False]
 
 

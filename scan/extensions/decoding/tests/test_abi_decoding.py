@@ -65,7 +65,6 @@ def test_data_that_lies_is_not_decoded():
     assert decode_log([batch, WORD, WORD, WORD], b"\xff" * 64, []) is None
 
 
-OTHER = bytes.fromhex("70997970c51812dc3a010c7d01b50e0d17dc79c8").rjust(32, b"\0")
 SEVEN = (7).to_bytes(32, "big")
 
 
@@ -156,10 +155,11 @@ def test_imported_signatures_decode_what_they_encode_alone():
 
 
 def test_an_imported_event_is_decoded_where_one_reading_makes_sense():
+    other = bytes.fromhex("70997970c51812dc3a010c7d01b50e0d17dc79c8").rjust(32, b"\0")
     signature = ["Transfer(address,address,uint256)"]
-    decoded = decode_log_by([TRANSFER, WORD, OTHER], SEVEN, signature)
-    assert values(decoded) == [ADDRESS, "0x" + OTHER[12:].hex(), "7"]
-    assert values(decode_log_by([TRANSFER], WORD + OTHER + SEVEN, signature))[2] == "7"
+    decoded = decode_log_by([TRANSFER, WORD, other], SEVEN, signature)
+    assert values(decoded) == [ADDRESS, "0x" + other[12:].hex(), "7"]
+    assert values(decode_log_by([TRANSFER], WORD + other + SEVEN, signature))[2] == "7"
     pair = keccak(text="Pair(uint256,uint256)")
     assert decode_log_by([pair, SEVEN], SEVEN[:-1] + b"\x08", ["Pair(uint256,uint256)"]) is None
     assert decode_log_by([], b"", signature) is None

@@ -14,9 +14,7 @@ from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.many_functions import PROXY, deploy
 
-TRANSFER = "transfer(address,uint256)"
 NOBODY = "0x" + 40 * "e"
-SLOT = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
 
 
 def selector(signature):
@@ -34,12 +32,13 @@ def methods(explorer, *calls):
 
 
 def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(explorer, many):
+    transfer = "transfer(address,uint256)"
     clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
     assert methods(
         explorer,
         (many, selector("over(address)")),
         (clone, selector("over(uint256)")),
-        (NOBODY, selector(TRANSFER)),
+        (NOBODY, selector(transfer)),
         (NOBODY, "0x01020304"),
         (NOBODY, None),
         (None, None),
@@ -48,7 +47,8 @@ def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(explo
 
 def test_what_a_proxy_calls_is_named_without_the_node(explorer, many):
     """By verified contracts, where they agree: a transaction's page asks where the proxy leads."""
-    proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
+    slot = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
+    proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + slot.hex())
     called = selector("over(address)")
     assert methods(explorer, (proxy, called), (NOBODY, called)) == ["over", called]
     explorer.execute("INSERT INTO verified_functions VALUES (%s, 'z()')", bytes.fromhex(called[2:]))

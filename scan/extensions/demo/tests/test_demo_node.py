@@ -186,14 +186,12 @@ def test_other_methods_than_post_are_refused(node, method):
     assert requests.request(method, node.url, timeout=WAIT_S).status_code == 405
 
 
-PART = [
-    ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),
-    *(row for row in ROWS if row[1] not in (["0x0", True], ["0x1", True])),
-]
-
-
 def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
-    write(tmp_path / "part.gz", PART)
+    part = [
+        ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),
+        *(row for row in ROWS if row[1] not in (["0x0", True], ["0x1", True])),
+    ]
+    write(tmp_path / "part.gz", part)
     node = start(tmp_path / "part.gz")
     try:
         assert (node.recording.first, node.recording.head) == (2, 3)

@@ -11,8 +11,6 @@ from tests.support.database import execute
 from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
-STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
-
 
 def test_mined_blocks_are_the_nodes(ask, etherscan_truth):
     miners = Counter(block["miner"] for block in etherscan_truth.blocks)
@@ -111,6 +109,7 @@ def test_json_rpc_forms(ask, scenario, etherscan_truth):
 
 
 def test_tokens_of_an_address(ask, etherscan_truth):
+    standards = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
     truth = etherscan_truth.truth
     holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
     held = {token["tokenAddress"]: token for token in truth.tokens_held_by(holder)}
@@ -118,7 +117,7 @@ def test_tokens_of_an_address(ask, etherscan_truth):
     assert {row["contractAddress"] for row in rows} == set(held)
     for row in rows:
         token = held[row["contractAddress"]]
-        assert row["type"] == STANDARDS[token["type"]]
+        assert row["type"] == standards[token["type"]]
         assert (row["name"], row["symbol"]) == (token["name"], token["symbol"])
         assert ("id" in row) == (token["type"] == "BEP1155")
     balances = {row["contractAddress"]: row["balance"] for row in rows if row["type"] == "ERC-20"}

@@ -216,7 +216,6 @@ def test_etherscan_python(served, monkeypatch):
 
 PASSED = {"status": "1", "message": "OK", "result": "Pass - Verified"}
 FAILED = {"status": "1", "message": "OK", "result": "Fail - Unable to verify"}
-PENDING = "Pending in queue"
 
 
 @pytest.mark.parametrize(
@@ -226,6 +225,7 @@ PENDING = "Pending in queue"
 def test_remix_posts_a_multipart_form(served, number, commit, outcome, reason):
     """As Remix's plugin does: FormData with all of the source, module and action in the query. A
     commit that no compiler of the release has is refused."""
+    pending = "Pending in queue"
     address = deployed(served.explorer, number)
     padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
     form = {
@@ -244,7 +244,7 @@ def test_remix_posts_a_multipart_form(served, number, commit, outcome, reason):
     assert posted["status"] == "1", posted
     status_query = {"module": "contract", "action": "checkverifystatus"}
     job = status_query | {"guid": posted["result"]}
-    serving.wait_until(lambda: served.ask(**job)["result"] != PENDING)
+    serving.wait_until(lambda: served.ask(**job)["result"] != pending)
     body = served.ask(**job)
     details = body.pop("details", "")
     assert body == outcome

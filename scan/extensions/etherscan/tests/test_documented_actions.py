@@ -17,8 +17,6 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
-COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
-
 
 def test_name_tags_are_the_labels(own_index):
     url, labelled = own_index.url, STRANGERS[3]
@@ -139,6 +137,7 @@ def test_funding_is_not_known_where_the_index_begins_late(database_url, scenario
 
 
 def test_rows_of_a_block_are_counted_by_list(ask, scenario):
+    counts = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
     truth = scenario.truth
     transfers = Counter((t["blockNumber"], t["tokenType"]) for t in truth.token_transfers)
     internal = Counter(i["blockNumber"] for i in truth.internal_transfers)
@@ -148,7 +147,7 @@ def test_rows_of_a_block_are_counted_by_list(ask, scenario):
             "block": number,
             "txsCount": block["txCount"],
             "internalTxsCount": internal[number],
-            **{name: transfers[number, kind] for name, kind in COUNTS.items()},
+            **{name: transfers[number, kind] for name, kind in counts.items()},
         }
     body = ask("block", "getblocktxnscount", blockno=truth.head + 1)
     assert body["result"] == "Block does not exist"

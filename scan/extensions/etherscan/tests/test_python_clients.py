@@ -15,7 +15,6 @@ from tests.support.serving import ROOT, completed, gunicorn
 pytestmark = pytest.mark.long
 
 CLIENTS = ROOT / "tests/support/clients"
-SDK = "@blockscout/app-sdk@0.1.2"
 OF_TOKENS = (
     "REST get_token_counters",
     "REST get_token_holders",
@@ -201,8 +200,9 @@ def test_calls_of_ape(served, scenario, tmp_path):
 def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
     """Its paths, as the published package has them: it is a React component, and needs a package
     that no registry has."""
+    sdk = "@blockscout/app-sdk@0.1.2"
     packed = subprocess.run(
-        ["npm", "pack", "--silent", SDK], cwd=tmp_path, timeout=WAIT_S, check=True
+        ["npm", "pack", "--silent", sdk], cwd=tmp_path, timeout=WAIT_S, check=True
     )
     assert packed.returncode == 0
     [archive] = tmp_path.glob("*.tgz")

@@ -23,7 +23,6 @@ PER_TRANSACTION, PER_BLOCK = 10, 200
 SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
 FEW = (12, 400)
 MANY = (60, 20_000)
-FORKS = (12, 3, 12)  # depths
 
 
 class Contract:
@@ -101,6 +100,7 @@ def shown(value):
 def test_views_have_what_was_encoded_through_forks_and_after_a_rebuild(
     postgres, template, tmp_path, events, logs
 ):
+    forks = (12, 3, 12)  # depths
     with Anvil() as anvil, postgres.cloned(template) as url, postgres.cloned(template) as fresh:
         contract = Contract(anvil, Random(102), events)
         abi = tmp_path / "abi.json"
@@ -109,7 +109,7 @@ def test_views_have_what_was_encoded_through_forks_and_after_a_rebuild(
         with Indexing(url, anvil.url, until=anvil.head()) as index:
             add(url, contract.address, abi)
             contract.emit(logs // 2)
-            for depth in FORKS:
+            for depth in forks:
                 anvil.mine(depth)
                 contract.emit(PER_BLOCK)
                 index.wait_for(anvil.head())

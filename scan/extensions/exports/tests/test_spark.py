@@ -10,20 +10,19 @@ from scan.extensions.exports.table_export import ExportOptions, export
 from tests.support import spark
 from tests.support.serving import ROOT
 
-PROGRAM = ROOT / "docs" / "examples" / "spark_busiest.py"
-TABLES = ("blocks", "token_transfers", "tokens")
-
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
+    tables = ("blocks", "token_transfers", "tokens")
+    program = ROOT / "docs" / "examples" / "spark_busiest.py"
     folder, cluster_folder = tmp_path / "export", tmp_path / "spark"
     cluster_folder.mkdir()
     database = Database(indexed.url, statement_timeout_ms=10_000)
-    export(database, ExportOptions(TABLES, "parquet", folder, 40, None, None))
+    export(database, ExportOptions(tables, "parquet", folder, 40, None, None))
     database.close()
     with spark.spark_cluster(cluster_folder, workers=2) as cluster:
-        output = cluster.run(PROGRAM, str(folder))
+        output = cluster.run(program, str(folder))
         executors = cluster.executors()
     rows = [line.split("\t") for line in output.splitlines()]
     transfers = Counter()

@@ -16,17 +16,6 @@ from tests.support.serving import program
 
 pytestmark = pytest.mark.check
 
-HOSTILE = [
-    "=1+1",
-    "+1",
-    "-1+1",
-    "@SUM(A1)",
-    "\t=1",
-    ' =HYPERLINK("http://x")',
-    "a;=1",
-    'b",=1',
-    "é 漢字",
-]
 MOST = 2**256 - 1
 TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
@@ -80,13 +69,24 @@ def _cell(cell):
 
 @pytest.mark.long
 def test_a_spreadsheet_reads_every_value_as_what_it_is(tmp_path):
+    hostile = [
+        "=1+1",
+        "+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        ' =HYPERLINK("http://x")',
+        "a;=1",
+        'b",=1',
+        "é 漢字",
+    ]
     path = tmp_path / "transfers.csv"
-    path.write_bytes(transfers(HOSTILE))
+    path.write_bytes(transfers(hostile))
     header, *rows = [row for row in opened(path) if row]
     names = [cell.text for cell in header]
     assert names[0] == "time_utc"
-    assert len(rows) == len(HOSTILE)
-    for row, symbol in zip(rows, HOSTILE, strict=True):
+    assert len(rows) == len(hostile)
+    for row, symbol in zip(rows, hostile, strict=True):
         cells = dict(zip(names, row, strict=True))
         assert [cell for cell in row if cell.formula is not None] == []
         assert cells["date_time"].type == "date"

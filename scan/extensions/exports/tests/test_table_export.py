@@ -25,7 +25,6 @@ from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
 
 BLOCKS_PER_FILE = 40
-EXAMPLES = ROOT / "docs" / "examples" / "duckdb_queries.sql"
 
 
 def options(folder, **changes):
@@ -121,9 +120,10 @@ def test_csv_has_the_same_rows(indexed, exported, tmp_path):
 
 def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch):
     """Those of docs/sql.md, whose statements run one after the other."""
+    examples = ROOT / "docs" / "examples" / "duckdb_queries.sql"
     monkeypatch.chdir(exported)
     truth, database = scenario.truth, duckdb.connect()
-    statements = EXAMPLES.read_text(encoding="utf-8").rstrip(";\n").split(";\n")
+    statements = examples.read_text(encoding="utf-8").rstrip(";\n").split(";\n")
     *macros, busiest, profit, holders = statements
     database.execute(";\n".join(macros))
     answer = database.execute(busiest).fetchall()

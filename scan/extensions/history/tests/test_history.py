@@ -18,11 +18,10 @@ from tests.support.explorer import behind
 from tests.support.indexing import sources
 from tests.support.scenario.stage import MINERS, STRANGERS
 
-DEV_BALANCE = 10_000 * 10**18
-
 
 def test_coin_adds_up_to_the_balance(scenario, client, histories):
     """Also with blobs, failed transactions, tips, self-destructions and transfers to oneself."""
+    dev_balance = 10_000 * 10**18
     kinds = Counter(row["type"] for rows in histories.values() for row in rows)
     assert kinds.keys() == set(
         "transaction fee internal_transfer token_transfer block_reward genesis".split()
@@ -32,7 +31,7 @@ def test_coin_adds_up_to_the_balance(scenario, client, histories):
         balance = int(scenario.anvil.call("eth_getBalance", key, "latest"), 16)
         assert balance == sums(rows, is_coin)[True], key
         openings = [int(row["amount"]) for row in rows if row["type"] == "genesis"]
-        assert openings == ([DEV_BALANCE] if key in funded else []), key
+        assert openings == ([dev_balance] if key in funded else []), key
         page = get(client, key, limit=1)
         assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
 

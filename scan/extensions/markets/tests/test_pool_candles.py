@@ -13,7 +13,6 @@ POOLS = [address(f"pool {n}") for n in range(3)]
 TOKEN0, TOKEN1 = address("token 0"), address("token 1")
 HOUR_S = 3_600
 HOUR_BEGINS_S = FIRST_TIMESTAMP_S // HOUR_S * HOUR_S
-LARGEST = 2**256 - 1
 
 
 @pytest.fixture
@@ -53,14 +52,15 @@ def volumes_of(url):
 
 def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(database_url, chain):
     """Also where prices differ by less than any rounding would show."""
+    largest = 2**256 - 1
     chain.append([trade(POOLS[1], 2, 4)], timestamp_s=HOUR_BEGINS_S + 1)
     chain.append([trade(POOLS[1], 1, 2), trade(POOLS[1], 0, 9)], timestamp_s=HOUR_BEGINS_S + 2)
-    near = [trade(POOLS[2], LARGEST - 1, LARGEST - 2), trade(POOLS[2], LARGEST, LARGEST - 1)]
+    near = [trade(POOLS[2], largest - 1, largest - 2), trade(POOLS[2], largest, largest - 1)]
     chain.append(near, timestamp_s=HOUR_BEGINS_S + 3)
     row = candle(database_url, POOLS[1], HOUR_BEGINS_S)
     assert row == (3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)
-    low, high = (LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)
-    volumes = 2 * LARGEST - 1, 2 * LARGEST - 3
+    low, high = (largest - 1, largest - 2), (largest, largest - 1)
+    volumes = 2 * largest - 1, 2 * largest - 3
     row = candle(database_url, POOLS[2], HOUR_BEGINS_S)
     assert row == (2, *volumes, *low, *high, *low, *high)
     assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]

@@ -305,9 +305,6 @@ def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
     assert receiver.received == []
 
 
-CONTRACT = bytes([7]) * 20
-
-
 class NoFetcher:
     """Must not be asked."""
 
@@ -318,8 +315,9 @@ class NoFetcher:
 @pytest.mark.check
 @pytest.mark.parametrize("name", ["data", "sender"])
 def test_a_long_url_is_not_made(name):
+    contract = bytes([7]) * 20
     url = b"https://gateway.example/" + f"{{{name}}}".encode() * 5_000
-    lookup = Lookup(CONTRACT, [url], bytes(100_000), b"\1\2\3\4", b"")
+    lookup = Lookup(contract, [url], bytes(100_000), b"\1\2\3\4", b"")
     tracemalloc.start()
     try:
         with pytest.raises(NoAnswer):

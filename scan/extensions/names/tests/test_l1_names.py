@@ -17,7 +17,6 @@ from tests.support.indexing import sources
 from tests.support.serving import wait_until
 
 COIN = node_names.evm_coin_type(CHAIN_ID)
-OTHER_COIN = node_names.evm_coin_type(10)
 
 
 @pytest.fixture(scope="module")
@@ -71,9 +70,10 @@ def test_a_name_leads_to_its_address_on_this_chain(l2, ethereum):
 
 
 def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so(l2, ethereum):
+    other_coin = node_names.evm_coin_type(10)
     bob = l2.ens.people[1]
     ethereum.point("bob.eth", bob)
-    ethereum.point_on("bob.eth", l2.ens.people[0], OTHER_COIN)
+    ethereum.point_on("bob.eth", l2.ens.people[0], other_coin)
     record = l2.lookup("bob.eth").json
     assert (record["address"], record["coinType"]) == (bob, node_names.COIN_TYPE)
     assert l2.lookup("nobody.eth").status_code == 404

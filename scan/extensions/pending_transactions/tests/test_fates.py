@@ -13,11 +13,6 @@ from tests.support.serving import serving
 
 PATH = f"/tx/{HASH}"
 BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
-FETCHED_503 = (
-    "performance.getEntriesByType('resource').some((entry) => entry.responseStatus === 503)"
-)
-# A page looks again after 0.3 seconds, not 3.
-SOONER = "{const later = setTimeout; window.setTimeout = (f, ms, x) => later(f, ms / 10, x)}"
 # A page that sees the block before it is indexed loads itself again, with its sender and nonce.
 ONCE_INDEXED = """{const later = setTimeout;
 window.setTimeout = (f, ms, x) => later(function wait() {isIndexed ? f(x) : later(wait, 9)}, 9)}
@@ -246,16 +241,21 @@ def test_a_transaction_of_the_node_is_mined_or_its_nonce_used(asking):
 @pytest.mark.thorough
 def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     """It says nothing of the transaction that the node did not say, and shows that it is mined."""
+    # A page looks again after 0.3 seconds, not 3.
+    sooner = "{const later = setTimeout; window.setTimeout = (f, ms, x) => later(f, ms / 10, x)}"
+    fetched_503 = (
+        "performance.getEntriesByType('resource').some((entry) => entry.responseStatus === 503)"
+    )
     anvil = explorer.anvil
     sender, receiver = anvil.accounts[5:7]
     anvil.call("evm_setAutomine", False)
     try:
         sent = anvil.send(sender, receiver, value="0x1")
         with behind(explorer.settings) as (client, node), serving(client.application) as url:
-            page.before_scripts(SOONER)
+            page.before_scripts(sooner)
             page.open(f"{url}/tx/{sent}")
             node.fault = status(500)
-            page.wait(FETCHED_503)
+            page.wait(fetched_503)
             assert "Waiting to be included" in page.text("main")
             node.fault = answering(eth_getTransactionCount="0x0")
             page.wait("document.body?.innerText.includes('Dropped')")

@@ -20,8 +20,6 @@ from tests.support.indexing import sources
 
 pytestmark = pytest.mark.thorough
 
-# Calls itself with its argument and one more, up to 200.
-NESTED = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
 CALLED = "0x" + "ca" * 20
 
 
@@ -143,8 +141,10 @@ def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, mo
 
 
 def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer, monkeypatch):
+    # Calls itself with its argument and one more, up to 200.
+    nested = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
     address, _, _ = service
-    overrides = {CALLED: {"code": NESTED}}
+    overrides = {CALLED: {"code": nested}}
     [brief] = simulate(address, "10.1.0.1", overrides=overrides).json()["calls"]
     [traced] = simulate(address, "10.1.0.1", overrides=overrides, trace=True).json()["calls"]
     assert len(brief["frames"]) == 1 < len(traced["frames"])

@@ -20,10 +20,6 @@ from tests.support.many_functions import CHECKSUMMED, VERSION
 from tests.support.serving import ROOT
 
 API = json.loads(Path(__file__).with_name("published_api.json").read_text(encoding="utf-8"))
-NOT_SERVED = {
-    "/v2/verify/etherscan/{chainId}/{address}",
-    "/v2/verify/similarity/{chainId}/{address}",
-}
 # What their server returns as null, or as a number, against its document.
 NULLS = ("transientStorageLayout", "sourceIds", "additionalInput")
 NULLS_OF_BYTECODE = ("sourceMap", "cborAuxdata", "recompiledBytecode", "onchainBytecode")
@@ -31,11 +27,6 @@ PATH = "src/Whole.sol"
 SOURCE = Path(__file__).with_name("Linked.sol").read_text()
 LINK = re.compile(r"__\$[0-9a-f]{34}\$__")
 ARGUMENT = f"{7:064x}"
-SIGNATURES = {
-    "function": ["first()", "g(uint256)", "second()"],
-    "event": ["Happened(uint256)"],
-    "error": ["Wrong(uint256)"],
-}
 GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
 
 
@@ -125,11 +116,15 @@ def check_bytecode(explorer, record, output, arguments=""):
 
 
 def test_every_path_is_served_or_known_not_to_be(explorer):
+    not_served = {
+        "/v2/verify/etherscan/{chainId}/{address}",
+        "/v2/verify/similarity/{chainId}/{address}",
+    }
     served = {re.sub(r"<\w+>", "{}", rule.rule) for rule in explorer.app.url_map.iter_rules()}
-    for path in API["paths"].keys() - NOT_SERVED:
+    for path in API["paths"].keys() - not_served:
         assert re.sub(r"\{\w+\}", "{}", path) in served, path
     guide = (ROOT / "docs/compatible.md").read_text(encoding="utf-8")
-    for path in NOT_SERVED:
+    for path in not_served:
         assert path.rpartition("/{chainId}")[0] in guide
         refused = explorer.client.post(path.format(chainId=CHAIN, address=CHECKSUMMED), json={})
         assert refused.status_code == 404 and refused.json["customCode"] == "route_not_found"
@@ -150,6 +145,11 @@ def test_all_fields_are_those_of_the_document(explorer):
 
 
 def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
+    signatures = {
+        "function": ["first()", "g(uint256)", "second()"],
+        "event": ["Happened(uint256)"],
+        "error": ["Wrong(uint256)"],
+    }
     output = contract_of("Whole")
     record = verified(explorer, "Whole", linked(explorer, library))
     assert record["match"] == record["creationMatch"] == "exact_match"
@@ -168,7 +168,7 @@ def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
         size = len(text) // 2
         assert auxdata["value"] == f"0x{text[2 * auxdata['offset'] :]}"
         assert auxdata["offset"] == size - 2 - int(text[-4:], 16)
-    for kind, texts in SIGNATURES.items():
+    for kind, texts in signatures.items():
         assert sorted(record["signatures"][kind], key=lambda entry: entry["signature"]) == [
             {
                 "signature": text,

@@ -48,19 +48,17 @@ def test_a_stream_ends_with_its_session(own_index):
         assert requests.get(stream, cookies=copied, timeout=WAIT_S).status_code == 401
 
 
-PRIVATE = {
-    "SCAN_ACCESS": "keys",
-    "SCAN_TRUSTED_PROXIES": "1",
-    "SCAN_PROXY_USER_HEADER": "X-Forwarded-User",
-}
-
-
 def test_a_person_s_stream_ends_and_goes_on_for_whom_the_proxy_still_signs_in(own_index):
     """Whoever has a key keeps the stream meanwhile."""
+    private = {
+        "SCAN_ACCESS": "keys",
+        "SCAN_TRUSTED_PROXIES": "1",
+        "SCAN_PROXY_USER_HEADER": "X-Forwarded-User",
+    }
     url, user = own_index.settings.database_url, {"X-Forwarded-User": "anna"}
     key = made_key(url, 1000)
     configuration = ("-c", "tests/support/short_streams.conf.py")
-    with gunicorn(url, *configuration, **PRIVATE) as address, requests.Session() as session:
+    with gunicorn(url, *configuration, **private) as address, requests.Session() as session:
         stream = f"{address}/api/v1/stream"
         by_key = {"X-API-Key": key.text}
         kept = session.get(stream, headers=by_key, stream=True, timeout=WAIT_S)

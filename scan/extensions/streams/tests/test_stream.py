@@ -19,7 +19,6 @@ from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import NOWHERE, free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
-BLOCKS = 30
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
 
 
@@ -151,6 +150,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
 
 @pytest.mark.thorough
 def test_a_slow_reader_is_disconnected_and_resumes(streaming):
+    blocks = 30
     chain = streaming.chain
     host, port = streaming.server.removeprefix("http://").split(":")
     with socket.socket() as slow:
@@ -163,7 +163,7 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming):
             received += slow.recv(4096)
         number = chain.number
         # 11 MB are more than the buffers of both sides and of the stream hold.
-        for _ in range(BLOCKS):
+        for _ in range(blocks):
             chain.append([Move(ANNA, BERT)] * 500)
         while data := slow.recv(65536):
             received += data
@@ -171,8 +171,8 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming):
     last_id = received.split(b"\nid: ")[-2].split(b"\n")[0].decode()
     with EventSource(streaming.server, types="heads", lastEventId=last_id) as source:
         first = int(last_id.split("-")[0]) + 1
-        rest = source.take(number + BLOCKS + 1 - first)
-    assert [e.data["number"] for e in rest] == [*range(first, number + BLOCKS + 1)]
+        rest = source.take(number + blocks + 1 - first)
+    assert [e.data["number"] for e in rest] == [*range(first, number + blocks + 1)]
 
 
 @pytest.mark.thorough
@@ -234,7 +234,6 @@ def test_a_browser_goes_on_by_itself(streaming):
 
 
 MIB = 1024 * 1024
-BUNDLE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB, never charged
 STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
@@ -265,6 +264,7 @@ def is_closed(client):
 @pytest.mark.long
 def test_they_end_neither_the_worker_nor_streams(streaming, clients):
     """Connections are closed while events of others of them stand in the same poll of the loop."""
+    bundle = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB, never charged
     port = free_port()
     unlimited = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute", "RPC_URL": NOWHERE}
     with gunicorn_started(streaming.database_url, port, **unlimited) as process:
@@ -274,9 +274,9 @@ def test_they_end_neither_the_worker_nor_streams(streaming, clients):
         streams = [send(clients, port, f"127.0.2.{n}", STREAM) for n in range(1, 5)]
         for stream in streams:
             assert stream.recv(12) == b"HTTP/1.1 200"
-        modest = send(clients, port, "127.0.3.1", BUNDLE)
+        modest = send(clients, port, "127.0.3.1", bundle)
         for _ in range(4):
-            wave = [send(clients, port, "127.0.0.1", BUNDLE * 6) for _ in range(90)]
+            wave = [send(clients, port, "127.0.0.1", bundle * 6) for _ in range(90)]
             for client in wave:
                 with suppress(OSError):
                     client.recv(2 * MIB)

@@ -10,7 +10,6 @@ from tests.support import WAIT_S, anvil, serving
 from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
 
-TYPES = "heads,transactions"
 RESUMED = 3  # consumers at each position
 
 
@@ -85,9 +84,10 @@ def change(held, branch):
 def test_after_each_fork_every_consumer_is_sent_exactly_what_has_changed(forked):
     """Also those that were behind, which share what is read: nothing is sent of a block that came
     and went while they were away. In the end a branch comes back."""
+    types = "heads,transactions"
     start = f"1-{forked.block(1)['hash']}-2"
     held = {start: []}  # by positions
-    with EventSource(forked.server, types=TYPES, lastEventId=start) as live:
+    with EventSource(forked.server, types=types, lastEventId=start) as live:
         for values_wei in ((1, 1), (2, 2), (3, 3), (1, 1, 1)):
             before = forked.events()
             forked.fork(values_wei)
@@ -97,7 +97,7 @@ def test_after_each_fork_every_consumer_is_sent_exactly_what_has_changed(forked)
             for position, events in held.items():
                 changed = change(events, branch)
                 for _ in range(RESUMED):
-                    with EventSource(forked.server, types=TYPES, lastEventId=position) as resumed:
+                    with EventSource(forked.server, types=types, lastEventId=position) as resumed:
                         assert received(resumed.take(len(changed))) == changed
                         assert resumed.last_id == live.last_id
             held[live.last_id] = branch

@@ -88,7 +88,6 @@ def test_a_destruction_in_ones_own_favour_as_anvil_reports_it(changes):
 
 
 PAYMENT = InternalTransfer(0, 1, TransferType.CALL, data(PURSE), data(PAID), 5)
-TO_ITSELF = InternalTransfer(0, 2, TransferType.CALL, data(PURSE), data(PURSE), 1)
 END = PAYMENT._replace(transfer_index=3, type=TransferType.SELFDESTRUCT)
 REWARD = [Withdrawal(0, 0, data(PURSE), 7)]
 
@@ -99,8 +98,9 @@ REWARD = [Withdrawal(0, 0, data(PURSE), 7)]
 )
 def test_what_is_repeated_moved_nothing_if_its_sender_has_more(gained, withdrawals, expected):
     """By what the contract, which the transaction pays 100 wei, gained in the block."""
+    to_itself = InternalTransfer(0, 2, TransferType.CALL, data(PURSE), data(PURSE), 1)
     block = a_block()._replace(withdrawals=withdrawals)
-    for transfers in ([PAYMENT, END], [PAYMENT, TO_ITSELF, END]):
+    for transfers in ([PAYMENT, END], [PAYMENT, to_itself, END]):
         assert trace_checks.doubtful_destructions(block, transfers) == [END]
         of_sender = {END.from_address: gained}
         false = trace_checks.false_destructions(block, transfers, [END], of_sender)
@@ -316,9 +316,6 @@ def test_decoding_changes_nothing_of_what_was_read():
     assert outermost == before
 
 
-OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
-
-
 OUTERMOST_LIES = [
     ("type", "CREATE"),
     ("type", "DELEGATECALL"),
@@ -335,7 +332,8 @@ OUTERMOST_LIES = [
 
 @pytest.mark.parametrize(("name", "lie"), OUTERMOST_LIES)
 def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
-    own = outer(CALL, **OWN_CALL)
+    own_call = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
+    own = outer(CALL, **own_call)
     false = {**own, "error" if name == "status" else name: lie}
     sent = a_transaction(0, own)._replace(
         gas_limit=b"\x01\x86\xa0", method=bytes.fromhex("a9059cbb")

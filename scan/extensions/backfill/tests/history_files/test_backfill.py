@@ -43,9 +43,6 @@ from tests.support import (
 from tests.support.scan_run import scan_run
 from tests.support.table_digest import digest
 
-KILLS = int(os.environ.get("BULK_KILLS", "6"))
-SEED = int(os.environ.get("BULK_SEED", "24"))
-STATE_METHODS = ("eth_getCode", "eth_call")
 KEPT = 40  # newest blocks that the node has
 
 
@@ -274,11 +271,12 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
 @pytest.mark.thorough
 def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url, tmp_path):
     """Contracts are asked at the newest block then."""
+    state_methods = ("eth_getCode", "eth_call")
     last = 15
     hash_ = read_hash(Node([chain.node.upstream]), last)
     assert hash_ is not None
     is_old = faulty_node.refuse(
-        lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",
+        lambda call: call["method"] in state_methods and call["params"][1] != "latest",
         4444,
         "pruned history unavailable",
     )
@@ -301,14 +299,16 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url,
 @pytest.mark.long
 def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, monkeypatch):
     """SIGKILL while files are downloaded, read and loaded."""
-    chance = random.Random(SEED)
+    seed = int(os.environ.get("BULK_SEED", "24"))
+    kills = int(os.environ.get("BULK_KILLS", "6"))
+    chance = random.Random(seed)
     with FileServer(chain.files) as server:
         server.fault = lambda _, answer: time.sleep(chance.uniform(0, 0.5)) or answer
         monkeypatch.setenv("SCAN_HISTORY", server.url)
         monkeypatch.setenv("SCAN_TRACES", "off")
         chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
         process = BackfillProcess(database_url, chain.node.url, tmp_path, chain.head - 3)
-        for _ in range(KILLS):
+        for _ in range(kills):
             process.start()
             time.sleep(chance.uniform(1.0, 9.0))
             process.kill()

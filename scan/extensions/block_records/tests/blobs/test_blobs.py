@@ -1,16 +1,15 @@
 """Blobs by their versioned hash: what transactions of the scenario carried."""
 
-OF_TRANSACTION = "blockNumber transactionIndex timestamp fromAddress toAddress".split()
-
 
 def test_blobs_are_listed_and_found_by_hash(client, scenario):
+    of_transaction = "blockNumber transactionIndex timestamp fromAddress toAddress".split()
     truth = scenario.truth
     expected = [
         {
             "versionedHash": versioned_hash,
             "transactionHash": transaction["hash"],
             "blobIndex": index,
-            **{name: transaction[name] for name in OF_TRANSACTION},
+            **{name: transaction[name] for name in of_transaction},
         }
         for transaction in truth.transactions
         for index, versioned_hash in reversed(

@@ -60,25 +60,23 @@ def test_a_file_without_the_compiler_s_input_is_of_the_language_of_its_sources(
     assert built.language == language
 
 
-SECRET = "x: hunter2secret"
-
-
 UNREAD = ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
 
 
 @pytest.mark.parametrize("path", UNREAD)
 def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
     """Though a build lists the file by its hash."""
+    secret = "x: hunter2secret"
     project = tmp_path / "project"
     (project / "build").mkdir(parents=True)
     secrets = tmp_path / "secrets"
     secrets.mkdir()
     for file in (secrets / "a.vy", project / ".env", project / "secrets.yml"):
-        file.write_text(SECRET)
+        file.write_text(secret)
     (project / "a.vy").symlink_to("../secrets/a.vy")
     (project / "build/linked").symlink_to(secrets)
     os.mkfifo(project / "pipe.vy")
-    listed = listing(project / "listed.json", {path: SECRET})
+    listed = listing(project / "listed.json", {path: secret})
     with pytest.raises(NoBuild, match="no source matches"):
         build_sources.verification_request(listed, ADDRESS)
 
@@ -206,16 +204,16 @@ def test_files_of_windows_are_the_ones_that_were_compiled(running, tmp_path):
     assert {path: file["content"] for path, file in stored.items()} == projects.SOURCES
 
 
-LIBRARIES_PATH = "contracts/a-really-long-folder-name/MyContracts.sol"
 LIBRARIES = Path(__file__).with_name("Libraries.sol").read_text()
 
 
 @pytest.mark.thorough
 def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(running, tmp_path):
     """Before 0.5 both libraries of a file have one placeholder. In the forms of all tools."""
+    libraries_path = "contracts/a-really-long-folder-name/MyContracts.sol"
     version = "0.4.26"
-    standard = standard_input({LIBRARIES_PATH: LIBRARIES})
-    contracts = compilation(version, standard)["contracts"][LIBRARIES_PATH]
+    standard = standard_input({libraries_path: LIBRARIES})
+    contracts = compilation(version, standard)["contracts"][libraries_path]
     evm = contracts["Both"]["evm"]
     addresses = {
         name: running.deploy(contracts[name]["evm"]["bytecode"]["object"])
@@ -224,7 +222,7 @@ def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(run
     linked = {}
     for kind in ("bytecode", "deployedBytecode"):
         linked[kind] = evm[kind]["object"]
-        for name, references in evm[kind]["linkReferences"][LIBRARIES_PATH].items():
+        for name, references in evm[kind]["linkReferences"][libraries_path].items():
             for start in (2 * reference["start"] for reference in references):
                 linked[kind] = (
                     linked[kind][:start] + addresses[name][2:] + linked[kind][start + 40 :]

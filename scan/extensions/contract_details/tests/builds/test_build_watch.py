@@ -30,8 +30,6 @@ from tests.support import WAIT_S
 from tests.support.anvil import calldata
 from tests.support.vyper import NEWEST, source_of
 
-NOWHERE = f"0x{'00' * 20}"
-
 
 def keep(amount):
     return calldata("keep(uint256)", amount)
@@ -239,9 +237,10 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
 @pytest.mark.thorough
 def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
     """As are those whose code is another beside further files."""
+    nowhere = f"0x{'00' * 20}"
     one = parse(
         build_sources.verification_request(
-            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
+            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], nowhere
         )
     )
     other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})

@@ -24,7 +24,6 @@ from tests.support.serving import wait_until
 RECORDED = Path(__file__).with_name("recorded")
 CHAIN = 31337
 HASH = "0x" + "11" * 32
-SAME = "contract {} {{ function one() external pure returns (uint256) {{ return 1; }} }}"
 
 
 class Deployed:
@@ -138,7 +137,8 @@ def test_a_search_finds_deployed_contracts_by_name(deployed):
 
 
 def test_contracts_of_one_code_have_the_names_of_their_deployments(running, tmp_path):
-    sources = {"src/Same.sol": "\n".join(SAME.format(name) for name in ("First", "Second"))}
+    same = "contract {} {{ function one() external pure returns (uint256) {{ return 1; }} }}"
+    sources = {"src/Same.sol": "\n".join(same.format(name) for name in ("First", "Second"))}
     settings = {**SETTINGS, "metadata": {"appendCBOR": False, "bytecodeHash": "none"}}
     project = Project(sources, standard_input(sources, **settings))
     foundry(tmp_path, project)

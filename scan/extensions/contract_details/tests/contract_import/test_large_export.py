@@ -15,8 +15,6 @@ from tests.support.memory import PeakMemory
 from tests.support.serving import wait_until
 
 CONTRACTS = 1_000_000
-CHAIN_ID = 1
-MOST_MEBIBYTES = 1_300  # of which DuckDB may hold 768; 918 with ten million contracts
 # Of each table: rows for a contract, rows a file, and the columns of row `n`. Of ten contracts one
 # is of another chain; ten have a code, and fifty a compilation of five files.
 ID = "md5('{}' || ({}))::UUID::VARCHAR AS {}"
@@ -85,7 +83,9 @@ def importing(url, folder):
 
 @pytest.mark.long
 def test_memory_is_bounded_and_a_killed_import_goes_on(database_url, folder):
-    insert(database_url, "chain", chain_id=CHAIN_ID, genesis_hash=bytes(32))
+    most_mebibytes = 1_300  # of which DuckDB may hold 768; 918 with ten million contracts
+    chain_id = 1
+    insert(database_url, "chain", chain_id=chain_id, genesis_hash=bytes(32))
     insert(database_url, "blocks")
     read = "SELECT file, read_at FROM read_export_files WHERE file ~ '^(compiled|verified)'"
     with importing(database_url, folder) as (process, _):
@@ -95,7 +95,7 @@ def test_memory_is_bounded_and_a_killed_import_goes_on(database_url, folder):
     with importing(database_url, folder) as (process, peak):
         _, errors = process.communicate()
         assert process.returncode == 0, errors
-        assert peak.mebibytes < MOST_MEBIBYTES
+        assert peak.mebibytes < most_mebibytes
     assert {*before} <= {*execute(database_url, read)}
     counts = "SELECT (SELECT count(*) FROM {}), (SELECT count(DISTINCT address) FROM {})"
     expected = CONTRACTS * 9 // 10

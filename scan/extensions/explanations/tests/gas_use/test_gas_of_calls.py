@@ -9,7 +9,6 @@ from scan.extensions.traces.transaction_traces import TraceFrame
 pytestmark = pytest.mark.check
 
 OUTER, INNER = bytes([7]) * 20, bytes([8]) * 20
-RECOVER = bytes(19) + b"\1"
 
 
 def call(*path, to=INNER, gas, kind="CALL", data=b"\1\2\3\4"):
@@ -45,9 +44,10 @@ def test_a_self_destruction_takes_none():
 
 
 def test_a_precompiled_contract_is_one_function():
+    recover = bytes(19) + b"\1"
     calls = [
         call(to=OUTER, gas=1000),
-        *(call(n, to=RECOVER, gas=100, data=bytes([n]) * 128) for n in range(5)),
+        *(call(n, to=recover, gas=100, data=bytes([n]) * 128) for n in range(5)),
     ]
     _, of_recover = gas_of_calls.gas_by_function(gas_of_calls.gas_of_calls(calls, 6))
     assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.check
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SHORT = http_client.AttemptTimeouts(total_s=1.0, connect_s=0.5)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
 
 
 @pytest.fixture
@@ -30,10 +29,11 @@ def read(media, uri):
 
 
 def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
+    svg = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
     bodies = {
         f"/ipfs/{CONTENT_ID}/{7:064x}.json": b'{"name":"Seven","image":"ipfs://%s/7.svg"}'
         % CONTENT_ID.encode(),
-        f"/ipfs/{CONTENT_ID}/7.svg": SVG,
+        f"/ipfs/{CONTENT_ID}/7.svg": svg,
     }
     receiver.behaviour = lambda _, received: Answer(200, (), bodies[received.path])
     media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
@@ -43,7 +43,7 @@ def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
     assert (first.problem, first.is_pending, first.is_of_chain) == expected
     item = read(media, uri)
     assert item.metadata is not None and item.metadata.name == "Seven"
-    assert item.picture == ("image/svg+xml", SVG)
+    assert item.picture == ("image/svg+xml", svg)
     assert not item.is_of_chain
     assert media.of(uri, 7) == item and len(receiver.received) == 2
 

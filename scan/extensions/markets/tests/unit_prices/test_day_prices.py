@@ -76,14 +76,6 @@ PRICES_OF_DAYS = [
     (in_hex(GOLD), DAY, "1600"),  # half a coin
     (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
 ]
-PRICELESS = {
-    (COIN, "2026-02-02"),
-    (COIN, "12000-01-31"),
-    (in_hex(GOLD), NEXT_DAY),
-    (in_hex(SILVER), DAY),
-    (in_hex(ITEM), DAY),  # its pool is with a token that is neither of both
-    (in_hex(bytes(20)), DAY),
-}
 
 
 @pytest.mark.parametrize(("asset", "day", "price"), PRICES_OF_DAYS)
@@ -93,8 +85,16 @@ def test_a_price_of_a_day_is_the_median_of_its_hours(database, asset, day, price
 
 
 def test_days_without_trades_have_no_prices(database):
+    priceless = {
+        (COIN, "2026-02-02"),
+        (COIN, "12000-01-31"),
+        (in_hex(GOLD), NEXT_DAY),
+        (in_hex(SILVER), DAY),
+        (in_hex(ITEM), DAY),  # its pool is with a token that is neither of both
+        (in_hex(bytes(20)), DAY),
+    }
     prices = prices_of(database, Decimal("0.5"))
-    assert prices.read(PRICELESS) == prices.read(set()) == {}
+    assert prices.read(priceless) == prices.read(set()) == {}
 
 
 FEW_TRADES = [

@@ -247,11 +247,9 @@ def test_other_forms_have_no_price_in_another_currency(indexed, scenario, tmp_pa
     assert "/api/v1/prices" in body["result"]
 
 
-READING = r"open ([^ ]+), high ([^ ]+), low ([^ ]+), close ([^<\" ]+)"
-
-
 def test_the_candles_of_a_pools_second_token_are_the_other_way_round(indexed, scenario, tmp_path):
     """The highest price of one token in the other is the lowest of that one."""
+    reading = r"open ([^ ]+), high ([^ ]+), low ([^ ]+), close ([^<\" ]+)"
     trade = scenario.truth.dex_trades[-1]
     first = indexed.client().get(f"/api/v1/pools/{trade['pairAddress']}").json["token0"]
     prices = document(scenario, tokens={first: "2"}, minDepth="0")
@@ -269,5 +267,5 @@ def test_the_candles_of_a_pools_second_token_are_the_other_way_round(indexed, sc
             tuple(short_price(1 / Decimal(candle[n])) for n in ("open", "low", "high", "close"))
             for candle in candles
         ]
-        readings = re.findall(READING, client.get(f"/token/{token}").text)
+        readings = re.findall(reading, client.get(f"/token/{token}").text)
         assert readings == expected != []
