@@ -2,91 +2,17 @@
 
 import pytest
 
-from tests.support import anvil, many_functions
-
-CALLS = [
-    ("stored", [], str(2**256 - 1)),
-    ("nothing", [], None),
-    ("blob", [], "0x00ff"),
-    ("flags", [many_functions.CHECKSUMMED, "7"], False),
-    ("echo", ["-128", "0xDEADBEEF", "true", "ünï\0"], ["-128", "0xdeadbeef", True, "ünï\0"]),
-    ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
-    ("list(uint256[])", [[]], []),
-    ("over", [5], "number"),
-    ("over(address)", [many_functions.CHECKSUMMED], "address"),
-    ("broken", [], "A\ufffd"),
-]
+from tests.support import expected, many_functions
 
 
-@pytest.mark.parametrize(("function", "arguments", "result"), CALLS)
-def test_values_go_in_and_come_out(explorer, many, function, arguments, result):
-    answer = explorer.call(many, function, *arguments)
-    assert (answer.status_code, answer.json) == (200, {"result": result, "unproven": ["result"]})
-
-
-def test_named_tuples_come_back_as_objects(explorer, many):
-    pair = {"left": "1", "right": many_functions.CHECKSUMMED.lower()}
-    deep = {"name": "n", "pairs": [pair, pair]}
-    assert explorer.call(many, "deep", deep).json["result"] == deep
-    as_arrays = ["n", [[1, many_functions.CHECKSUMMED], [1, many_functions.CHECKSUMMED]]]
-    assert explorer.call(many, "deep", as_arrays).json["result"] == deep
-
-
-FAILING_CALLS = [
-    ("require_", [1], "too small"),
-    ("divide", [0], "panic 0x12 (division or modulo by zero)"),
-    ("poor", [], "Poor(asked=5, left=3)"),
-    ("silent", [], "reverted"),
-    ("limit", [], "rate limit exceeded"),
-    ("burn", [], "gas"),
-    ("short", [], "cannot be decoded"),
-    ("bomb", [], "decodes to more than"),
-]
-
-
-@pytest.mark.parametrize(("function", "arguments", "reason"), FAILING_CALLS)
-def test_a_call_that_fails_says_why(explorer, many, function, arguments, reason):
-    answer = explorer.call(many, function, *arguments)
-    assert (answer.status_code, answer.json["code"]) == (422, "call_reverted"), answer.json
-    assert reason.lower() in answer.json["error"].lower()
-    assert explorer.anvil.url not in str(answer.json)
+def test_calls_are_answered_as_expected(explorer, many):
+    checksummed = many_functions.CHECKSUMMED
+    names = {"many": many.lower(), "swapped": checksummed.swapcase(), "checksummed": checksummed}
+    expected.compare(__file__, explorer.client, names)
 
 
 def test_a_large_result_is_answered_whole(explorer, many):
     assert len(explorer.call(many, "huge").json["result"]) == 2 + 2 * 1_200_000
-
-
-BAD_NAMES = [None, 5, "absent", "write", "x" * 1000, "stored\0", "stored(bool)", "Poor", ""]
-BAD_ARGUMENTS = [
-    *(("stored", arguments) for arguments in ({}, None, "1", [1])),
-    *(("require_", arguments) for arguments in ([], [-1], [1.5], [True])),
-    *(("over", [True]), ("over", [anvil.ZERO])),  # a number as well
-    *(("list", [[None]]), ("flags", [many_functions.CHECKSUMMED.swapcase(), 1])),
-]
-BAD_REQUESTS = [
-    ({}, "functionName"),
-    *(({"functionName": name}, "functionName") for name in (*BAD_NAMES, "stored(")),
-    *(({"functionName": name, "args": arguments}, "args") for name, arguments in BAD_ARGUMENTS),
-    ({"functionName": "stored", "from": anvil.ZERO}, "from"),
-]
-
-
-@pytest.mark.parametrize(("body", "field"), BAD_REQUESTS)
-def test_a_call_that_cannot_be_made_is_a_bad_request(explorer, many, body, field):
-    answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json=body)
-    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
-    assert answer.json["field"] == field
-
-
-def test_refusals_keep_the_names_of_functions(explorer, many):
-    answer = explorer.call(many, "write")
-    assert answer.json["error"] == "The function write is neither view nor pure."
-    answer = explorer.call(many, "require_")
-    assert answer.json["error"] == "The function require_(uint256) takes 1 argument, got 0."
-    answer = explorer.call(many, "require_", 1, 2)
-    assert answer.json["error"].endswith(" takes 1 argument, got 2.")
-    answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json={})
-    assert answer.json["error"] == "functionName is required."
 
 
 @pytest.mark.parametrize(
