@@ -82,7 +82,8 @@ def parse(body: Mapping[str, Any]) -> Submission:
     }
     source: _Source = fields.get("sourceCode") or _Source()
     language = faults.read(_language, source, fields) or solidity.SOLIDITY
-    version = faults.read(language.kind.parse_version, fields.get("compilerVersion", "0.0.0"))
+    # A missing one is told above; any release stands for it.
+    version = faults.read(language.kind.parse_version, fields.get("compilerVersion", "0.8.0"))
     faults.raise_found()
     path, name = fields.get("contractName", (None, None))
     settings = _settings(fields, language) if source.settings is None else source.settings
