@@ -38,7 +38,7 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(client, scenario
 
 def test_the_page_of_a_pool_notes_what_is_said(client, scenario):
     page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
-    assert "not proven: DEX, tokens of the pool, price" in page
+    assert "without proof: DEX, tokens of the pool, price" in page
 
 
 def test_trades_have_side_and_price_in_all_lists(client, scenario):

@@ -183,7 +183,7 @@ def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
 
     assert ">proven</a>" in beside_the_hash("dollar")
     node.fault = faulty_node.refuse_method("eth_getProof")
-    assert "not proven: balance, code hash" in page_of("harbor")
+    assert "Reported by the node without proof: balance, code hash" in page_of("harbor")
 
 
 def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario):

@@ -192,7 +192,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(chain
     for path in ("transfers/sums?direction=out", "internal/sums?direction=in"):
         sums = chain.client.get(f"/address/{own}/{path}")
         assert sums.status_code == 200
-        assert ("not proven: all sums" in sums.text) == path.startswith("internal")
+        assert ("without proof: all sums" in sums.text) == path.startswith("internal")
     token = truth.tokens[0]["address"]
     [link] = re.findall(r'href="([^"]+)">Sums by month', chain.client.get(f"/token/{token}").text)
     assert "Moved" in chain.client.get(link).text
