@@ -391,6 +391,12 @@ def short_pauses(monkeypatch):
 
 
 @pytest.fixture
+def read_once(monkeypatch):
+    """A lie is told whenever it is asked for: to read it again takes time alone."""
+    monkeypatch.setattr("scan.indexer.node_reader.READS", 1)
+
+
+@pytest.fixture
 def chain_always_checked(monkeypatch):
     """With each request it is looked whether the node serves the right chain."""
     monkeypatch.setattr("scan.ethereum.served_chain.CHECK_AGAIN_S", 0.0)

@@ -7,16 +7,17 @@ import shutil
 import sys
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from scan import registry
+from tests.support.copied_tree import NODE_MODULES, tree
 from tests.support.extension_tests import FOLDER, files_of_tests, imported, own_extension, used_by
 from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT, completed
 
-NODE_MODULES = Path("tests/support/node/node_modules")
+__all__ = ["tree"]
+
 # The application, its document, its statements and schema, all without a database.
 PUT_TOGETHER = """
 import app
@@ -35,18 +36,6 @@ print(len(paths), len(document["paths"]), *details)
 def put_together(folder, **environ):
     env = os.environ | {"PYTHONPATH": str(folder)} | environ
     return completed([sys.executable, "-c", PUT_TOGETHER], cwd=folder, env=env)
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    """The whole tree but for what is installed in it, in files of its own; with its bytecode, or
-    the first Python that is started there would compile all of it."""
-    folder = tmp_path_factory.mktemp("tree") / "scan"
-    installed = (".git", ".venv", ".*_cache", ".hypothesis", "*.egg-info", "node_modules", "built")
-    unfinished = "*.pyc.*"  # which another worker renames once it is written
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*installed, unfinished, "var"))
-    (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
-    return folder
 
 
 @contextmanager

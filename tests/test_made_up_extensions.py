@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from tests.support.anvil import Anvil
+from tests.support.copied_tree import tree
 from tests.support.faulty_node import FaultyNode, no_development
 from tests.support.serving import ROOT, completed
-from tests.test_extensions import tree
 
 pytestmark = pytest.mark.thorough
 

@@ -7,7 +7,7 @@ from itertools import product
 
 import pytest
 
-from tests.api.test_bad_input import ADDRESS, NOT_ADDRESSES, require_parameter, require_refusal
+from tests.support.refusals import ADDRESS, NOT_ADDRESSES, require_parameter, require_refusal
 from tests.support.value_names import shown
 
 PATH = "/api/v1/query"

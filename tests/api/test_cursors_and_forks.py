@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import brute_force, indexing
-from tests.support.database import execute, insert
+from tests.support.database import execute, store_all_logs
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
@@ -22,10 +22,6 @@ PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
 TOPICS = TOPIC, _ = b"\1" * 32, b"\2" * 32
 POOLS = address("pool"), address("other pool")
 MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
-
-
-def store_all_logs(url):
-    insert(url, "chain", chain_id=1, stored_logs="all")
 
 
 class Weather:

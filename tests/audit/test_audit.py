@@ -14,9 +14,9 @@ from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
-from tests.indexer.test_node_faults import status
 from tests.support.auditing import COUNT_HOLDERS, run, spoil
 from tests.support.database import execute
+from tests.support.indexing import status
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 

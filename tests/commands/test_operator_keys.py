@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import requests
 
-from tests.commands.test_command import scan
 from tests.support import WAIT_S, database, serving
+from tests.support.scan_command import scan
 
 PATH = "/api/v1/stats"
 MUCH = "100000/minute"  # for requests until something has changed

@@ -12,7 +12,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.exports import parquet, table_files
 from scan.extensions.exports.table_export import ExportOptions, export

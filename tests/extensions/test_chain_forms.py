@@ -5,7 +5,6 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 """
 
 import logging
-from contextlib import contextmanager
 
 import orjson
 import pytest
@@ -16,9 +15,10 @@ from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill
-from scan.extensions.chains.tests.test_op_stack import SIGNS, history
+from scan.extensions.chains.tests.rollup import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
+from tests.extensions.indexed_forms import COVERED_TYPES, NAMED_TYPES, indexed
 from tests.support import auditing, database, faulty_node, table_digest
 from tests.support.chain_forms import accounts, forms, others
 from tests.support.indexing import Indexing, settings_for
@@ -33,17 +33,6 @@ UNCHECKED = {
     "madhugiri": {"type 127"},
     "unnamed": {"senders of transactions of type 80"},
 }
-
-COVERED_TYPES = {*range(5), 0x7B, 0x7D, 0x7E}
-# Of chains whose blocks are taken though the encodings of their types are not known.
-NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
-
-
-@contextmanager
-def indexed(chain, postgres, template):
-    has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
-    with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
-        yield Indexing(url, node.url).run_until(chain.head).settings, node
 
 
 # Whose fees and credits tests/ethereum compares, too.

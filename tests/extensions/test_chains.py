@@ -9,7 +9,7 @@ from scan.extensions.block_records.uncles.block_completion import REWARDS
 from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from scan.queries.network import KNOWN_CHAINS
-from tests.extensions.test_chain_forms import indexed
+from tests.extensions.indexed_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 from tests.support.indexing import client_over
 

@@ -9,15 +9,10 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.decoder.decoded_data import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from scan.extensions.decoding.tests.test_transaction_contents import (
-    SLOT,
-    STEPS,
-    WORK,
-    proxy_to,
-    work,
-)
-from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
+from scan.extensions.decoding.tests.work import SLOT, STEPS, WORK, proxy_to, work
+from scan.extensions.user_operations.tests.packed import PACKED, PACKED_FIELDS
 from tests.support import value_names
+from tests.support.anvil import encoded_call as call
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]

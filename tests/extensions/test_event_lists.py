@@ -13,12 +13,11 @@ import psycopg2
 import pytest
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import signature
-from scan.extensions.events.tests.test_random_logs import Contract, add
-from tests.commands.test_command import scan
+from scan.extensions.events.tests.random_events import Contract, add, signature
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 from tests.support.solidity import node_script
 
 

@@ -7,11 +7,11 @@ import pytest
 import requests
 
 from scan.extensions.contract_details.tests.builds.projects import SETTINGS, Project, foundry
-from tests.commands.test_command import scan
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
 from tests.support.explorer import standard_input
+from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
 from tests.support.solidity import node_script

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.events.tests.test_following import following
+from scan.extensions.events.tests.coffers import following
 from tests.support.anvil import encoded_call
 from tests.support.explorer import compiled, standard_input
 from tests.support.lists import post

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from scan import VERSION
-from scan.extensions.user_operations.tests.test_user_operations import chain
+from scan.extensions.user_operations.tests.operations_chain import chain
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import WAIT_S, page_checks, page_fixtures
 from tests.support.serving import serving

@@ -12,10 +12,10 @@ import rlp
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
-from tests.extensions.test_new_rollups import require_no_recipient
+from tests.extensions.without_recipient import require_no_recipient
 from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS

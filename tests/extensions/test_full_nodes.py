@@ -7,11 +7,10 @@ from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.traces.transaction_traces import PRUNED
 from scan.hex import data
-from tests.indexer.test_node_faults import status
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, Reply
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 from tests.support.table_digest import digest
 
 KEPT, OLD = 8, 3

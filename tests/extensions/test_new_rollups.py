@@ -6,6 +6,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
+from tests.extensions.without_recipient import require_no_recipient
 from tests.support import faulty_node, indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
 
@@ -104,23 +105,6 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
         refunded = client.get("/api/v1/blocks/1/transactions").json["transactions"][1]
         assert (refunded["gasUsed"], refunded["chainFields"]["opGasRefund"]) == ("19000", "2000")
         assert client.get("/readyz").json["unproven"] == []
-
-
-def require_no_recipient(client, hash_):
-    """A transaction without one is nowhere shown as the creation of a contract, and is read from
-    the node, which gives no nonce for it."""
-    record = client.get(f"/api/v1/transactions/{hash_}").json
-    assert record["unavailable"] is None
-    assert "without a recipient" in record["summary"]["text"]
-    page = client.get(f"/tx/{hash_}").text
-    assert "<dt>To</dt><dd>nobody" in page, page[page.index("<dt>To") :][:200]
-    assert "new contract" not in page.lower() + client.get("/txs").text.lower()
-    of_blockscout = client.get(f"/api/v2/transactions/{hash_}").json
-    assert "contract_creation" not in of_blockscout["transaction_types"]
-    query = {"module": "account", "action": "txlist", "address": record["fromAddress"]}
-    assert hash_ in [row["hash"] for row in client.get("/api", query_string=query).json["result"]]
-    feed = client.get(f"/address/{record['fromAddress']}/feed").text
-    assert hash_ in feed and "Creation" not in feed
 
 
 def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):

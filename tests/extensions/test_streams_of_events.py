@@ -9,7 +9,7 @@ import requests
 from eth_abi import encode
 
 from scan.database.connection import Database
-from scan.extensions.events.tests.test_following import ABI, Coffers, address_of, fill, following
+from scan.extensions.events.tests.coffers import ABI, Coffers, address_of, fill, following
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute

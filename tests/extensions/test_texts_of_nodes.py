@@ -7,10 +7,9 @@ import re
 import pytest
 
 from scan.ethereum.node_errors import RpcError
-from tests.indexer.test_node_faults import status
 from tests.support import database, faulty_node
 from tests.support.explorer import behind
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 
 HIDDEN = ("an0n1", "s3cr3t", "10.1.2.3", "K3YK3Y", "node-7", "10.0.0.53", "fe80::7")
 TEXT = (

@@ -19,15 +19,12 @@ from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
 from scan.indexer.block_source import BlockSource
-from tests.extensions.test_lies_about_blocks import read_once
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering, replacing
 from tests.support.indexing import Indexing
-
-__all__ = ["read_once"]
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")

@@ -1,6 +1,5 @@
 """Responses from the worker's loop: the same as a thread's, and counted alike."""
 
-import itertools
 import re
 import time
 from collections import Counter
@@ -13,20 +12,8 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
+from tests.http.spellings import PATH, PATIENT, uncached
 from tests.support import WAIT_S, database, http_client, serving
-
-PATH = "/api/v1/blocks?limit=2"
-# Threads wait for a statement as long as a test wants them to.
-PATIENT = {"STATEMENT_TIMEOUT_MS": "120000"}
-_numbers = itertools.count()
-
-
-def uncached(path, body=b""):
-    """Another spelling of the same request, which nobody has used yet."""
-    number = next(_numbers)
-    if body:
-        return path, body + b" " * number
-    return f"{path}{'&' if '?' in path else '?'}={number}", b""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from bench.seed import seed
-from tests.http import conftest, test_limits_of_cached_responses
+from tests.http import conftest
 from tests.support import anvil, database
 from tests.support.serving import frozen, wait_until
 
@@ -45,7 +45,7 @@ def service(postgres, template):
         database.execute(
             url, "UPDATE chain SET chain_id = 31337, genesis_hash = decode(%s, 'hex')", genesis[2:]
         )
-        keys = [test_limits_of_cached_responses.made_key(url, 1000).text for _ in range(3)]
+        keys = [database.made_key(url, 1000).text for _ in range(3)]
         environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
         with conftest.served(url, SCAN_TRUSTED_PROXIES="1", **environment) as (_, address):
             yield Served(address, node, keys)

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.accounts.api_keys import new_key
-from tests.http.test_cached_responses import PATH, PATIENT, uncached
+from tests.http.spellings import PATH, PATIENT, uncached
 from tests.support import WAIT_S, database, serving
+from tests.support.database import made_key
 from tests.support.http_client import Client, busy_threads
 
 _sources = (f"127.0.1.{n}" for n in itertools.count(2))
@@ -27,12 +27,6 @@ def server(url):
     with serving.gunicorn(url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)
         yield address
-
-
-def made_key(url, per_minute):
-    key = new_key()
-    database.insert_key(url, key, per_minute)
-    return key
 
 
 def together(clients, times, more=""):

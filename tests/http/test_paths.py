@@ -11,7 +11,7 @@ from app import create_app
 from scan.pages.site import url_of
 from scan.parameters import without_ignored
 from scan.settings import Settings
-from tests.http.test_cached_responses import PATIENT
+from tests.http.spellings import PATIENT
 from tests.support import WAIT_S, database, http_client, serving, wallets
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"

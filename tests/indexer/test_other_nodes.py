@@ -6,11 +6,10 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from tests.indexer.test_node_faults import status
 from tests.support import database, serving, table_digest
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
 from tests.support.truth import read_truth

@@ -6,10 +6,10 @@ import pytest
 
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.indexer import block_source, node_reader
-from tests.commands.test_command import scan
-from tests.indexer.test_node_faults import status
 from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import Anvil
+from tests.support.indexing import status
+from tests.support.scan_command import scan
 
 WAYS = ("null", "4444", "-32000", "null receipts", "no receipts")
 HEAD, FIRST = 60, 23

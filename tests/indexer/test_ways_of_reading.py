@@ -13,12 +13,12 @@ from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
 from scan.indexer.prefetch import CATCH_UP
-from tests.commands.test_command import scan
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 from tests.support.scenario.hostile_tokens import ERC1155
 
 PROCESS = {"process_blocks": 1}  # a second one, also for few blocks

@@ -4,9 +4,13 @@ import pytest
 
 from scan.contracts.abi_decoding import Argument
 from scan.pages.records import MOST_LISTED, listed_values, shown_value
-from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANSFER
 
 pytestmark = pytest.mark.check
+
+LARGEST, TINY = 2**256 - 1, "0." + "0" * 254 + "7"
+COIN = {"type": "BEP20", "decimals": 6}
+TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
+NOW = "2023-11-14 22:13:20 UTC"
 
 
 DECODED_NUMBERS = [

@@ -171,11 +171,6 @@ def test_values_are_shown_in_words(shown, expected):
     assert shown == expected
 
 
-COIN = {"type": "BEP20", "decimals": 6}
-TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
-NOW = "2023-11-14 22:13:20 UTC"
-
-
 def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
     templates = site.templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)

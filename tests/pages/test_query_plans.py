@@ -7,37 +7,15 @@ from hashlib import md5, sha256
 import pytest
 
 from scan.hex import to_hex
+from tests.support.bounded_statements import bounded_row, database, service, token
 from tests.support.database import execute, insert
 from tests.support.explain import SMALL
+
+__all__ = ["database", "service", "token"]
 
 pytestmark = pytest.mark.thorough
 
 CREATED = b"\xc5" * 20
-LARGEST = {
-    "direction": "desc",
-    "limit": 1,
-    "offset": 0,
-    "has_text": False,
-    **dict.fromkeys(
-        ("after_holders", "after_address", "first_address", "last_address", "text", "type")
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def service(seeded_service):
-    return seeded_service
-
-
-@pytest.fixture(scope="module")
-def database(service):
-    return service.database
-
-
-@pytest.fixture(scope="module")
-def token(database):
-    row = database.row("queries/tokens_list", **LARGEST)
-    return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
 STATEMENTS = [
@@ -91,16 +69,6 @@ STATEMENTS = [
 @pytest.mark.parametrize(("statement", "params", "most_buffers"), STATEMENTS, ids=str)
 def test_statements_of_pages_read_little_of_indexes(database, statement, params, most_buffers):
     bounded_row(database, most_buffers, statement, **params)
-
-
-def bounded_row(database, most_buffers, statement, small=SMALL, **params):
-    """Run a statement that reads indexes alone, and little of them."""
-    database.plans.clear()
-    row = database.row(statement, **params)
-    [plan] = database.plans
-    plan.require_indexes(small=small)
-    assert plan.buffers <= most_buffers, (statement, plan.buffers)
-    return row
 
 
 COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}

@@ -1,5 +1,6 @@
 """The real indexer, run inside a test until it has nothing left to do."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from weakref import WeakSet
 
@@ -214,3 +216,15 @@ def index_apart(url, node, extensions):
         check=True,
         timeout=WAIT_S,
     )
+
+
+@lru_cache(maxsize=1)
+def database_of(url):
+    """Connected once for all that a test asks, as it waits."""
+    return Database(url, statement_timeout_ms=1000)
+
+
+def status(database_url):
+    """The body of /readyz."""
+    row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
+    return dict(json.loads(row[1]))

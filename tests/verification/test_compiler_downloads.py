@@ -21,8 +21,8 @@ from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_store
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support import WAIT_S
+from tests.support.compilers import NEWEST, fake, run
 from tests.support.solidity import NODE
-from tests.verification.test_compiler import NEWEST, fake, run
 
 
 def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):

@@ -9,7 +9,8 @@ from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
-from tests.support.explorer import behind, compiled, standard_input
+from tests.support.creations import NOT_VERIFIED, PATH, built
+from tests.support.explorer import behind
 from tests.support.serving import wait_until
 
 TOKEN = Path(__file__).with_name("Token.sol").read_text()
@@ -21,13 +22,7 @@ OWN_TOKEN, FALSE_OWN_TOKEN = (
     source[: source.rindex("}")] + "function own() external pure returns (uint256) { return 7; } }"
     for source in (TOKEN_WITHOUT_VISIBILITY, FALSE_TOKEN)
 )
-PATH = "contracts/Token.sol"
-NOT_VERIFIED = "Contract source code not verified"
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
-
-
-def built(source, name="Token", version="0.8.28", **settings):
-    return compiled(version, standard_input({PATH: source}, **settings), PATH, name)
 
 
 def expect_no_match(answer):

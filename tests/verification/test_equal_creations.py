@@ -2,10 +2,10 @@
 
 import pytest
 
+from tests.support.creations import NOT_VERIFIED, PATH, built
 from tests.support.database import execute
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
-from tests.verification.test_creation import NOT_VERIFIED, PATH, built
 
 pytestmark = pytest.mark.thorough
 

@@ -11,8 +11,8 @@ from scan.database import owners_file
 from scan.errors import Unavailable
 from scan.verification import compiler_store
 from scan.verification.restored_sources import RestoredSources
-from tests.database.test_owners_file import changed_file
 from tests.support.explorer import compiled, standard_input
+from tests.support.owners_rows import changed_file
 
 SOURCE = Path(__file__).with_name("Box.sol").read_text()
 SOURCE = SOURCE.replace("constructor(uint256 first) public", "constructor(uint256 first)")

@@ -6,7 +6,7 @@ import pytest
 
 from scan.webhooks.queues import DELETE_BATCH, now
 from tests.support import made_blocks, serving
-from tests.webhooks.test_limits import fill
+from tests.support.webhooks import fill
 
 OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
 KEPT = [

@@ -10,8 +10,7 @@ from scan.webhooks.messages import FORMATS, SummaryPart, Unit, amount, plain, pl
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import QUICK
-from tests.webhooks.test_limits import CLIENT, create
+from tests.support.webhooks import CLIENT, QUICK, create
 
 OWNER, SHOP = address("owner"), address("shop")
 PAGES = "https://scan.example.org"

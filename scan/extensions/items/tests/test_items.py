@@ -8,10 +8,10 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.api.test_bad_input import require_refusal
 from tests.support import anvil
 from tests.support.indexing import Indexing, client_over
 from tests.support.items import items_of, require_same_items
+from tests.support.refusals import require_refusal
 
 UINT256 = 2**256
 NOT_IDS = (

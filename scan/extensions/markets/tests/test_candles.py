@@ -15,10 +15,10 @@ from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.views import candle_chart
 from scan.indexer.derivation import derive, read_block_range
-from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.support import explain, indexing, value_names
 from tests.support.database import execute
 from tests.support.indexing import sources
+from tests.support.refusals import HUGE, require_parameter, require_refusal
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))

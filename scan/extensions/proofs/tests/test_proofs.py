@@ -5,8 +5,8 @@ import threading
 import pytest
 from eth_utils import keccak
 
-from tests.api.test_bad_input import require_parameter
 from tests.support import WAIT_S, faulty_node
+from tests.support.refusals import require_parameter
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 NOT_PROVEN = ">not proven</span>"  # beside the balance

@@ -9,7 +9,7 @@ from scan.errors import InvalidParameter
 from scan.extensions.explanations.storage.layout import StorageType
 from scan.extensions.explanations.storage.mapping_keys import Candidates, key_of
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from tests.api.test_bad_input import require_parameter
+from tests.support.refusals import require_parameter
 
 MARK = bytes.fromhex("12345678")
 SOURCE = Path(__file__).with_name("DeclaredKeys.sol").read_text()

@@ -4,8 +4,8 @@ import pytest
 
 from scan.extensions.explanations.tests.storage import conftest
 from scan.hex import data
-from tests.api.test_bad_input import require_parameter
 from tests.support.explorer import standard_input
+from tests.support.refusals import require_parameter
 
 WHO = "0x" + 18 * "5e" + "0abc"
 LONG = "a long string, ä, " * 8
