@@ -142,14 +142,13 @@ def sample(only, count, seed):
 
 def tests_of(path):
     """The files with the tests of a file: those that name it, then those of its extension, or those
-    which CONTRIBUTING.md names for its layer; of these, files of like names, then quick ones."""
-    cost = tiers.seconds_by_file(tiers.TIERS)
+    which CONTRIBUTING.md names for its layer; of these, files of like names, then short ones."""
     texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in tiers.test_files(ROOT)}
     names, layers = _names(path), _layers(path)
     own = words(path)
 
     def order(file):
-        return not names(texts[file]), -len(own & words(file)), cost[file]
+        return not names(texts[file]), -len(own & words(file)), len(texts[file])
 
     chosen = [f for f in texts if f.startswith(layers) or names(texts[f])]
     return sorted(chosen, key=order)
