@@ -25,12 +25,7 @@ from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
 from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
-from tests.support.explorer import (
-    compiling_in_server,
-    explorer_over,
-    place_compilers,
-    served_compilers,
-)
+from tests.support.explorer import compiling_in_server, place_compilers, served_compilers
 from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -46,7 +41,7 @@ from tests.support.solidity import alone
 from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
-from tests.support.world import World
+from tests.support.world import World, explorer_over
 
 pytest_plugins = [
     "tests.support.pytest_hooks",

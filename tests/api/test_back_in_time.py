@@ -1,9 +1,7 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
-from dataclasses import replace
 from pathlib import Path
 
-from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.explorer import with_state_of_a_fork
 from tests.support.faulty_node import FaultyNode, refuse
@@ -121,7 +119,7 @@ def test_calls_see_the_state_of_the_block(explorer):
             -32000,
             "missing trie node",
         )
-        client = create_app(replace(explorer.settings, rpc_urls=(node.url,))).test_client()
+        client = explorer.indexing.client(rpc_urls=(node.url,))
         path, body = f"/api/v1/contracts/{address}/call", {"functionName": "count"}
         assert client.post(path, json=body).json["result"] == "11"
         refused = client.post(f"{path}?block={numbers[2]}", json=body).json

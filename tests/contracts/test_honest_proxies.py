@@ -126,7 +126,7 @@ def __default__() -> Bytes[255]:
         text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
         proxy = explorer.deploy(vyper.creation_of("0.4.3", text), word(many)[2:])
         explorer.send(proxy, calldata("over(uint256)", 5))
-        page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+        page = explorer.get(f"/address/{proxy}?tab=contract&view=read")
         assert "is a proxy:" in page and f"/address/{many}" in page and "over(" in page
 
 
@@ -157,9 +157,9 @@ def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name
     explorer.send(proxy, calldata("over(uint256)", 5))
     record = explorer.contract(proxy).json["proxy"]
     assert (record["implementation"], record["evidence"]) == (many, "trace")
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.get(f"/address/{proxy}?tab=contract")
     is_named = stated is not None and stated["implementation"] == unread
     assert (record.get("warning") == WARNING.format(unread)) is is_named
     assert (WARNING.format(unread) in page) is is_named
-    shown = explorer.client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"]
+    shown = explorer.get(f"/api/v2/smart-contracts/{proxy}")["implementations"]
     assert [row["address_hash"].lower() for row in shown] == [many]

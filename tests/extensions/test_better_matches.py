@@ -80,7 +80,7 @@ def test_a_full_creation_match_replaces_a_partial_one(explorer, half, submit):
     address, standard = half
     submit(explorer, address, standard)
     wait_until(lambda: matches(explorer.contract(address).json) == ("full", "full"))
-    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    page = explorer.get(f"/address/{address}?tab=contract")
     assert "Verify a source that matches better" not in page
 
 

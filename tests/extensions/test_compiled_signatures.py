@@ -216,7 +216,7 @@ def test_every_type_of_a_library(explorer, version, overloads):
     [decoded] = post(explorer.client, "/decode", data=put["data"], address=library)["candidates"]
     assert [a["value"] for a in decoded["arguments"]] == ["3", "4"]
     chain = int(explorer.anvil.call("eth_chainId"), 16)
-    listed = explorer.client.get(f"/v2/contract/{chain}/{library}?fields=signatures").json
+    listed = explorer.get(f"/v2/contract/{chain}/{library}?fields=signatures")
     functions = {f["signature"]: f["signatureHash4"] for f in listed["signatures"]["function"]}
     assert functions == {text: f"0x{selector}" for text, selector in identifiers.items()}
 
@@ -224,8 +224,8 @@ def test_every_type_of_a_library(explorer, version, overloads):
     data = f"0x{keccak(text='put(uint256)')[:4].hex()}{9:064x}"
     sent = explorer.send(user, data, gas=1_000_000)
     doors = [
-        explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"],
-        explorer.client.get(f"/api/v1/logs?address={user}").json["logs"][0]["event"],
+        explorer.get(f"/api/v1/transactions/{sent}")["logs"][0]["event"],
+        explorer.get(f"/api/v1/logs?address={user}")["logs"][0]["event"],
     ]
     for event in doors:
         assert event["signature"] == "Stored(uint256)" and event["source"] == "verified"
@@ -276,14 +276,14 @@ def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
     check_functions(explorer, address, identifiers_of(vyper, version, standard), values)
     price = explorer.call(address, "price")
     assert price.json["result"] == "-1.5"
-    record = explorer.client.get(f"/api/v1/contracts/{address}").json
+    record = explorer.get(f"/api/v1/contracts/{address}")
     assert record["constructor"][0]["value"] == price.json["result"]
     body = {"functionName": "e1", "args": [decimals]}
     data = post(explorer.client, f"/contracts/{address}/encode", **body)["data"]
     sent = explorer.send(address, data, gas=1_000_000)
-    event = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"]
+    event = explorer.get(f"/api/v1/transactions/{sent}")["logs"][0]["event"]
     assert [argument["value"] for argument in event["arguments"]] == [decimals, decimals]
-    page = explorer.client.get(f"/address/{address}?tab=contract&view=read").text
+    page = explorer.get(f"/address/{address}?tab=contract&view=read")
     assert all(f"f{number}" in page for number in values) and price.json["result"] in page
 
 

@@ -75,9 +75,7 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     # A selector that is also that of a signature which an operator imported.
     text = "collate_propagate_storage(bytes16)"
     alike = call(text, b"\1" * 16)
-    explorer.execute(
-        "INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text
-    )
+    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text)
     expected = ["call standard burn(uint256)", f"call imported {text}"]
     assert names(decoded(client, alike)["candidates"]) == expected
     nothing = decoded(client, bytes.fromhex("01020304"))

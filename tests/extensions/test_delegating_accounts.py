@@ -41,7 +41,7 @@ def account(work, request):
 
 
 def methods_in_list(work, address):
-    listed = work.explorer.client.get(f"/api/v2/addresses/{address}/transactions").json["items"]
+    listed = work.explorer.get(f"/api/v2/addresses/{address}/transactions")["items"]
     return [transaction["method"] for transaction in listed]
 
 

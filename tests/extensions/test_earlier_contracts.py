@@ -10,7 +10,8 @@ import pytest
 
 from tests.support import many_functions, solidity
 from tests.support.anvil import Contract, calldata
-from tests.support.explorer import compiled, explorer_over, standard_input
+from tests.support.explorer import compiled, standard_input
+from tests.support.world import explorer_over
 
 EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
 SOURCE = """// SPDX-License-Identifier: MIT
@@ -207,7 +208,7 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
         for name in ("transactionIndex", "blockNumber")
     )
     assert first == 0
-    [born] = explorer.execute(
+    [born] = explorer.sql(
         "SELECT block_number, transaction_index FROM contract_creations WHERE address = %s",
         bytes.fromhex(mortal.address[2:]),
     )
@@ -235,6 +236,6 @@ def test_data_for_an_account_without_code_is_no_call(mortal):
     transfer = calldata(TRANSFER, other, 5)
     sent = explorer.send(receiver, transfer, value=7)
     assert not are_calls(explorer.client, sent)
-    summary = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+    summary = explorer.get(f"/api/v1/transactions/{sent}")["summary"]["text"]
     assert "68 bytes of data" in summary
-    assert explorer.client.get(f"/api/v1/contracts/{receiver}/gas").json["methods"] == []
+    assert explorer.get(f"/api/v1/contracts/{receiver}/gas")["methods"] == []

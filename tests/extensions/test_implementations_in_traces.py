@@ -82,12 +82,12 @@ def test_a_call_before_an_upgrade_in_its_block_is_of_the_version_that_ran(explor
     first, second, creation = versions
     proxy = explorer.deploy(creation, word(first)[2:])
     before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     for sent in (before, after):
         assert decoded(untraced, sent)[2:] == (2, 2)
     assert decoded(explorer.client, before) == ("first", "oldNumber", 0, 0)
     assert decoded(explorer.client, after) == ("second", "newNumber", 0, 0)
-    frames = explorer.client.get(f"/api/v1/transactions/{before}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{before}/trace")["frames"]
     assert [frame["function"]["arguments"][0]["name"] for frame in frames] == ["first"] * 2
     assert {frame["contradiction"] for frame in frames} == {None}
 
@@ -100,12 +100,12 @@ def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(
     _, other, _, same = in_one_block(explorer, proxy, *calls)
     assert decoded(explorer.client, other) == ("second", "newNumber", 0, 0)
     assert decoded(explorer.client, same) == ("first", "oldNumber", 0, 0)
-    frames = explorer.client.get(f"/api/v1/transactions/{other}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{other}/trace")["frames"]
     assert frames[0]["function"]["arguments"][0]["name"] == "second"
     assert first in frames[0]["contradiction"] and second in frames[0]["contradiction"]
-    page = explorer.client.get(f"/tx/{other}?tab=calls").text
+    page = explorer.get(f"/tx/{other}?tab=calls")
     assert "The implementation of this proxy is" in page and "passed on to" in page
-    frames = explorer.client.get(f"/api/v1/transactions/{same}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{same}/trace")["frames"]
     assert [frame["contradiction"] for frame in frames] == [None, None]
 
 
@@ -178,12 +178,12 @@ def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explo
     names = listed(explorer.app, proxy, head)
     old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
     assert names == {other: new, same: old, unknown: ("", None), known: old, inside: (None, old[1])}
-    untraced = create_app(replace(explorer.settings, traces="off"))
+    untraced = explorer.indexing.client(traces="off").application
     unnamed = ("act(uint256)", ("", 0))
     assert listed(untraced, proxy, head) == dict.fromkeys(names, unnamed) | {
         inside: (None, ("newNumber", 2))  # the index has the trace of one that ran
     }
-    logs = explorer.client.get(f"/api/v1/logs?address={proxy}&limit=2").json["logs"]
+    logs = explorer.get(f"/api/v1/logs?address={proxy}&limit=2")["logs"]
     of_inside = [log["event"]["arguments"][0]["name"] for log in logs]
     assert of_inside == ["newNumber", "oldNumber"]
 
@@ -217,8 +217,8 @@ def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_bot
     standard = standard_input({"P.sol": SOURCE})
     both = explorer.deploy(compiled(VERSION, standard, "P.sol", "Both").creation)
     sent = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
-    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
-    frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    record = explorer.get(f"/api/v1/transactions/{sent}")
+    frames = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
     for logs in (record["logs"], [log for frame in frames for log in frame["logs"]]):
         names = [log["event"]["arguments"][0]["name"] for log in logs]
         assert names == ["oldNumber", "newNumber"]
@@ -237,7 +237,7 @@ def test_a_proxy_that_depends_on_the_caller_is_known_by_its_calls_alone(explorer
     assert "says that it is a proxy" in page and first in page and second not in page
     assert client.get(f"/api/v2/addresses/{proxy}").json["implementations"] == []
     sent = explorer.send(proxy, act(1))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     assert decoded(client, sent) == ("second", "newNumber", 0, 0)
     assert decoded(untraced, sent)[2:] == (2, 2)  # it may have been either
     assert client.get(f"/api/v1/transactions/{sent}").json["method"]["evidence"] == "trace"
@@ -260,11 +260,11 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     slot = f"0x{act(1)[2:10]:0>64}"
     explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(second))
     sent = explorer.send(proxy, act(1))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     method = untraced.get(f"/api/v1/transactions/{sent}").json["method"]
     assert method["arguments"][0]["name"] == "second", method
     assert explorer.call(proxy, "n()").status_code == 422  # of the facet that it names
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.get(f"/address/{proxy}?tab=contract")
     assert second in page
 
 
@@ -278,7 +278,7 @@ def test_a_list_names_calls_of_a_router_that_names_no_facets_by_their_traces(exp
         explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(facet))
         sent.append(explorer.send(proxy, act(1)))
     path = f"/api?module=account&action=txlist&address={proxy}"
-    names = {row["hash"]: row["functionName"] for row in explorer.client.get(path).json["result"]}
+    names = {row["hash"]: row["functionName"] for row in explorer.get(path)["result"]}
     assert [names[hash_] for hash_ in sent] == ["act(uint256 first)", "act(uint256 second)"]
 
 
@@ -293,11 +293,11 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
     explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, word(first))
     explorer.send(explorer.anvil.accounts[1], "")  # in the state of a block without a call
     sent = explorer.send(proxy, act(1))
-    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+    record = explorer.get(f"/api/v1/transactions/{sent}")
     assert record["method"] is None or record["method"]["source"] != "verified"
     answer = explorer.call(proxy, "n()")
     assert answer.status_code == 200 and answer.json["evidence"] == "claim"
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=write").text
+    page = explorer.get(f"/address/{proxy}?tab=contract&view=write")
     assert "says that it is a proxy" in page
 
 

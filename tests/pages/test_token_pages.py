@@ -32,7 +32,7 @@ def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenar
         for name in ('name="description"', 'property="og:description"'):
             [content] = re.findall(rf'<meta {name} content="([^"]*)">', client.get(path).text)
             assert expected in content, path
-    tags = Markup(explorer.client.get(f"/token/{hostile}").text).tags
+    tags = Markup(explorer.get(f"/token/{hostile}")).tags
     contents = [attributes.get("content") or "" for tag, attributes in tags if tag == "meta"]
     assert any("window.ran = 'name'" in content for content in contents)
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
@@ -86,8 +86,8 @@ def test_a_page_beyond_the_last_says_so(client, explorer, hostile):
 
 def test_hostile_text_is_shown_as_text(explorer, hostile):
     """That none of it is markup is looked for on every page by test_every_page.py."""
-    assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
-    source = explorer.client.get(f"/address/{hostile}?tab=contract").text
+    assert "[U+202E]" in explorer.get(f"/token/{hostile}")
+    source = explorer.get(f"/address/{hostile}?tab=contract")
     assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
 
 
@@ -156,13 +156,13 @@ def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
 def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
     """Not as its source does, which many tokens share; an operator's label goes before both."""
     heading = re.compile(r"<h1>(.*?)</h1>")
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    [shown] = heading.findall(explorer.get(f"/address/{hostile}"))
     assert shown.startswith("<bdi>&lt;script&gt;window.ran = &#39;name&#39;")
-    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own").text
+    transfers = explorer.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own")
     assert "Hostile" not in transfers
     url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?=labelled").text)
+    [shown] = heading.findall(explorer.get(f"/address/{hostile}?=labelled"))
     assert shown == "<bdi>Labelled</bdi>"
     execute(url, "DELETE FROM labels WHERE address = %s", key)
 

@@ -111,12 +111,10 @@ def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
 
 def test_input_that_is_text_is_shown_as_text(explorer):
     text = "Grüße <script>alert(1)</script>\n\u202eto you"
-    page = explorer.client.get(
-        f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}"
-    ).text
+    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}")
     assert "Grüße &lt;script&gt;alert(1)&lt;/script&gt;\n[U+202E]to you</pre>" in page
     assert hex_of(text) in page and "<script>alert" not in page
-    page = explorer.client.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}").text
+    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}")
     assert "As text" not in page and ">0xfffe</pre>" in page
 
 

@@ -41,17 +41,17 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         return stored["match"], stored["creationMatch"], stored["constructorArguments"]
 
     def is_called_verified(address):
-        page = explorer.client.get(f"/address/{address}?tab=contract").text
+        page = explorer.get(f"/address/{address}?tab=contract")
         is_similar = "runtime code only" in page and "Similar match: " in page
         query = f"/api?module=contract&action=getsourcecode&address={address}"
-        [row] = explorer.client.get(query).json["result"]
+        [row] = explorer.get(query)["result"]
         assert row["SimilarMatch"] == verified
         is_hidden = address == unlike  # as Etherscan shows what may have been created alike
         assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_hidden
-        chain_id = explorer.client.get("/chains").json[0]["chainId"]
-        sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
+        chain_id = explorer.get("/chains")[0]["chainId"]
+        sourcify = explorer.get(f"/v2/contract/{chain_id}/{address}")
         assert ("warning" in sourcify) is is_similar
-        bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
+        bytecode = explorer.get(f"/api/v1/contracts/{address}/bytecode")
         assert bytecode["similarTo"] == (verified if is_similar else None)
         assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
         return not is_similar
@@ -101,7 +101,7 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
         return tuple(map(record.get, ("contractName", "match", "verifiedBy")))
 
     def is_compared(address):
-        rows = explorer.execute(
+        rows = explorer.sql(
             "SELECT is_equal FROM creation_comparisons WHERE address = decode(%s, 'hex')",
             address[2:],
         )
@@ -118,8 +118,8 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
     assert explorer.contract(late).json["constructorArguments"] == f"0x{6:064x}"
     assert shown(unlike) == ("Evil", "runtime", evil)
     abi = f"/api?module=contract&action=getabi&address={late}"
-    assert explorer.client.get(abi).json["status"] == "1"
-    blockscout = explorer.client.get(f"/api/v2/smart-contracts/{late}").json
+    assert explorer.get(abi)["status"] == "1"
+    blockscout = explorer.get(f"/api/v2/smart-contracts/{late}")
     assert (blockscout["name"], blockscout["is_verified"]) == ("Honest", True)
 
 
@@ -168,9 +168,7 @@ def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer
     copy = explorer.deploy(code.creation, f"{2:064x}")
 
     def listed():
-        [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
-            "contractCreations"
-        ]
+        [record] = explorer.get("/api/v1/contract-creations?limit=1")["contractCreations"]
         assert record["address"] == copy
         return record
 
