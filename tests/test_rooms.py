@@ -202,13 +202,6 @@ def test_a_folder_of_an_extension_imports_none_in_it():
     assert not offenders, _listed(offenders)
 
 
-# Of which one room is told in two folders, or which are to be parted.
-OF_ONE_ROOM = {
-    ("scan.ethereum", "scan.ethereum.forms"),
-    ("scan.verification", "scan.verification.languages"),
-}
-
-
 def test_no_folders_import_each_other():
     imports = {
         (_folder(module), _folder(imported))
@@ -217,7 +210,12 @@ def test_no_folders_import_each_other():
         if module != "scan.__main__"
     }
     mutual = {(one, other) for one, other in imports if one < other and (other, one) in imports}
-    assert mutual <= OF_ONE_ROOM, _listed(sorted(map(str, mutual - OF_ONE_ROOM)))
+    # Of which one room is told in two folders, or which are to be parted.
+    of_one_room = {
+        ("scan.ethereum", "scan.ethereum.forms"),
+        ("scan.verification", "scan.verification.languages"),
+    }
+    assert mutual <= of_one_room, _listed(sorted(map(str, mutual - of_one_room)))
 
 
 def _extension(module):
@@ -282,13 +280,6 @@ def test_a_blueprint_imports_no_sibling():
     assert not siblings, _listed(siblings)
 
 
-# What makes a Node that does not know which chain it has to serve: it learns that chain.
-LEARNING_THE_CHAIN = set(
-    "scan.commands.run scan.extensions.operations.doctor.checks"
-    " scan.extensions.backfill.cluster scan.extensions.names.views".split()
-)
-
-
 def test_a_node_knows_the_chain_that_it_has_to_serve():
     """Where one does not, its answers may be of another chain than the database's."""
     makers = {
@@ -299,7 +290,12 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
         and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Node"
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
-    expected = {*filter(is_there, LEARNING_THE_CHAIN)}
+    # What makes a Node that does not know which chain it has to serve: it learns that chain.
+    learning_the_chain = set(
+        "scan.commands.run scan.extensions.operations.doctor.checks"
+        " scan.extensions.backfill.cluster scan.extensions.names.views".split()
+    )
+    expected = {*filter(is_there, learning_the_chain)}
     assert makers.keys() == expected, _listed(sorted(makers.values()))
 
 

@@ -87,8 +87,6 @@ def test_the_node_is_asked_for_balances(database_url):
     assert (rows[0]["balance"], requested) == ("7", [*tries, *others])
 
 
-ADDRESS = "0x" + 40 * "a"
-LISTS = ("blocks", "transactions", "tokens", f"transactions?address={ADDRESS}", "blocks?page=9")
 STATS = {
     **dict.fromkeys(("latestBlock", "totalTransactions", "totalTokens"), 0),
     **dict.fromkeys(("chainId", "chainName", "firstBlock")),
@@ -98,7 +96,9 @@ STATS = {
 
 def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
     client = indexing.client_over(database_url)
-    for path in LISTS:
+    address = "0x" + 40 * "a"
+    lists = ("blocks", "transactions", "tokens", f"transactions?address={address}", "blocks?page=9")
+    for path in lists:
         answer = client.get(f"/api/v1/{path}")
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])
     for entity in set(QUERIED) - {"logs"}:  # which are not stored: the node would have to be asked
@@ -106,7 +106,7 @@ def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url
             result = client.post("/api/v1/query", json={"entity": entity, **window}).json
             assert (result["entity"], result["count"], result["data"]) == (entity, 0, [])
             assert (result["total"], result["next"]) == (0, None)
-    for path in ("blocks/0", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}"):
+    for path in ("blocks/0", f"tokens/{address}", f"transactions/0x{64 * '0'}"):
         assert client.get(f"/api/v1/{path}").status_code == 404
     stats = client.get("/api/v1/stats").json
     del stats["version"]

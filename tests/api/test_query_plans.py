@@ -48,17 +48,15 @@ def test_holders_of_a_token(seeded, heat):
     assert last.buffers <= explain.DEEPER * first.buffers
 
 
-RANGES = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
-
-
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", QUERIED)
 def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
     """Of what most records match in every range of blocks, and of what few match."""
-    every = [{}, *RANGES] if entity != "tokens" else [{}]
+    ranges = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
+    every = [{}, *ranges] if entity != "tokens" else [{}]
     for key in (key for of_entity, key in LISTED if of_entity == entity):
         hot = {key: seeded.value(entity, key, "hot")}
-        every += [hot, {**hot, **RANGES[2]}, {key: seeded.value(entity, key, "rare")}]
+        every += [hot, {**hot, **ranges[2]}, {key: seeded.value(entity, key, "rare")}]
     for filters in every:
         body = {"entity": entity, "filter": filters, "orderBy": direction}
         require_same_at_any_depth(seeded, body)

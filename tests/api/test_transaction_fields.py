@@ -14,10 +14,6 @@ from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
-NAMES = tuple(
-    "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
-    " blobVersionedHashes cumulativeGasUsed methodId".split()
-)
 LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOBS = (bytes([1]) * 32, b"\\x" * 16)
 GREATEST = 2**256 - 1
@@ -91,7 +87,11 @@ def test_what_a_transaction_asked_for(chain, client, case):
     fields, expected = CASES[case]
     [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
-    assert tuple(record[name] for name in NAMES) == expected
+    names = tuple(
+        "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+        " blobVersionedHashes cumulativeGasUsed methodId".split()
+    )
+    assert tuple(record[name] for name in names) == expected
     block = client.get("/api/v1/blocks/latest").json
     assert (record["blockHash"], block["baseFeePerGas"]) == (block["hash"], "7")
     for listed in listings(client, chain):

@@ -14,14 +14,6 @@ from tests.audit.columns import KEYS, NOT_COMPARED
 from tests.support.auditing import COUNT_HOLDERS, spoil
 from tests.support.database import execute
 
-ANOTHER = {
-    "boolean": "NOT coalesce({0}, false)",
-    "bytea": "coalesce({0}, '') || int4send({1})",  # not two columns by the same bytes
-    "text": "coalesce({0}, '') || {1}",
-    "ARRAY": "array_append({0}, '\\x01')",
-    "timestamp with time zone": "{0} + interval '1 s'",
-}
-
 
 def columns_to_audit(settings):
     """By table: the columns that have to be compared, and their types."""
@@ -58,10 +50,17 @@ def test_every_column_is_compared_or_says_why_not(copied):
     assert tables.pop("log_emitters") == {}
     spoil(copied, COUNT_HOLDERS)  # as of large tokens, of which there are none
     steps = itertools.count(1, 3)
+    another = {
+        "boolean": "NOT coalesce({0}, false)",
+        "bytea": "coalesce({0}, '') || int4send({1})",  # not two columns by the same bytes
+        "text": "coalesce({0}, '') || {1}",
+        "ARRAY": "array_append({0}, '\\x01')",
+        "timestamp with time zone": "{0} + interval '1 s'",
+    }
     for table, columns in tables.items():
         changes = ", ".join(
             # Numbers that grow by one and the same might still add up.
-            f"{name} = {ANOTHER.get(kind, 'coalesce({0}, 0) + {1}').format(name, next(steps))}"
+            f"{name} = {another.get(kind, 'coalesce({0}, 0) + {1}').format(name, next(steps))}"
             for name, kind in columns.items()
         )
         row = f"SELECT ctid FROM {table} ORDER BY ctid DESC LIMIT 1"  # noqa: S608

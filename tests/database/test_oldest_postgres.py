@@ -12,9 +12,6 @@ from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
-SCAN = (sys.executable, "-m", "scan")
-WORKERS_S = 15.0  # until each thread beside serving has looked for work
-OF_THE_NODE = ("are not proven: ", "node")  # in warnings that say nothing of the database
 BUILT_IN = """
     SELECT proname, proargtypes::regtype[]::text FROM pg_proc
     WHERE pronamespace = 'pg_catalog'::regnamespace
@@ -38,12 +35,15 @@ def test_a_service_indexes_the_same_and_no_thread_fails(
     oldest_postgres, scenario, indexed, open_folder
 ):
     node = scenario.anvil
+    scan = (sys.executable, "-m", "scan")
+    workers_s = 15.0  # until each thread beside serving has looked for work
+    of_the_node = ("are not proven: ", "node")  # in warnings that say nothing of the database
     with oldest_postgres.cloned("template0") as url:
-        with scan_run(SCAN, open_folder, DATABASE_URL=url, RPC_URL=node.url) as run:
+        with scan_run(scan, open_folder, DATABASE_URL=url, RPC_URL=node.url) as run:
             run.wait_for_block(node.head())
-            time.sleep(WORKERS_S)
+            time.sleep(workers_s)
         lines = [line for line in run.output().splitlines() if re.search(" WARNING | ERROR ", line)]
-        assert [line for line in lines if not any(words in line for words in OF_THE_NODE)] == []
+        assert [line for line in lines if not any(words in line for words in of_the_node)] == []
         assert digest(url) == digest(indexed.url)
 
 

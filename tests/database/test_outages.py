@@ -29,9 +29,7 @@ from tests.support.serving import wait_until
 pytestmark = pytest.mark.thorough
 
 NOBODY = "http://127.0.0.1:9"
-THREADS = 4
 PATIENCE_S = 10.0
-ADVICE = "narrow it with blockFrom and blockTo"
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +105,13 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
     """Each thread has a connection, and each has died."""
     requests = endpoint_requests(served)
     app = served.application
-    with ThreadPoolExecutor(THREADS) as pool:
+    threads = 4
+    with ThreadPoolExecutor(threads) as pool:
 
         def statuses():
             lists = pool.map(
                 lambda _: [ask(app.test_client(), r).status_code for r in requests],
-                range(2 * THREADS),
+                range(2 * threads),
             )
             return {status for codes in lists for status in codes}
 
@@ -145,7 +144,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     require_unavailable(locked)
     assert "lock" in locked.json["error"]
     require_unavailable(answer)
-    assert ADVICE in answer.json["error"]
+    assert "narrow it with blockFrom and blockTo" in answer.json["error"]
     insist(lambda: client.post("/api/v1/query", json=body))
 
 

@@ -34,13 +34,6 @@ def test_helm_accepts_the_chart():
     assert checked.returncode == 0, checked.stdout
 
 
-COMMANDS = {  # of the processes, with the names of their ports
-    "serve": (["serve"], {"http": 8000}),
-    "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
-    "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
-}
-
-
 def test_one_indexer_one_deliverer_and_the_api():
     objects = rendered("replicas=3", REDIS, "ingress.enabled=true", "ingress.host=a.example")
     deployments = {
@@ -51,12 +44,17 @@ def test_one_indexer_one_deliverer_and_the_api():
     replicas = {name: spec["replicas"] for name, spec in deployments.items()}
     assert replicas == {"index": 1, "deliver": 1, "serve": 3}
     assert deployments["index"]["strategy"] == {"type": "Recreate"}
+    commands = {  # of the processes, with the names of their ports
+        "serve": (["serve"], {"http": 8000}),
+        "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
+        "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
+    }
     for process, spec in deployments.items():
         (container,) = spec["template"]["spec"]["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["envFrom"][1] == {"secretRef": {"name": "s"}}
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        assert (container["args"], ports) == COMMANDS[process]
+        assert (container["args"], ports) == commands[process]
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]
     assert selectors == [deployments["serve"]["template"]["metadata"]["labels"]]
     (ingress,) = (item for item in objects if item["kind"] == "Ingress")

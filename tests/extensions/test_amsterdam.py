@@ -21,7 +21,6 @@ from tests.support.scenario.tokens import honest_tokens, wrappers
 from tests.support.truth import comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
-ACTS = (honest_tokens, wrappers, creations, failures, purses)
 
 
 Forked = namedtuple("Forked", "chain node url client truth traces")
@@ -32,7 +31,7 @@ def plain():
     """The node that has the chain without the fork."""
     with Anvil() as node:
         stage = Stage(node)
-        for act in ACTS:
+        for act in (honest_tokens, wrappers, creations, failures, purses):
             act(stage)
         yield node
 

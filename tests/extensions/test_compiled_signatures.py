@@ -115,14 +115,13 @@ def solidity(version, *, library):
 
 # Else it would be searched for, with the optimizer first, which takes most of the time.
 SETTINGS = {"optimizer": {"enabled": False}}
-IDENTIFIERS = {"*": {"*": ["evm.methodIdentifiers"]}}
 
 
 def verified(explorer, version, source, name, **libraries):
     linked = {"libraries": {"Types.sol": libraries}} if libraries else {}
     standard = standard_input({"Types.sol": source}, **SETTINGS, **linked)
     address = explorer.verified(standard, version, f"Types.sol:{name}")
-    output = compilation(version, standard, IDENTIFIERS)
+    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
     return address, output["contracts"]["Types.sol"][name]["evm"]["methodIdentifiers"]
 
 
@@ -233,21 +232,6 @@ def test_every_type_of_a_library(explorer, version, overloads):
 
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-VYPER_TYPES = [
-    ("uint8", "255"),
-    ("int128", "-7"),
-    ("uint256", str(2**256 - 1)),
-    ("bool", True),
-    ("address", OWNER),
-    ("bytes4", "0xa9059cbb"),
-    ("bytes32", WORD),
-    ("Bytes[33]", "0x" + 33 * "cd"),
-    ("String[9]", "vyper"),
-    ("uint64[2]", ["1", "2"]),
-    ("DynArray[int8, 3]", ["1", "-1"]),
-    ("Kind", "2"),
-    ("Thing", OTHER),
-]
 
 
 # How a version writes what differs in the source, and its settings.
@@ -262,7 +246,22 @@ VYPER_VERSIONS = [
 def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
     text = VYPER_SOURCE.format(**fields)
     decimals = "1.5"
-    types = [*VYPER_TYPES, ("decimal", decimals), ("DynArray[decimal, 2]", [decimals, decimals])]
+    vyper_types = [
+        ("uint8", "255"),
+        ("int128", "-7"),
+        ("uint256", str(2**256 - 1)),
+        ("bool", True),
+        ("address", OWNER),
+        ("bytes4", "0xa9059cbb"),
+        ("bytes32", WORD),
+        ("Bytes[33]", "0x" + 33 * "cd"),
+        ("String[9]", "vyper"),
+        ("uint64[2]", ["1", "2"]),
+        ("DynArray[int8, 3]", ["1", "-1"]),
+        ("Kind", "2"),
+        ("Thing", OTHER),
+    ]
+    types = [*vyper_types, ("decimal", decimals), ("DynArray[decimal, 2]", [decimals, decimals])]
     for n, (type_, _) in enumerate(types):
         text += f"@external\n@pure\ndef f{n}(x: {type_}) -> {type_}:\n    return x\n"
     text += "@external\n@pure\ndef fr(x: Rate) -> Rate:\n    return x\n"

@@ -10,7 +10,6 @@ from scan.indexer.block_source import BlockSource
 from tests.support import anvil, database, faulty_node, indexing
 from tests.support.chain_forms import accounts, made_chain
 
-VICTIM = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 
 
@@ -40,7 +39,7 @@ def lie(change, *methods):
 
 
 def of_victim(record):
-    record["from"] = VICTIM
+    record["from"] = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
 
 
 BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")

@@ -31,13 +31,6 @@ contract First {
     function end() external { selfdestruct(payable(msg.sender)); }
 }
 """
-SWAPPED = {
-    "contract First": "contract Second",
-    "amount, uint256 fee": "fee, uint256 amount",
-    "Refused(uint256 amount": "Refused(uint256 fee",
-    "returns (int": "returns (uint",
-    "-5": "5",
-}
 
 
 class Mortal(namedtuple("Mortal", "explorer cradle address")):
@@ -100,7 +93,7 @@ def forms_of_call(client, sent):
 
     own = get(f"/api/v1/transactions/{sent}").json
     single = get(f"/api/v2/transactions/{sent}").json
-    to, name = own["toAddress"], calldata_name(own["methodId"])
+    to, name = own["toAddress"], ("pay" if own["methodId"] == PAY_DATA[:10] else "transfer")
     [listed] = [
         one
         for one in get(f"/api/v2/addresses/{to}/transactions").json["items"]
@@ -133,10 +126,6 @@ def forms_of_call(client, sent):
         "advanced": (move["type"], move["method"]) == ("contract_interaction", name),
         "csv": name in row,
     }
-
-
-def calldata_name(selector):
-    return "pay" if selector == PAY_DATA[:10] else "transfer"
 
 
 def csv_rows(text, sent):
@@ -178,7 +167,14 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
     assert mortal.price(1, "latest")["code"] == "not_found"
 
     source = SOURCE
-    for before, after in SWAPPED.items():
+    swapped = {
+        "contract First": "contract Second",
+        "amount, uint256 fee": "fee, uint256 amount",
+        "Refused(uint256 amount": "Refused(uint256 fee",
+        "returns (int": "returns (uint",
+        "-5": "5",
+    }
+    for before, after in swapped.items():
         source = source.replace(before, after)
     mortal.bear("Second", source)
     other = mortal.descriptions(mortal.pay(8), mortal.pay(0))

@@ -14,7 +14,6 @@ from tests.support.indexing import Indexing, status
 from tests.support.table_digest import digest
 
 KEPT, OLD = 8, 3
-READ = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
 NEW = {"Besu", "reth", "unknown"}  # of words, the others are a second way to one logic
 ALL = [
     pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
@@ -60,10 +59,11 @@ def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
     node.fault = faulty_node.without_old_state(KEPT, code, message)
     sent = chain.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
     holder = chain.accounts[1]
+    read = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
     with Indexing(database_url, node.url, until=chain.head()) as indexing:
         assert status(database_url)["problem"] is None
         own = digest(database_url)
-        assert {table: own[table] for table in READ} == {table: expected[table] for table in READ}
+        assert {table: own[table] for table in read} == {table: expected[table] for table in read}
         client = indexing.client()
         for path in (f"/api/v1/addresses/{holder}", f"/api/v1/addresses/{holder}/proof"):
             refused = client.get(f"{path}?block={OLD}")

@@ -301,16 +301,14 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
     assert "says that it is a proxy" in page
 
 
-# Builds a value of 300 operations over the size of its input, stores at it and reads, again and
-# again; each operation more would have been followed once.
-ENDLESS = "CALLDATASIZE " + "DUP1 1 ADD XOR " * 100 + "DUP1 DUP1 MSTORE DUP1 MLOAD POP " * 460
-
-
 def test_code_that_is_long_to_follow_holds_neither_the_index_nor_a_reader(explorer, versions):
     """Nobody follows it: it is matched with what is known, whose size alone decides how long."""
     first, *_ = versions
     anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
-    bare = assembled(ENDLESS).hex()
+    # Builds a value of 300 operations over the size of its input, stores at it and reads, again and
+    # again; each operation more would have been followed once.
+    endless = "CALLDATASIZE " + "DUP1 1 ADD XOR " * 100 + "DUP1 DUP1 MSTORE DUP1 MLOAD POP " * 460
+    bare = assembled(endless).hex()
     codes = [f"{n:02x}".join(("60", "50")) + bare + "f4" for n in range(40)]
     codes.append(EIP1167.format(first[2:]))
     creations = [

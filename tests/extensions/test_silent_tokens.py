@@ -58,12 +58,10 @@ def backed(chain, one):
     return coin, lambda: chain.do(payer, "pay", coin.address, value=2000)
 
 
-ELSEWHERE = [far, shell, backed]  # each returns a token, and what changes it otherwise
-
-
 def test_idle_tokens_are_read_once_a_day(chain):
     one = chain.accounts[0]
-    changes = [make(chain, one) for make in ELSEWHERE]
+    elsewhere = [far, shell, backed]  # each returns a token, and what changes it otherwise
+    changes = [make(chain, one) for make in elsewhere]
     chain.idle()
     for token, change in changes:
         assert chain.since(token) is None

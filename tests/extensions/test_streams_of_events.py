@@ -20,7 +20,6 @@ from tests.support.solidity import compile_standard
 
 THOROUGH = pytest.mark.thorough
 SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
-SIGNATURE = "Deposited(address,uint256)"
 RAW = {
     "type": "event",
     "name": "Raw",
@@ -70,7 +69,7 @@ def add_webhook(url, address):
 def amounts(events):
     """Of events of a stream, whose names and signatures are those of the ABI."""
     assert {(e.data["event"]["name"], e.data["event"]["signature"]) for e in events} == {
-        ("Deposited", SIGNATURE)
+        ("Deposited", "Deposited(address,uint256)")
     }
     return [(e.data["event"]["args"]["amount"], e.data.get("removed", False)) for e in events]
 

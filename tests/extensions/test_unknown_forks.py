@@ -188,12 +188,10 @@ def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one
         assert small[0].block.unproven == "senders of transactions of type 6"
 
 
-MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
-
-
 def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
     names = "betaRoot, deltaRoot, etaRoot, gammaRoot"
-    with served(made(novel=MANY), has_bytes=True) as node:
+    many = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
+    with served(made(novel=many), has_bytes=True) as node:
         source = BlockSource(Node([node.url]))
         assert [fetched.block.unproven for fetched in source.blocks(0, HEAD)] == [None] * (HEAD + 1)
         for number, (alter, method) in ((8, ALTERATIONS[1]), (6, ALTERATIONS[0])):
@@ -204,7 +202,7 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
         with pytest.raises(MalformedBlock, match="header and its bytes"):
             source.blocks(8, 8)
     for chain_id in (SEPOLIA, NOBODY_KNOWS):
-        with served(made(chain_id, novel=MANY)) as node:
+        with served(made(chain_id, novel=many)) as node:
             source = BlockSource(Node([node.url]))
             assert len(source.blocks(0, HEAD)) == 7
             with pytest.raises(MalformedBlock, match=f"header and hash, with fields {names}"):
@@ -278,7 +276,6 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 
 
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
-BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
     "activationTime": 1_700_000_000,
     "forkId": "0x07c9462e",
@@ -286,23 +283,22 @@ NOW = {
     "precompiles": {"ECREC": f"0x{1:040x}"},
     "blobSchedule": {"max": 6, "target": 3},
 }
-LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
-
-
-SCHEDULES = [
-    (None, False),
-    ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
-    ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
-    ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
-    (LATER, True),
-]
 
 
 @pytest.mark.thorough
 def test_a_scheduled_fork_that_is_not_known_is_told_before(postgres, template, caplog):
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
+    builders = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
+    later = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
+    schedules = [
+        (None, False),
+        ({**later, "blobSchedule": {"max": 21, "target": 14}}, False),
+        ({**later, "systemContracts": {**CONTRACTS, **builders}}, False),  # Amsterdam's
+        ({**later, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
+        (later, True),
+    ]
     with served(made(last=2)) as node, postgres.cloned(template) as url:
-        for following, is_warned in SCHEDULES:
+        for following, is_warned in schedules:
             node.fault = scheduling(NOW, following)
             assert (words in fork_warnings(Node([node.url]))[0]) is is_warned, following
         with caplog.at_level(logging.WARNING):

@@ -11,8 +11,6 @@ import pytest
 from app import create_app, renew
 from scan.http.application import Application
 
-MADE_BY_MODULES = (dict, list, set, deque)
-CONTAINERS = (list, tuple, set, frozenset)
 # What the process has read of its own files, and the counters that Prometheus reads.
 OWN_FILES = ("scan.database.statements", "scan.observability.metrics", "scan.registry")
 
@@ -40,7 +38,7 @@ def reached(thing):
         seen.add(id(value))
         if isinstance(value, dict):
             rest += [*value.keys(), *value.values()]
-        elif isinstance(value, CONTAINERS):
+        elif isinstance(value, (list, tuple, set, frozenset)):
             rest += value
         elif type(value).__module__.partition(".")[0] in ("scan", "app"):
             yield value
@@ -77,7 +75,7 @@ def sizes():
         for name, module in [*sys.modules.items()]
         if name.startswith("scan.") and name not in OWN_FILES
         for attribute, value in [*vars(module).items()]
-        if isinstance(value, MADE_BY_MODULES) or type(value).__module__.startswith("scan.")
+        if isinstance(value, (dict, list, set, deque)) or type(value).__module__.startswith("scan.")
         if isinstance(value, Sized) and not isinstance(value, tuple)
     }
 

@@ -360,14 +360,13 @@ def test_blocks_of_a_development_node_have_its_rules_under_any_id(chain_id, plac
         assert world.audit() == EXACT
 
 
-GANACHE = {"web3_clientVersion": "Ganache/v7.9.2/EthereumJS TestRPC/v7.9.2/ethereum-js"}
 OF_PROVIDERS = [{}, {"status": "ok"}, {"forkedNetwork": None}, None, "0x", [], True]
 
 
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
-        (GANACHE, True),
+        ({"web3_clientVersion": "Ganache/v7.9.2/EthereumJS TestRPC/v7.9.2/ethereum-js"}, True),
         ({"web3_clientVersion": "anvil/v1.4.0"}, True),
         ({"web3_clientVersion": "Geth/anvil-ganache/v1.16.7/linux-amd64/go1.24"}, False),
         *(({"hardhat_metadata": answer}, False) for answer in OF_PROVIDERS),

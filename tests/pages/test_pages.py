@@ -8,9 +8,6 @@ import pytest
 from app import create_app
 from tests.support import faulty_node, indexing
 
-NOWHERE = "postgresql://127.0.0.1:9/nothing"
-
-
 NOT_INDEXED = [
     (64 * "F", f"/tx/0x{64 * 'f'}", 404, "may never have been sent, or"),
     ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}", 200, "No transactions"),
@@ -224,7 +221,7 @@ def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
 
 @pytest.mark.check
 def test_home_says_why_nothing_else_answers():
-    client = indexing.client_over(NOWHERE)
+    client = indexing.client_over("postgresql://127.0.0.1:9/nothing")
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
     assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text

@@ -201,17 +201,17 @@ def test_a_token_and_its_address_were_first_seen_at_one_time(client, scenario):
 
 
 WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()
-SHOWN = "document.querySelector('#add-token [role=status]').textContent"
 
 
 def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
     page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
+    shown = "document.querySelector('#add-token [role=status]').textContent"
     with serving(create_app(indexed.settings)) as url:
         page.open(f"{url}/token/{token['address']}")
         page.click("#add-token button")
-        page.wait(f"{SHOWN}.includes('has the token')")
+        page.wait(f"{shown}.includes('has the token')")
     requests = json.loads(page.evaluate("JSON.stringify(asked)"))
     assert [request["method"] for request in requests] == ["eth_chainId", "wallet_watchAsset"]
     params = requests[1]["params"]
@@ -220,12 +220,12 @@ def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     assert params["options"]["decimals"] == token["decimals"]
     page.evaluate("window.elsewhere = true, window.ignores = true, window.asked = []")
     page.click("#add-token button")
-    page.wait(f"{SHOWN}.includes('did not add')")
+    page.wait(f"{shown}.includes('did not add')")
     switched = json.loads(page.evaluate("JSON.stringify(asked)"))[1]
     assert switched == {"method": "wallet_switchEthereumChain", "params": [{"chainId": chain}]}
     page.evaluate("window.refuses = true")
     page.click("#add-token button")
-    page.wait(f"{SHOWN}.includes('rejected')")
+    page.wait(f"{shown}.includes('rejected')")
     assert page.errors == []
 
 

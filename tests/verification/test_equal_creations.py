@@ -15,7 +15,6 @@ COMPARED = """SELECT e.address
     WHERE v.address = decode(substr(%s, 3), 'hex')"""
 CAPPED = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
-GIVEN_CAPPED = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
 
 
 def with_highest_cap(runtime):
@@ -33,7 +32,8 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     alike = explorer.deploy(code.creation, f"{7:064x}")
     unlike = explorer.deploy(with_highest_cap(code.runtime))
     placed = explorer.place(code.runtime)
-    assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
+    given_capped = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
+    assert explorer.verify(verified, CAPPED, "0.8.28", **given_capped).json["match"] == "full"
 
     def match_of(address):
         stored = explorer.contract(address).json
@@ -64,14 +64,14 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json["result"] == str(2**160 - 1)
     assert [
-        explorer.verify(address, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"]
+        explorer.verify(address, CAPPED, "0.8.28", **given_capped).json["match"]
         for address in others[:2]
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
     again = explorer.deploy(code.creation, f"{8:064x}")
     wait_until(lambda: match_of(again)[0] == "full")
     false = CAPPED.replace("= most;", "= most + 1;")
-    assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
+    assert explorer.verify(again, false, "0.8.28", **given_capped).json["match"] == "runtime"
     assert match_of(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
 
 

@@ -14,7 +14,6 @@ from tests.support.webhooks import NO_NODE, Deliverer
 pytestmark = pytest.mark.thorough
 
 OWNERS = [made_blocks.address(f"owner {number}") for number in range(10)]
-KILLS = 25
 BLOCKS = 100
 
 
@@ -25,7 +24,8 @@ def test_kills_lose_no_event(webhooks, receiver):
     feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
     feeder.start()
     chance = random.Random(6)
-    for _ in range(KILLS):
+    kills = 25
+    for _ in range(kills):
         already = len(receiver.received)
         with Deliverer(webhooks) as deliverer:
             wait_until(lambda n=already: len(receiver.received) > n or not webhooks.pending())
