@@ -189,6 +189,11 @@ def scenario(request, tmp_path_factory):
             yield played
 
 
+@pytest.fixture(scope="session")
+def truth(scenario):
+    return scenario.truth
+
+
 def _played(node):
     stage = play(node)
     contracts.purses(stage)

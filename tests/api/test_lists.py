@@ -39,11 +39,6 @@ def lists(scenario):
     return lists_of(scenario.truth)
 
 
-@pytest.fixture(scope="module")
-def truth(scenario):
-    return scenario.truth
-
-
 def with_cursor():
     """The names of the parameters of each list that has a cursor, by its path."""
     names = {

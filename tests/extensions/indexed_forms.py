@@ -16,4 +16,4 @@ NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
 def indexed(chain, postgres, template):
     has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
     with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
-        yield Indexing(url, node.url).run_until(chain.head).settings, node
+        yield Indexing(url, node.url).run_until(chain.head), node

@@ -5,11 +5,11 @@ from contextlib import contextmanager
 
 import pytest
 
-from scan.ethereum import blocks, client, fork_schedule
+from scan.ethereum import blocks, fork_schedule
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms import accounts, made_chain
 from tests.support.faulty_node import altering
+from tests.support.indexing import source_of
 
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 MAINNET, UNKNOWN = 1, 987_654
@@ -63,7 +63,7 @@ def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None
             alter_receipts(answer["result"])
 
     with served(chain, altering(change)) as node:
-        yield BlockSource(client.Node([node.url]), traces="off")
+        yield source_of(node, traces="off")
 
 
 def refused(contradiction):

@@ -3,12 +3,11 @@
 import pytest
 
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
 from tests.extensions.without_recipient import require_no_recipient
 from tests.support import faulty_node, indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
+from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -66,7 +65,7 @@ def test_another_second_deposit_tells_no_milliseconds(change):
     stack.deposit(deposit["sender"], deposit["to"], data=deposit["data"])
     stack.chain.mine(timestampMs=7)
     with served(stack.chain) as node:
-        [fetched] = BlockSource(Node([node.url])).blocks(1, 1)
+        [fetched] = source_of(node).blocks(1, 1)
         assert "timestampMs" not in str(fetched.block.chain_fields)
 
 
@@ -78,7 +77,7 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
         stack.begin(number)
         stack.chain.mine(timestampMs=1000 * new_rollups.DENIM_S + number)
     with served(stack.chain) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         assert {fetched.block.unproven for fetched in source.blocks(0, 3)} == {None}
 
         def alter(block):
@@ -145,7 +144,7 @@ def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
             records[-1] |= lie
 
     with served(new_rollups.lagoon()) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         [honest] = source.blocks(3, 3)
         assert honest.block.unproven is None
         node.fault = altered(alter, method)
@@ -160,7 +159,7 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
             block["transactions"][-1][field] = "0xa4ec"
 
     with served(new_rollups.lagoon()) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         [honest] = source.blocks(3, 3)
         node.fault = altered(alter, "eth_getBlockByNumber")
         [actual] = source.blocks(3, 3)

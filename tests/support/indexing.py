@@ -17,6 +17,7 @@ import psycopg2
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.partitions import DEFAULT_ROWS
 from scan.indexer.prefetch import CATCH_UP
@@ -205,6 +206,11 @@ def _client(settings):
     application = create_app(settings)
     APPLICATIONS.add(application)
     return application.test_client()
+
+
+def source_of(node, **options):
+    """Reads and checks blocks of a node, as the indexer does."""
+    return BlockSource(Node([node.url]), **options)
 
 
 def index_apart(url, node, extensions):

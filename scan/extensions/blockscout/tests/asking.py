@@ -41,11 +41,6 @@ def ask(client):
     return Asking(client)
 
 
-@pytest.fixture(scope="session")
-def truth(scenario):
-    return scenario.truth
-
-
 def most(truth, count):
     return max(truth.addresses, key=lambda address: truth.addresses[address][count])
 
