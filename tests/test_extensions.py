@@ -93,9 +93,6 @@ REMOVALS = [
 ]
 
 
-FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("gone", REMOVALS)
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
@@ -120,6 +117,9 @@ def test_all_tests_that_are_left_are_collected_without_an_extension(name, tree):
     with deleted(tree, gone_without([name])):
         done = run(tree, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only")
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
 
 
 @pytest.mark.long

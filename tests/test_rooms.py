@@ -74,9 +74,6 @@ SQL_IN_PYTHON = {'CREATE DATABASE "', "DROP INDEX CONCURRENTLY "}
 
 
 MODULES, TREES = paths(), trees()
-BLUEPRINTS = sorted(
-    m for m in MODULES if m.startswith("scan.api.") and not re.search("openapi|hooks", m)
-)
 
 
 @cache
@@ -268,6 +265,11 @@ def test_the_environment_is_read_in_settings_alone():
         and node.value.id == "os"  # WSGI has environs of its own
     ]
     assert not readers, _listed(readers)
+
+
+BLUEPRINTS = sorted(
+    m for m in MODULES if m.startswith("scan.api.") and not re.search("openapi|hooks", m)
+)
 
 
 def test_a_blueprint_imports_no_sibling():

@@ -9,8 +9,6 @@ from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
 
-COUNTER = Path(__file__).with_name("Counter.sol").read_text()
-
 
 def parties(scenario):
     return scenario.stage.people[1], scenario.stage.people[9], STRANGERS[0]
@@ -82,6 +80,9 @@ def test_blocks_that_are_not_indexed_or_no_blocks(client):
             assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
         for block in ("-1", "0x1", "pending", "", "1.5"):
             assert get(client, f"{path}?block={block}", 400)["field"] == "block"
+
+
+COUNTER = Path(__file__).with_name("Counter.sol").read_text()
 
 
 def test_calls_see_the_state_of_the_block(explorer):

@@ -106,6 +106,13 @@ RECORDS_NOT_THERE = (
     "/blocks/999999",
     "/blocks/9223372036854775807",
 )
+
+
+@pytest.mark.parametrize("path", RECORDS_NOT_THERE)
+def test_a_record_that_is_not_there_is_not_found(client, path):
+    require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
+
+
 NO_ROUTES = (
     *"""
         /api/v3/stats /api/v1/nothing /statistics /API/V1/stats /api/v1/stats/more
@@ -123,11 +130,6 @@ NO_ROUTES = (
     "/static/app.py",
     "/.env",
 )
-
-
-@pytest.mark.parametrize("path", RECORDS_NOT_THERE)
-def test_a_record_that_is_not_there_is_not_found(client, path):
-    require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("path", NO_ROUTES, ids=shown)

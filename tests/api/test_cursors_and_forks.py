@@ -16,7 +16,6 @@ from tests.support import brute_force, indexing
 from tests.support.database import execute, store_all_logs
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 
-TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
 TOPICS = TOPIC, _ = b"\1" * 32, b"\2" * 32
 POOLS = address("pool"), address("other pool")
@@ -182,6 +181,9 @@ def traverse(weather, body, matching=None):
         if page["next"] is None:
             return rows, newest if body["orderBy"] == "desc" else 2**62, reorganised
         cursor = page["next"]
+
+
+TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 
 
 @pytest.mark.thorough

@@ -41,6 +41,19 @@ def client(url):
     return indexing.client_over(url)
 
 
+def listings(client, chain):
+    """The newest transaction wherever it is shown."""
+    block, sender = chain.number, to_hex(SOMEBODY)
+    body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
+    file = client.get(f"/api/v1/transactions?blockFrom={block}&format=ndjson").text
+    return [
+        *client.get("/api/v1/transactions?limit=1").json["transactions"],
+        *client.get(f"/api/v1/transactions?address={sender}&limit=1").json["transactions"],
+        *client.post("/api/v1/query", json=body).json["data"],
+        json.loads(file),
+    ]
+
+
 CASES = {
     "three bytes of input": (
         {**LEGACY, "method": b"abc"},
@@ -67,19 +80,6 @@ CASES = {
         (2**64 - 2, str(GREATEST), 255, str(2**56), str(2**56 - 1), None, None, str(2**63), None),
     ),
 }
-
-
-def listings(client, chain):
-    """The newest transaction wherever it is shown."""
-    block, sender = chain.number, to_hex(SOMEBODY)
-    body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
-    file = client.get(f"/api/v1/transactions?blockFrom={block}&format=ndjson").text
-    return [
-        *client.get("/api/v1/transactions?limit=1").json["transactions"],
-        *client.get(f"/api/v1/transactions?address={sender}&limit=1").json["transactions"],
-        *client.post("/api/v1/query", json=body).json["data"],
-        json.loads(file),
-    ]
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -14,14 +14,6 @@ from tests.support.tables_document import GUIDE
 
 pytestmark = pytest.mark.long
 
-STATEMENTS = [
-    " ".join(statement.split())
-    for block in blocks(GUIDE, "sql")
-    if Path(__file__).name in block.note
-    for statement in re.sub(r"--.*", "", block.text).split(";")
-    if statement.strip()
-]
-
 
 @pytest.fixture
 def servers():
@@ -60,6 +52,15 @@ def transfer(anvil, token, count):
         anvil.transact(sender, token, "mint", recipient, amount)
         anvil.send(sender, recipient, value=amount)
         anvil.mine()
+
+
+STATEMENTS = [
+    " ".join(statement.split())
+    for block in blocks(GUIDE, "sql")
+    if Path(__file__).name in block.note
+    for statement in re.sub(r"--.*", "", block.text).split(";")
+    if statement.strip()
+]
 
 
 def test_chosen_tables_follow_into_another_postgresql(servers):

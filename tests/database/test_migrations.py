@@ -116,7 +116,6 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
 
 
 READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
-FILES = Path(__file__).with_name("files.sql").read_text()
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 
@@ -303,6 +302,9 @@ class Readers:
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+
+FILES = Path(__file__).with_name("files.sql").read_text()
 
 
 @pytest.mark.thorough

@@ -12,24 +12,6 @@ from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
-BUILT_IN = """
-    SELECT proname, proargtypes::regtype[]::text FROM pg_proc
-    WHERE pronamespace = 'pg_catalog'::regnamespace
-"""
-BODIES = """
-    SELECT p.proname, regexp_replace(p.prosrc, '--[^\\n]*', '', 'g') FROM pg_proc p
-    JOIN pg_language l ON l.oid = p.prolang WHERE l.lanname = 'plpgsql'
-"""
-# Functions that are older for some arguments, each with why PostgreSQL 16 has it for these.
-OLDER = {
-    ("first_block_since", "max"): "of numbers",
-    ("first_block_since", "min"): "of numbers",
-    ("token_transfer_records", "max"): "of numbers",
-    ("transaction_records", "max"): "of numbers",
-    ("unproven_blocks", "max"): "of numbers",
-    ("unproven_blocks", "min"): "of numbers",
-}
-
 
 def test_a_service_indexes_the_same_and_no_thread_fails(
     oldest_postgres, scenario, indexed, open_folder
@@ -45,6 +27,29 @@ def test_a_service_indexes_the_same_and_no_thread_fails(
         lines = [line for line in run.output().splitlines() if re.search(" WARNING | ERROR ", line)]
         assert [line for line in lines if not any(words in line for words in of_the_node)] == []
         assert digest(url) == digest(indexed.url)
+
+
+BUILT_IN = """
+    SELECT proname, proargtypes::regtype[]::text FROM pg_proc
+    WHERE pronamespace = 'pg_catalog'::regnamespace
+"""
+
+
+BODIES = """
+    SELECT p.proname, regexp_replace(p.prosrc, '--[^\\n]*', '', 'g') FROM pg_proc p
+    JOIN pg_language l ON l.oid = p.prolang WHERE l.lanname = 'plpgsql'
+"""
+
+
+# Functions that are older for some arguments, each with why PostgreSQL 16 has it for these.
+OLDER = {
+    ("first_block_since", "max"): "of numbers",
+    ("first_block_since", "min"): "of numbers",
+    ("token_transfer_records", "max"): "of numbers",
+    ("transaction_records", "max"): "of numbers",
+    ("unproven_blocks", "max"): "of numbers",
+    ("unproven_blocks", "min"): "of numbers",
+}
 
 
 def test_functions_of_the_schema_call_none_that_is_newer(database_url, oldest_database_url):

@@ -23,8 +23,6 @@ from tests.support.owners_rows import (
     rows,
 )
 
-WITHOUT_DELIVERIES = [path for path in FILES if path != NEWEST]
-
 
 @pytest.fixture
 def other_url(postgres, template):
@@ -120,6 +118,9 @@ def test_the_file_of_each_version_is_restored_whole(path, database_url):
 
 QUEUE = """SELECT first_block, fresh_block, pending_count, pending_bytes
     FROM webhooks JOIN delivery_queues ON webhook_id = id"""
+
+
+WITHOUT_DELIVERIES = [path for path in FILES if path != NEWEST]
 
 
 @pytest.mark.parametrize("path", WITHOUT_DELIVERIES, ids=lambda path: path.stem)

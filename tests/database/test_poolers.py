@@ -19,19 +19,6 @@ from tests.support.scan_command import started
 
 pytestmark = pytest.mark.long
 
-SHARING = [
-    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
-    for mode in ("transaction", "statement")
-    for settings in (
-        {},
-        {"default_pool_size": "1"},
-        {"server_round_robin": "1"},
-        {"server_round_robin": "1", "min_pool_size": "5"},
-        {"server_reset_query_always": "1"},
-        {"server_reset_query_always": "1", "default_pool_size": "1"},
-    )
-]
-
 
 def settings_of(database):
     """As the session has them."""
@@ -128,6 +115,20 @@ def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
     finally:
         dispatcher.stop()
     serving.wait_until(lambda: execute(database_url, statement) == [(0,)])
+
+
+SHARING = [
+    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
+    for mode in ("transaction", "statement")
+    for settings in (
+        {},
+        {"default_pool_size": "1"},
+        {"server_round_robin": "1"},
+        {"server_round_robin": "1", "min_pool_size": "5"},
+        {"server_reset_query_always": "1"},
+        {"server_reset_query_always": "1", "default_pool_size": "1"},
+    )
+]
 
 
 @pytest.mark.parametrize(("mode", "settings"), SHARING)

@@ -19,14 +19,6 @@ from tests.support.serving import program
 pytestmark = pytest.mark.long
 
 SEED = 18
-FAULTS = (
-    ("indexer", "killed"),
-    ("leader", "machine lost"),
-    ("deliverer", "killed"),
-    ("API instance", "killed"),
-    ("leader", "planned switchover"),
-    ("HAProxy", "killed"),
-)
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +32,16 @@ def stand():
 def fault(part, kind):
     [match] = [f for f in faults.all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
     return match
+
+
+FAULTS = (
+    ("indexer", "killed"),
+    ("leader", "machine lost"),
+    ("deliverer", "killed"),
+    ("API instance", "killed"),
+    ("leader", "planned switchover"),
+    ("HAProxy", "killed"),
+)
 
 
 @pytest.mark.long

@@ -176,13 +176,6 @@ def test_locked_requirements_have_hashes_and_no_address(name):
     assert "://" not in text and "--index-url" not in text
 
 
-# The lock of each extra, and of what is always installed.
-LOCKS = [
-    *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
-    *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
-]
-
-
 def requirements_of(extra):
     """The requirements of an extra, or those that are always installed, without their extras."""
     requirements = [line.lower().partition(";")[::2] for line in metadata.requires("scan") or []]
@@ -191,6 +184,13 @@ def requirements_of(extra):
         for requirement, marker in requirements
         if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
     ]
+
+
+# The lock of each extra, and of what is always installed.
+LOCKS = [
+    *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
+    *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
+]
 
 
 @pytest.mark.parametrize(("extra", "lock"), LOCKS)

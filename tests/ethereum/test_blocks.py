@@ -176,6 +176,16 @@ def test_the_size_of_a_block(size, expected):
     assert decode_block(a_block([], size=size), [], 7).size == expected
 
 
+def paths(json_, path=()):
+    """Of every value inside."""
+    inside = []
+    for key, value in json_.items() if isinstance(json_, dict) else enumerate(json_):
+        inside.append((*path, key))
+        if isinstance(value, dict | list):
+            inside += paths(value, (*path, key))
+    return inside
+
+
 WHOLE = (
     a_block(
         [
@@ -192,18 +202,10 @@ WHOLE = (
         a_receipt(1, contractAddress=CREATED, cumulativeGasUsed="0xa410"),
     ],
 )
+
+
 # What a node must not give, or seldom does.
 JUNK = ["", "0x", "0xg", "1", "0X1", "0x" + "f" * 65, "0x1_0", " 0x1", "0x٣", None, 3, [], {}]
-
-
-def paths(json_, path=()):
-    """Of every value inside."""
-    inside = []
-    for key, value in json_.items() if isinstance(json_, dict) else enumerate(json_):
-        inside.append((*path, key))
-        if isinstance(value, dict | list):
-            inside += paths(value, (*path, key))
-    return inside
 
 
 @given(st.sampled_from([p for p in paths(WHOLE) if len(p) > 1]), st.sampled_from([..., *JUNK]))

@@ -18,8 +18,6 @@ from tests.support.many_functions import MANY, deploy, verified
 __all__ = ["work"]
 TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
 TRANSFER = call("transfer(address,uint256)", OTHER, 5)
-APPROVE = call("approve(address,uint256)", OTHER, 7)
-ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -82,6 +80,9 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
 
 
+ABOUT = Path(__file__).with_name("About.sol").read_text()
+
+
 def test_logs_errors_and_constructor_arguments(client, explorer, work):
     sent = work.send(work.worker, WORK)
     worked, quiet = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
@@ -121,6 +122,9 @@ def multi_send(*transactions):
         for operation, to, value, data in transactions
     )
     return call("multiSend(bytes)", b"".join(packed))
+
+
+APPROVE = call("approve(address,uint256)", OTHER, 7)
 
 
 def test_calls_inside_of_calls_are_unfolded(client, work):

@@ -8,8 +8,6 @@ from tests.support.anvil import Anvil
 
 pytestmark = pytest.mark.thorough
 
-DEEP = f"0x{0xDEE9:040x}"
-
 
 def flat_alone(calls, forward):
     """As a node that has no callTracer; the proxy cannot read what that nests."""
@@ -17,6 +15,9 @@ def flat_alone(calls, forward):
     refused = [call for call in calls if call not in others]
     answers = faulty_node.node_error(-32601, "not found")(refused, forward).body
     return faulty_node.Reply(body=answers + forward(others))
+
+
+DEEP = f"0x{0xDEE9:040x}"
 
 
 @pytest.mark.parametrize("fault", [None, flat_alone], ids=["nested", "flat"])

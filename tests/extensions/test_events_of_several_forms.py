@@ -13,7 +13,6 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.lists import post
 from tests.support.serving import wait_until
 
-EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
 
 
@@ -41,6 +40,9 @@ def events_of(explorer, address, text):
 
 def values_of(arguments):
     return [argument["value"] for argument in arguments]
+
+
+EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 
 
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):

@@ -15,11 +15,6 @@ from tests.support.table_digest import digest
 
 KEPT, OLD = 8, 3
 NEW = {"Besu", "reth", "unknown"}  # of words, the others are a second way to one logic
-ALL = [
-    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
-    for name, words in WORDS_OF_PRUNED_STATE.items()
-    if name != "no block"  # near the head, which this chain is, it is a block that is missing
-]
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +44,13 @@ def node(chain):
 
 def block_of(anvil, number):
     return BlockId(number, data(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]))
+
+
+ALL = [
+    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
+    for name, words in WORDS_OF_PRUNED_STATE.items()
+    if name != "no block"  # near the head, which this chain is, it is a block that is missing
+]
 
 
 @pytest.mark.parametrize(("code", "message"), ALL)

@@ -17,14 +17,6 @@ FILES = {
     "types.sol": (FOLDER / "LibraryTypes.sol").read_text(),
     "lib.sol": (FOLDER / "LibraryFunctions.sol").read_text(),
 }
-NEWER = """
-type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
-library Newer {
-    function g1(Price p, tag t, tag[] memory u) external {}
-    function g2(color[] memory c, point[2] calldata p) external {}
-    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
-}
-"""
 SETTINGS = {"optimizer": {"enabled": False}}
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 
@@ -105,6 +97,16 @@ def test_every_function_of_a_library(explorer, version):
     assert answer.json["result"] == "5"
     answer = explorer.call(address, "add(L.B)", [OWNER, "6"])
     assert answer.status_code == 400 and "neither view nor pure" in str(answer.json)
+
+
+NEWER = """
+type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
+library Newer {
+    function g1(Price p, tag t, tag[] memory u) external {}
+    function g2(color[] memory c, point[2] calldata p) external {}
+    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
+}
+"""
 
 
 def test_types_of_files(explorer):

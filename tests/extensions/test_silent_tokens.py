@@ -16,7 +16,6 @@ from tests.support.solidity import of_file
 pytestmark = pytest.mark.thorough
 FILE = "SilentTokens.sol"
 COIN = 10**18
-PRICES = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
 
 
 class Silent(Chain):
@@ -120,6 +119,9 @@ def doors(token, holder):
         "tokensupply": f"/api?module=stats&action=tokensupply&{shapes}",
         "eth_call": f"/api?module=proxy&action=eth_call&to={token.address}&data={call}&tag=latest",
     }
+
+
+PRICES = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
 
 
 @pytest.mark.parametrize(

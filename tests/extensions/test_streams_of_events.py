@@ -20,12 +20,6 @@ from tests.support.solidity import compile_standard
 
 THOROUGH = pytest.mark.thorough
 SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
-RAW = {
-    "type": "event",
-    "name": "Raw",
-    "anonymous": True,
-    "inputs": [{"name": "who", "type": "address", "indexed": False}],
-}
 
 
 @pytest.fixture
@@ -178,6 +172,14 @@ def test_an_event_of_two_forms_is_once_in_every_door(database_url, logs):
     assert execute(database_url, counted, address_of(emitter)) == [(6, 6)]
     bodies = "SELECT body::json#>'{data,event,args}' FROM event_bodies ORDER BY id"
     assert [args for (args,) in execute(database_url, bodies)] == expected
+
+
+RAW = {
+    "type": "event",
+    "name": "Raw",
+    "anonymous": True,
+    "inputs": [{"name": "who", "type": "address", "indexed": False}],
+}
 
 
 @THOROUGH

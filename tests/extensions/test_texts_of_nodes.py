@@ -17,18 +17,20 @@ TEXT = (
     " then [fe80::7]:8545 and node-7:8545, /run/node-7/geth.ipc, apikey=K3YK3Y"
 )
 OF_CHAIN = {"eth_chainId", "eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByHash"}
-ERRORS = [
-    pytest.param(-32000, TEXT),
-    pytest.param(-32603, TEXT, marks=pytest.mark.thorough),
-    pytest.param(3, TEXT, marks=pytest.mark.thorough),
-    pytest.param(-32000, f"execution error: {TEXT}", marks=pytest.mark.thorough),
-]
 # Their responses do not end.
 ENDLESS = {"/live", "/socket/v2"}
 
 
 def is_not_of_chain(call):
     return call["method"] not in OF_CHAIN
+
+
+ERRORS = [
+    pytest.param(-32000, TEXT),
+    pytest.param(-32603, TEXT, marks=pytest.mark.thorough),
+    pytest.param(3, TEXT, marks=pytest.mark.thorough),
+    pytest.param(-32000, f"execution error: {TEXT}", marks=pytest.mark.thorough),
+]
 
 
 @pytest.mark.parametrize(("code", "text"), ERRORS)

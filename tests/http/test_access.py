@@ -21,7 +21,6 @@ from tests.support.wallets import key_request, new_wallet, owner_of
 
 __all__ = ["ask", "key", "private"]
 
-OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 OWN = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
 
@@ -33,6 +32,9 @@ def paths(application, scenario):
     for rule in application.url_map.iter_rules():
         yield re.sub(r"<(?:\w+:)?(\w+)>", lambda name: values.get(name[1], "1"), rule.rule)
         yield re.sub(r"<(?:\w+:)?(\w+)>", "0x" + 64 * "f", rule.rule)
+
+
+OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
 
 
 def test_a_stranger_gets_one_refusal_of_all_routes_and_methods(private, scenario):

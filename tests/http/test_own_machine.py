@@ -13,15 +13,6 @@ LIMITS = {f"rate_limit_{kind}": "1/minute" for kind in ("anonymous", "pages")}
 WEBHOOK = {
     "ownerAddress": "0x" + 40 * "1", "url": "https://127.0.0.1/hook", "eventTypes": ["tx"],
 }  # fmt: skip
-PROXIED = [
-    {"headers": {"X-Forwarded-For": "127.0.0.1"}},
-    {"headers": {"X-Real-IP": "127.0.0.1"}},
-    {"headers": {"Via": "1.1 proxy"}},
-    {"headers": {"Forwarded": "for=127.0.0.1"}},
-    {"base_url": "http://scan.example.org"},
-    {"base_url": "http://localhost.example.org"},  # a name that begins alike
-    {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
-]
 
 
 def clients_of(url, **settings):
@@ -44,6 +35,17 @@ def refusals(clients, **request):
         assert limited.status_code == 429
         texts.append(limited.text)
     return texts
+
+
+PROXIED = [
+    {"headers": {"X-Forwarded-For": "127.0.0.1"}},
+    {"headers": {"X-Real-IP": "127.0.0.1"}},
+    {"headers": {"Via": "1.1 proxy"}},
+    {"headers": {"Forwarded": "for=127.0.0.1"}},
+    {"base_url": "http://scan.example.org"},
+    {"base_url": "http://localhost.example.org"},  # a name that begins alike
+    {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
+]
 
 
 def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(shared_database_url):

@@ -22,7 +22,6 @@ from tests.support.slow_node import PATIENCE_S, SlowNode, _numbers, new_address
 
 TRANSACTIONS = 90
 READER, OTHER = "10.1.0.1", "10.2.0.1"
-LATE = "tests.support.bound_worker.LateWorker"
 
 
 class Served(namedtuple("Served", "address node hashes database_url")):
@@ -157,6 +156,9 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
             service.node.held.set()
             assert is_whole(later.result())
     wait_until(lambda: service.node.waiting == 0)
+
+
+LATE = "tests.support.bound_worker.LateWorker"
 
 
 @pytest.mark.thorough

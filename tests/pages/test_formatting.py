@@ -15,8 +15,6 @@ pytestmark = pytest.mark.check
 
 LARGEST = 2**256 - 1
 TINY = "0." + "0" * 254 + "7"
-LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
-UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 
 AMOUNTS = [
@@ -39,6 +37,12 @@ AMOUNTS = [
 def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
     assert formatting.amount(value, decimals) == whole
     assert formatting.short_amount(value, decimals) == short
+
+
+LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
+
+
+UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 
 @pytest.mark.parametrize(

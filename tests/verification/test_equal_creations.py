@@ -9,10 +9,6 @@ from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
-COMPARED = """SELECT e.address
-    FROM creation_comparisons e
-    JOIN verified_contracts v USING (creation_hash)
-    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 CAPPED = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
 
@@ -21,6 +17,12 @@ def with_highest_cap(runtime):
     """Creation code that stores 2**160 - 1 as the cap, then returns runtime code."""
     store = f"73{'ff' * 20}600055"
     return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
+
+
+COMPARED = """SELECT e.address
+    FROM creation_comparisons e
+    JOIN verified_contracts v USING (creation_hash)
+    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 
 
 def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(

@@ -21,6 +21,12 @@ def hexes(*topics):
     return [f"0x{topic.hex()}" for topic in topics]
 
 
+def as_json(topic):
+    if isinstance(topic, list):
+        return hexes(*topic)
+    return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
+
+
 LOGS = [
     log(0),
     log(1, A),
@@ -30,12 +36,6 @@ LOGS = [
     log(5, A, B, C, C),
     log(6, A, emitter=OTHER),
 ]
-
-
-def as_json(topic):
-    if isinstance(topic, list):
-        return hexes(*topic)
-    return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
 
 
 def test_topics_narrow_as_they_do_for_a_node(webhooks):
