@@ -13,11 +13,6 @@ from tests.support.database import execute, made_key, name_in
 from tests.support.serving import wait_until
 
 
-@pytest.fixture
-def database(database_url):
-    return Database(database_url, statement_timeout_ms=5000)
-
-
 @contextmanager
 def away(postgres, url):
     """While it lasts, the database cannot be reached under its name."""

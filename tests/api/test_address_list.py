@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.queries.filter_values import QUERIED
 from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import ZERO, Anvil
@@ -77,11 +76,11 @@ def test_the_node_is_asked_for_balances(database_url):
         for number, recipient in enumerate(others, start=1):
             anvil.send(sender, recipient, value=1)
             anvil.mine()
-            settings = indexing.Indexing(database_url, node.url).run_until(number).settings
+            index = indexing.Indexing(database_url, node.url).run_until(number)
         anvil.call("anvil_setBalance", others[0], hex(7))
         node.fault = record
         path = f"/api/v1/addresses?addresses={','.join(others)}"
-        rows = create_app(settings).test_client().get(path).json["addresses"]
+        rows = index.client().get(path).json["addresses"]
     assert [row["balanceBlock"] for row in rows] == [2, 2]
     tries = [ZERO] * 2  # whether the node takes block hashes
     assert (rows[0]["balance"], requested) == ("7", [*tries, *others])

@@ -1,13 +1,11 @@
 """Every list: its rows are the node's, once and in order, by number, by cursor and as a file."""
 
 import csv
-import dataclasses
 import io
 import json
 
 import pytest
 
-from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
 from tests.support.derived_lists import contract_creations
@@ -95,8 +93,7 @@ def test_oldest_first_is_the_other_way_round(client, read):
 
 
 def test_files_have_the_rows_of_the_pages(indexed, read, tmp_path):
-    unlimited = {"rate_limit_files": "100000/minute", "data_dir": tmp_path}
-    client = create_app(dataclasses.replace(indexed.settings, **unlimited)).test_client()
+    client = indexed.client(rate_limit_files="100000/minute", data_dir=tmp_path)
     stored = [(listed, rows) for listed, rows in read if listed.name != "logs"]
     assert len(stored) > 30
     for listed, rows in stored:

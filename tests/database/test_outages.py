@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import psycopg2
 import pytest
@@ -247,7 +246,7 @@ def test_a_label_shows_at_once(own_postgres, served, url):
 def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
     """Of an account, a token, a block and a transaction that are indexed, and of an address that
     was never seen."""
-    client = create_app(replace(settings_for(url, NOBODY), rpc_urls=())).test_client()
+    client = client_over(url, rpc_urls=())
     transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     named = {"block": transaction["blockNumber"], "number": transaction["blockNumber"]}

@@ -1,10 +1,7 @@
 """What a trace says of the implementation that ran, beside what is stated of the proxy."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.decoding.details import ListBounds
 from scan.extensions.etherscan.transactions import PageBounds
@@ -139,7 +136,7 @@ def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versi
     expected = {lone: old, before: old, after: new, between: new, other: new, same: old}
     head = explorer.anvil.head()
     assert listed(explorer.app, proxy, head) == expected
-    bounded = create_app(explorer.settings)
+    bounded = explorer.indexing.client().application
     # Of each list's first doubtful row: calls are listed in their order, events backwards.
     sources(bounded.test_client()).get(ListBounds).traced = 1
     possible, unnamed = ("newNumber", 2), ("act(uint256)", ("", 0))
@@ -194,7 +191,7 @@ def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
     sender = explorer.anvil.accounts[0]
     for to in (proxy, another, proxy, proxy):
         explorer.send(to, act(1))
-    bounded = create_app(explorer.settings)
+    bounded = explorer.indexing.client().application
     path = f"/api?module=account&action=txlist&address={sender}&page=1&offset=4&sort=desc&_={proxy}"
     bounds = sources(bounded.test_client()).get(PageBounds)
     bounds.proxies, bounds.states = 1, 2
@@ -346,5 +343,4 @@ def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer,
     in_one_block(explorer, proxy, act(2))
     assert names(startblock=explorer.anvil.head()) == ["act(uint256 second)"]
     assert names() == ["", "act(uint256 first)", "", "act(uint256 second)"]
-    settings = replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))
-    assert names(create_app(settings).test_client()) == [""] * 4
+    assert names(explorer.indexing.client(rpc_urls=("http://127.0.0.1:9",))) == [""] * 4

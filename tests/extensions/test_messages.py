@@ -7,7 +7,6 @@ from collections import Counter
 from eth_abi import decode
 from eth_utils import keccak
 
-from app import create_app
 from scan.extensions.block_records.rows import MAX_DATA_BYTES
 from scan.extensions.blockscout.tests import asking, published
 from scan.extensions.chains.tests.rollup import PASSER, rollup
@@ -105,9 +104,8 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
 
 def test_messages_of_arbitrum_have_its_form(rollup, database_url):
     """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
-    settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
+    client = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).client()
     execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
-    client = create_app(settings).test_client()
     messages, ask = listed(client), asking.Asking(client)
     rows = ask.rows("/arbitrum/messages/from-rollup")
     expected = [(int(m["nonce"]), m["transactionHash"]) for m in messages]

@@ -1,13 +1,10 @@
 """A refusal names the setting that lifts it, to a developer on the machine that Scan runs on."""
 
 import ipaddress
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support.indexing import client_over
 
 LIMITS = {f"rate_limit_{kind}": "1/minute" for kind in ("anonymous", "pages")}
 WEBHOOK = {
@@ -17,9 +14,9 @@ WEBHOOK = {
 
 def clients_of(url, **settings):
     """Of a service that refuses the second request of a minute, and of one that takes nine."""
-    chosen = replace(settings_for(url, NOWHERE), **{**LIMITS, **settings})
-    unlimited = replace(chosen, rate_limit_anonymous="9/minute")
-    return create_app(chosen).test_client(), create_app(unlimited).test_client()
+    chosen = {**LIMITS, **settings}
+    unlimited = {**chosen, "rate_limit_anonymous": "9/minute"}
+    return client_over(url, **chosen), client_over(url, **unlimited)
 
 
 def refusals(clients, **request):
@@ -65,6 +62,6 @@ def test_nobody_is_told_where_a_service_is_public(shared_database_url, public):
 
 def test_the_setting_that_is_told_allows_the_webhook(shared_database_url):
     loopback = (ipaddress.ip_network("127.0.0.0/8"),)
-    chosen = replace(settings_for(shared_database_url, NOWHERE), webhook_allow_networks=loopback)
-    created = create_app(chosen).test_client().post("/api/v1/webhooks", json=WEBHOOK)
+    client = client_over(shared_database_url, webhook_allow_networks=loopback)
+    created = client.post("/api/v1/webhooks", json=WEBHOOK)
     assert created.status_code == 201, created.json

@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 from collections.abc import Sized
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from types import ModuleType
 
 import pytest
@@ -90,8 +90,7 @@ def test_requests_leave_nothing_in_a_module(served, indexed):
 
 
 def test_what_one_test_has_cached_and_charged_is_not_there_in_the_next(indexed):
-    app = create_app(replace(indexed.settings, rate_limit_anonymous="2/minute"))
-    client = app.test_client()
+    client = indexed.client(rate_limit_anonymous="2/minute")
     assert [client.get("/api/v1/stats").status_code for _ in range(3)] == [200, 200, 429]
-    renew(app)
+    renew(client.application)
     assert client.get("/api/v1/stats").headers["X-RateLimit-Remaining"] == "1"

@@ -1,11 +1,9 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from tests.support import faulty_node, indexing
 
 NOT_INDEXED = [
@@ -187,8 +185,7 @@ def test_static_files_name_their_content(client):
 
 
 def test_pages_have_a_limit_of_their_own(indexed):
-    settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
-    limited = create_app(settings).test_client()
+    limited = indexed.client(rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
     assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
     refused = limited.get("/")
     assert (refused.status_code, refused.mimetype) == (429, "text/html")

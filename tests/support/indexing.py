@@ -172,9 +172,9 @@ def settings_for(database_url, rpc_url, **settings):
     return Settings(
         database_url=database_url,
         read_database_url=database_url,
-        rpc_urls=tuple(rpc_url.split(",")),
         log_format="text+requests",
         **{
+            "rpc_urls": tuple(rpc_url.split(",")),
             "partition_rows": TEST_PARTITION_ROWS,
             "data_dir": Path(os.environ.get("SCAN_DATA_DIR", "var")),
             "development_node": "off",  # what is about caches shall be, and its chain is anvil's
