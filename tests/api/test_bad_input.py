@@ -25,8 +25,6 @@ NOT_COUNTS = [
 ]
 NOT_BLOCKS = ("0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1")
 NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
-
-
 NOT_LIMITS = (*NOT_COUNTS, "101", "1000", "9223372036854775807")
 OF_ADDRESSES = """
     /addresses/{} /addresses/{}/tokens /addresses/{}/items /tokens/{} /tokens/{}/holders

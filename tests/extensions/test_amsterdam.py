@@ -20,8 +20,6 @@ from tests.support.scenario.tokens import honest_tokens, wrappers
 from tests.support.truth import comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
-
-
 Forked = namedtuple("Forked", "chain node url client truth traces")
 
 

@@ -7,8 +7,6 @@ PATH = "/api/v1/blocks?limit=2"
 
 # Threads wait for a statement as long as a test wants them to.
 PATIENT = {"STATEMENT_TIMEOUT_MS": "120000"}
-
-
 _numbers = itertools.count()
 
 

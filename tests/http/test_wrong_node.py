@@ -13,8 +13,6 @@ from tests.support.serving import gunicorn, wait_until
 
 NONCE = "/api?module=proxy&action=eth_getTransactionCount&tag=latest&address="
 UNSEEN = "0x" + "12" * 20
-
-
 Served = namedtuple("Served", "url client proxy right wrong")
 
 

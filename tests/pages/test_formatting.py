@@ -40,8 +40,6 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
 
 
 LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
-
-
 UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 

@@ -8,8 +8,6 @@ from scan.verification.compiler_run import compile_source
 from tests.support.explorer import standard_input
 
 OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
-
-
 NEWEST = (0, 8, 28)
 
 

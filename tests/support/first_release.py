@@ -52,8 +52,6 @@ def first_url(postgres, first_template):
 
 
 SHAPE = Path(__file__).with_name("shape.sql").read_text()
-
-
 PARTITION = re.compile(rf"({'|'.join(TABLES)})_\d")
 
 

@@ -103,8 +103,6 @@ def busy_threads(server, database_url, *short_lived):
 
 
 NEWEST = "/api/v1/blocks?limit=1"
-
-
 UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}
 
 

@@ -6,11 +6,7 @@ import orjson
 from scan.ethereum import block_decoder, blocks
 
 BLOCK_HASH = "0x" + 64 * "b"
-
-
 SENDER, RECIPIENT, CREATED = ("0x" + 40 * digit for digit in "123")
-
-
 HASHES = ["0x" + 64 * "a", "0x" + 64 * "c"]
 
 

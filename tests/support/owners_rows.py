@@ -51,8 +51,6 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
 
 # One is added with each release, of a database with the rows of owners_rows.py.
 FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
-
-
 NEWEST = next(path for path in FILES if path.name == "2026-11-29-deliveries.jsonl")
 
 

@@ -6,11 +6,7 @@ from werkzeug.test import Client
 from tests.support.database import made_key
 
 MUCH = "100000/minute"
-
-
 LIMITS = {"rate_limit_pages": MUCH, "rate_limit_address": MUCH, "rate_limit_anonymous": MUCH}
-
-
 UNKNOWN = "scan_" + 64 * "0"
 
 

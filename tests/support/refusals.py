@@ -1,11 +1,7 @@
 """Refusals of the API, as each error is shaped, and what no address is."""
 
 ADDRESS = "0x" + 40 * "1"
-
-
 HASH = "0x" + 64 * "1"
-
-
 HUGE = "1" + 400 * "0"
 
 

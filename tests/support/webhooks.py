@@ -126,8 +126,6 @@ def assert_bytes_are_counted(webhooks):
 
 
 URL = "https://localhost:9/"
-
-
 CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
 
 

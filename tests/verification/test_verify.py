@@ -16,8 +16,6 @@ MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint2
 SEVEN = f"{7:064x}"
 
 IMMUTABLES = Path(__file__).with_name("Immutables.sol").read_text()
-
-
 Case = namedtuple("Case", "version source name settings arguments", defaults=("",))
 
 

@@ -7,8 +7,6 @@ from collections import Counter
 import pytest
 
 MOST_PAGES = 400
-
-
 UNSEEN = "0x" + "9d" * 20
 
 

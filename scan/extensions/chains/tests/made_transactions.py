@@ -8,11 +8,7 @@ from scan.ethereum import block_decoder
 from tests.support.node_objects import BLOCK_HASH
 
 SENDER, OTHER = "0x" + "a1" * 20, "0x" + "b2" * 20
-
-
 HASH = "0x" + "cd" * 32
-
-
 BASE_FEE, PRICE, GAS = 7, 10, 21_000
 
 

@@ -10,29 +10,13 @@ from tests.support import anvil, indexing
 from tests.support.lists import Listed, by_links, get
 
 DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
-
-
 L1_BLOCK = "0x4200000000000000000000000000000000000015"
-
-
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
-
-
 L1_HASH = "ab" * 32
-
-
 PASSER = "0x4200000000000000000000000000000000000016"
-
-
 FORGER = f"0x{0xF0E:040x}"
-
-
 LONG_BYTES = 16_385  # above what is stored of a message
-
-
 SEED, BLOCKS = 7, 14
-
-
 SIGNS = {"in": 1, "out": -1, "self": 0}
 
 

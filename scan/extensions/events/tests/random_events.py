@@ -139,8 +139,6 @@ def shown(one, name, value):
 
 
 PER_TRANSACTION, PER_BLOCK = 10, 200
-
-
 SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
 
 

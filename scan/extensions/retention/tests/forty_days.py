@@ -16,23 +16,11 @@ from tests.support.database import execute, use_short_checkpoints
 from tests.support.made_blocks import Chain, Move, address
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
-
-
 DAY_S = 86_400
-
-
 DAYS, KEPT_DAYS, BLOCKS_A_DAY = 40, 20, 1
-
-
 KEEP, FINALITY = Keep(None, KEPT_DAYS * DAY_S), 4
-
-
 ROWS = "SELECT count(*)::int FROM transactions"
-
-
 FIRST = "SELECT first_block::int FROM retention"
-
-
 NOWHERE = "http://127.0.0.1:1"
 
 

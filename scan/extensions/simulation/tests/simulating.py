@@ -3,11 +3,7 @@
 from tests.support.faulty_node import refuse
 
 SPENDER = "0x" + 20 * "5e"
-
-
 NO_TRACES = ("debug_traceCall",)
-
-
 NOTHING = ("debug_traceCall", "eth_simulateV1")
 
 

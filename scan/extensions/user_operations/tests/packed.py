@@ -1,8 +1,6 @@
 """An operation in the packed form of 0.7."""
 
 SENDER, TO, OTHER = (bytes([n]) * 20 for n in (1, 2, 3))
-
-
 PACKED = "(address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)"
 
 

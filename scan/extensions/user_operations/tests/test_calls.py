@@ -22,11 +22,7 @@ ONE, SEVERAL = (
 )
 TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
 OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-
-
 FIELDS = (SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-
-
 SIGNED_FORMS = [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)]
 
 

@@ -22,17 +22,9 @@ from tests.support.authorizations import (
 from tests.support.scenario.transactions import key_of
 
 SEED, BLOCKS = 7, 30
-
-
 ALICE, BOB = key_of(1), key_of(2)  # with coin
-
-
 FRESH = new_account(1)
-
-
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
-
-
 Delegations = namedtuple("Delegations", "node url client")
 
 

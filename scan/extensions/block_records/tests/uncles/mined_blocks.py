@@ -9,23 +9,11 @@ from tests.support.anvil import Anvil
 from tests.support.kept_answers import kept_answers
 
 TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
-
-
 PAYER = f"0x{0xFA:040x}"  # sends all that it gets on
-
-
 POOR = f"0x{0xAA:040x}"
-
-
 MINERS = [f"0x{n:02x}" + "11" * 19 for n in (1, 2)]
-
-
 UNCLE_MINERS = [f"0x{n:02x}" + "22" * 19 for n in (1, 2)]
-
-
 UNCLES = {4: [(1, UNCLE_MINERS[0])], 6: [(2, UNCLE_MINERS[0]), (1, UNCLE_MINERS[1])]}
-
-
 BLOCKS = 8
 
 
