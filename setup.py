@@ -1,4 +1,6 @@
 import os
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -27,6 +29,12 @@ class BuildWithResources(build_py):
         super().run()
         if self.editable_mode:
             return
+        # `git archive` has written the commit into its file; else git says it, where there is one.
+        noted = Path(self.build_lib) / "scan" / "commit.txt"
+        if noted.read_text(encoding="utf-8").startswith("$"):
+            with suppress(OSError, subprocess.CalledProcessError):
+                head = ["git", "rev-parse", "--verify", "HEAD"]
+                noted.write_bytes(subprocess.check_output(head, stderr=subprocess.DEVNULL))
         for source, target in self._resources():
             self.mkpath(str(target.parent))
             self.copy_file(str(source), str(target))

@@ -1,6 +1,6 @@
 """Errors that clients may get, one class for each `code`. One handler in app.py makes them HTTP."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from scan.hex import to_hex
 
@@ -48,7 +48,14 @@ class InvalidJson(ScanError):
 
 
 class InvalidParameter(ScanError):
+    """A client's value is wrong. `faults` are all of a body that has several."""
+
     status, code = 400, "invalid_parameter"
+    faults: Sequence["InvalidParameter"] = ()
+
+    def body(self) -> dict[str, object]:
+        errors = [ScanError.body(fault) for fault in self.faults]
+        return super().body() | ({"errors": errors} if errors else {})
 
 
 class MissingApiKey(ScanError):
@@ -95,6 +102,12 @@ class LimitReached(ScanError):
     status, code = 409, "limit_reached"
 
 
+class RequestInProgress(ScanError):
+    """The same request is being answered."""
+
+    status, code = 409, "request_in_progress"
+
+
 class PositionLost(ScanError):
     """A stream cannot go on from the client's position without losing events."""
 
@@ -128,6 +141,10 @@ class TooLarge(ScanError):
 
 class UnsupportedMediaType(ScanError):
     status, code = 415, "unsupported_media_type"
+
+
+class IdempotencyKeyReused(ScanError):
+    status, code = 422, "idempotency_key_reused"
 
 
 class VerificationFailed(ScanError):

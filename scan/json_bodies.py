@@ -4,12 +4,12 @@ import json
 import re
 import threading
 from collections.abc import Collection, Mapping
-from itertools import accumulate
+from itertools import accumulate, islice
 from string import digits
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.parameters import LONGEST_NAME, nearest
+from scan.parameters import LONGEST_NAME, MAX_FAULTS, Faults, nearest
 
 MAX_SOURCES_BYTES = 5 * 1024 * 1024  # of a body with sources to verify: 1 MiB, escaped
 # While JSON is counted and parsed, no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
@@ -25,15 +25,20 @@ _NO_BRACKETS = re.compile(r"[^\[\]{}]+")
 
 
 def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -> None:
-    """Raise InvalidParameter for the first unknown key: a typo must not silently widen a query."""
-    for name in values:
-        if name not in allowed:
-            hint = f"allowed: {', '.join(allowed)}" if allowed else "none is allowed"
-            if similar := nearest(name, allowed):
-                hint = f"did you mean {similar}? {hint}"
-            raise InvalidParameter(
-                f"Unknown {kind} {name[:LONGEST_NAME]!r}; {hint}.", field=name[:LONGEST_NAME]
-            )
+    """Raise InvalidParameter for unknown keys: a typo must not silently widen a query."""
+
+    def refuse(name: str) -> None:
+        hint = f"allowed: {', '.join(allowed)}" if allowed else "none is allowed"
+        if similar := nearest(name, allowed):
+            hint = f"did you mean {similar}? {hint}"
+        raise InvalidParameter(
+            f"Unknown {kind} {name[:LONGEST_NAME]!r}; {hint}.", field=name[:LONGEST_NAME]
+        )
+
+    faults = Faults()
+    for name in islice((name for name in values if name not in allowed), MAX_FAULTS):
+        faults.read(refuse, name)
+    faults.raise_found()
 
 
 def json_object(body: bytes) -> dict[str, Any]:

@@ -4,7 +4,7 @@ parameters of queries that mean nothing.
 
 import difflib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -42,6 +42,31 @@ def require(is_right: object, name: str, reason: str) -> None:
         raise InvalidParameter(reason, field=name)
 
 
+MAX_FAULTS = 20
+
+
+class Faults:
+    """The faults of a client's values, at most MAX_FAULTS, so that it hears of all at once."""
+
+    def __init__(self) -> None:
+        self._found: list[InvalidParameter] = []
+
+    def read(self, parse: Callable[..., Any], *values: Any, **options: Any) -> Any:
+        """Return what `parse` makes of values; None where it finds faults, which are noted."""
+        try:
+            return parse(*values, **options)
+        except InvalidParameter as error:
+            self._found += error.faults or (error,)
+            return None
+
+    def raise_found(self) -> None:
+        """Raise InvalidParameter for the first fault, with all of them."""
+        if self._found:
+            error = InvalidParameter(self._found[0].message, field=self._found[0].field)
+            error.faults = self._found[:MAX_FAULTS] if len(self._found) > 1 else ()
+            raise error
+
+
 def required(values: Mapping[str, Any], name: str) -> Any:
     """Return the value. Raises InvalidParameter where the key is missing."""
     require(name in values, name, f"{name} is required.")
@@ -54,9 +79,9 @@ def integer_text(
     text = arguments.get(name)
     if text is None:
         return default
-    is_right = _DIGITS.match(text) and least <= int(text) <= most
-    require(is_right, name, _range_message(name, least, most))
-    return int(text)
+    if _DIGITS.match(text) and least <= (value := int(text)) <= most:
+        return value
+    raise InvalidParameter(_range_message(name, least, most), field=name)
 
 
 def integer(

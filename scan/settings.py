@@ -2,7 +2,11 @@
 looks at os.environ.
 """
 
+import functools
 import os
+import shlex
+import shutil
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,7 +76,9 @@ BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
 LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
-OTHER_VARIABLES = {registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY", "SCAN_SOURCES_DIR"}
+FILE = "_FILE"  # ends the name of a variable that names a file with another one's value
+SECRETS = {"SCAN_API_KEY", "SCAN_PRIVATE_KEY"}
+OTHER_VARIABLES = {registry.VARIABLE, "SCAN_CALL", "SCAN_SOURCES_DIR", *SECRETS}
 _T = TypeVar("_T")
 
 
@@ -159,6 +165,7 @@ class Settings:
     ca_bundle: str = setting("REQUESTS_CA_BUNDLE", setting_kinds.certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
     solc_dir: Path | None = setting("SCAN_SOLC_DIR", setting_kinds.folder, "solc-select's", "folder of compilers", unset=None)
     log_format: str = setting("SCAN_LOG_FORMAT", setting_kinds.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
+    log_level: str = setting("SCAN_LOG_LEVEL", setting_kinds.one_of("debug", "info", "warning", "error"), "info", "the least level of lines that are logged")
     pages: bool = setting("SCAN_PAGES", setting_kinds.switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", setting_kinds.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     public_url: str = setting("SCAN_PUBLIC_URL", setting_kinds.origin, "the brand's `url`", "the address of the pages without `SCAN_BASE_PATH`, to which messages of webhooks with a `format` link", unset="")
@@ -201,6 +208,7 @@ class Settings:
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
+        environ = with_files(environ)
         registry.chosen(environ)  # raises SettingError
         of_extensions = {
             part.declared: part.declared(**read_variables(part.declared, environ))
@@ -240,6 +248,23 @@ def _declared() -> Iterator[Variable]:
     return (variable for type_ in declarations() for _, variable in variables(type_))
 
 
+def with_files(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables, each NAME_FILE as NAME with the file's content. Raises SettingError."""
+    given = dict(environ)
+    for name in {variable.name for variable in _declared()} | SECRETS:
+        of_file = f"{name}{FILE}"
+        if path := given.pop(of_file, "").strip():
+            if given.get(name, "").strip():
+                raise SettingError(of_file, path, f"{name} is set, too")
+            try:
+                given[name] = Path(path).read_text(encoding="utf-8").strip()
+            except (OSError, ValueError) as error:
+                raise SettingError(of_file, path, f"cannot be read: {error}") from None
+            if not given[name]:
+                raise SettingError(of_file, path, "is empty")
+    return given
+
+
 def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
@@ -250,6 +275,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     }
     known = {variable.name for variable in _declared()} | OTHER_VARIABLES
     names = {name.removeprefix(PREFIX): name for name in known}  # which all names share
+    known |= {f"{name}{FILE}" for name in known - OTHER_VARIABLES | SECRETS}
     unknown = {}
     for name in sorted(environ.keys() - known):
         if name.startswith(PREFIX):
@@ -263,6 +289,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and have no effect, each with the reason: those that are
     not read, and values that have none yet. Raises SettingError."""
+    environ = with_files(environ)
     unread = unread_variables(environ)
     read = {name: text for name, text in environ.items() if name not in unread}
     doubts = {
@@ -275,14 +302,32 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
     return {name: doubt for name, doubt in doubts.items() if doubt} | unread
 
 
+@functools.cache
+def own_call() -> str:
+    """Return how `scan` is called in this installation: as SCAN_CALL says, which containers and
+    services have; by its name where PATH leads to it; else by its path."""
+    program = Path(sys.executable).with_name("scan")
+    on_path = Path(shutil.which("scan") or "")
+    if given := os.environ.get("SCAN_CALL"):
+        return given
+    if not program.exists() or (on_path.is_file() and on_path.samefile(program)):
+        return "scan"
+    return shlex.quote(min(os.path.relpath(program), str(program), key=len))
+
+
+def with_own_call(text: str) -> str:
+    """Return a text in which `scan …` is called as own_call() says."""
+    return text.replace("`scan ", f"`{own_call()} ")
+
+
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
     """Return the key for `scan key request`. It is not in Settings, which other processes get."""
-    return environ.get("SCAN_PRIVATE_KEY", "").strip()
+    return with_files(environ).get("SCAN_PRIVATE_KEY", "").strip()
 
 
 def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
     """Return the API key for `scan mcp`, which is a client of a service; "" for none."""
-    return environ.get("SCAN_API_KEY", "").strip()
+    return with_files(environ).get("SCAN_API_KEY", "").strip()
 
 
 def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
@@ -294,7 +339,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of processes that `scan run` starts in another working directory:
     paths are absolute. "" means not given, as are variables that we do not read and report."""
     environment = {
-        **os.environ,
+        **with_files(os.environ),
         **dict.fromkeys(unread_variables(), ""),
         "DATABASE_URL": settings.database_url,
         "READ_DATABASE_URL": settings.read_database_url,
@@ -303,6 +348,7 @@ def child_environment(settings: Settings) -> dict[str, str]:
         "SCAN_SOURCES_DIR": str(settings.sources_dir or ""),
         "SCAN_START_BLOCK": "" if settings.start_block is None else str(settings.start_block),
         "SCAN_CHAIN_NAME": settings.chain_name,
+        "SCAN_CALL": own_call(),
     }
     absolute = {
         v.name: v.kind.absolute(environment[v.name].strip())

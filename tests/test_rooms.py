@@ -70,7 +70,7 @@ SQL = re.compile(
     re.I | re.S,
 )
 # What takes a name of a database, or of an index of schema.sql, and no parameters.
-SQL_IN_PYTHON = {'CREATE DATABASE "', "DROP INDEX CONCURRENTLY "}
+SQL_IN_PYTHON = {'CREATE DATABASE "', 'ALTER DATABASE "', "DROP INDEX CONCURRENTLY "}
 
 
 MODULES, TREES = paths(), trees()

@@ -8,7 +8,7 @@ import pytest
 from app import create_app
 from scan.errors import SettingError
 from scan.setting_kinds import variables
-from scan.settings import Settings, declarations
+from scan.settings import Settings, declarations, unread_variables, wallet_private_key
 from tests.support.clean_environment import is_left_out
 from tests.support.serving import ROOT
 
@@ -70,6 +70,40 @@ TAKEN = [
 @pytest.mark.parametrize(("name", "text", "field", "value"), TAKEN)
 def test_what_is_taken(name, text, field, value):
     assert getattr(Settings.from_environment({name: text}), field) == value
+
+
+def test_a_value_may_stand_in_a_file(tmp_path):
+    url, key = "postgresql://u:pass@h/d", "0x" + "1" * 64
+    (tmp_path / "DATABASE_URL").write_text(f"{url}\n")
+    (tmp_path / "key").write_text(key)
+    environ = {"DATABASE_URL_FILE": str(tmp_path / "DATABASE_URL"), "DATABASE_URL": " "}
+    assert Settings.from_environment(environ).database_url == url
+    assert unread_variables(environ) == {}
+    assert wallet_private_key({"SCAN_PRIVATE_KEY_FILE": str(tmp_path / "key")}) == key
+    assert unread_variables({"SCAN_PRIVATE_KEY_FILE": "x", "SCAN_ACCESS_FILES": "x"}) == {
+        "SCAN_ACCESS_FILES": "is not a setting; did you mean SCAN_ACCESS?"
+    }
+
+
+WRONG_FILES = [
+    ({"DATABASE_URL_FILE": "none"}, "cannot be read"),
+    ({"DATABASE_URL_FILE": "."}, "cannot be read"),
+    ({"DATABASE_URL_FILE": "empty"}, "is empty"),
+    ({"DATABASE_URL_FILE": "binary"}, "cannot be read"),
+    ({"DATABASE_URL_FILE": "url", "DATABASE_URL": "postgresql://a/d"}, "DATABASE_URL is set, too"),
+]
+
+
+@pytest.mark.parametrize(("environ", "reason"), WRONG_FILES)
+def test_a_file_that_gives_no_value_stops_the_start(tmp_path, monkeypatch, environ, reason):
+    """Without the database that it should name, Scan would start another one."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").write_text(" \n")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe")
+    (tmp_path / "url").write_text("postgresql://u:pass@h/d")
+    with pytest.raises(SettingError, match=f"DATABASE_URL_FILE=.*{reason}") as caught:
+        Settings.from_environment(environ)
+    assert "pass@" not in str(caught.value)
 
 
 def test_reads_go_where_writes_go_unless_told_otherwise():
@@ -225,7 +259,7 @@ def test_a_node_is_named_without_its_key(text, shown):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 47 and len(names) == len(set(names))
+    assert len(names) <= 48 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():

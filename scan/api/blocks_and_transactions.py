@@ -102,8 +102,10 @@ def indexed_transaction(transaction_hash: str) -> Any:
 
 add_list(blueprint, "/token-transfers", "token_transfers")
 add_list(blueprint, "/addresses/<address>/transfers", "token_transfers")
+add_list(blueprint, "/addresses/<address>/token-transfers", "token_transfers")
 add_list(blueprint, "/dex-trades", "dex_trades")
 add_list(blueprint, "/addresses/<address>/trades", "dex_trades", ("maker",))
+add_list(blueprint, "/addresses/<address>/dex-trades", "dex_trades", ("maker",))
 
 
 @blueprint.get("/tokens/<address>/transfers")

@@ -1,5 +1,5 @@
 """/api/v1/keys: API keys, which only an address's wallet can obtain; /api/v1/webhooks: webhooks,
-their deliveries, tests and retries."""
+their secrets, deliveries, tests, retries and replays."""
 
 import time
 from collections.abc import Callable, Collection, Mapping
@@ -11,17 +11,18 @@ from flask import Blueprint, request
 
 from scan import json_bodies, parameters
 from scan.accounts import api_keys, wallet_signatures
-from scan.errors import MissingApiKey, WalletKeysOff
+from scan.errors import MissingApiKey, NotFound, WalletKeysOff
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import BadHex, data, to_hex
 from scan.http import credentials_and_limits, request_bodies
 from scan.http.current_request import api_key, client_address, query_arguments, reader
-from scan.http.json_responses import Response, json_body, json_value
-from scan.http.list_responses import PAGED, list_body, window_of
+from scan.http.idempotent_requests import idempotent
+from scan.http.json_responses import JsonResponse, Response, created, json_body, json_value
+from scan.http.list_responses import PAGED, list_body, time_of, window_of
 from scan.http.request_state import current_request
 from scan.http.services import services
 from scan.outbound import allowed_urls
-from scan.parameters import require
+from scan.parameters import Faults, require
 from scan.queries.cursors import ADDRESS
 from scan.queries.list_pages import Page
 from scan.rate_limits.client_address import is_of_one_client
@@ -41,18 +42,18 @@ def list_keys() -> Response:
 
 
 @blueprint.post("/keys")
-def create_key() -> Response:
+@idempotent
+def create_key() -> JsonResponse:
     query_arguments()
     if not services().settings.wallets_make_keys:
         raise WalletKeysOff("Here the operator makes keys: wallets make none.")
-    body = request_bodies.json_object()
-    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
-    label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
-    signature = _signature(body.get("signature"))
-    timestamp_ms: Any = body.get("timestamp")
-    reason = "timestamp must be a whole number: the signed Unix time in milliseconds."
-    require(type(timestamp_ms) is int, "timestamp", reason)
-    wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
+    body, faults = request_bodies.json_object(), Faults()
+    owner = faults.read(parameters.address, body.get("ownerAddress"), "ownerAddress")
+    most = api_keys.MAX_LABEL_CHARACTERS
+    label = faults.read(parameters.text, body.get("label", ""), "label", most=most)
+    signature = faults.read(_signature, body.get("signature"))
+    timestamp_ms = faults.read(_timestamp_ms, body.get("timestamp"))
+    faults.raise_found()
     wallet_signatures.require_signed(owner, timestamp_ms, signature, reader().node)
     key = api_keys.create(
         services().writes,
@@ -64,13 +65,21 @@ def create_key() -> Response:
         client_address=client_address(),
         maker=current_request().maker,
     )
-    created = {
+    answer = {
         "id": key.id,
         "key": key.text,
         "keyPrefix": key.prefix,
         "message": "Keep this key now: it is shown only here. Send it as X-API-Key.",
     }
-    return json_value(created, 201)
+    return created(answer, f"/keys/{key.id}")
+
+
+@blueprint.get("/keys/<key_id>")
+def get_key(key_id: str) -> Response:
+    query_arguments()
+    sender = api_key()
+    owner = None if services().settings.owner_auth != "always" else (sender and sender.owner) or b""
+    return _found("accounts/api_keys_get", "No key has this id.", id=_id(key_id), owner=owner)
 
 
 @blueprint.delete("/keys/<key_id>")
@@ -99,9 +108,16 @@ def _signature(value: object) -> bytes:
     return signature
 
 
-CREATE_KEYS = "ownerAddress url watchAddress watchAddresses eventTypes topics format".split()
+def _timestamp_ms(value: Any) -> int:
+    reason = "timestamp must be a whole number: the signed Unix time in milliseconds."
+    require(type(value) is int, "timestamp", reason)
+    wallet_signatures.require_recent(value, now_ms=time.time_ns() // 1_000_000)
+    return int(value)
+
+
 MAX_REGISTERED = 20_000  # addresses of a request, which has at most 1 MiB
 MAX_CHANGED = 1_000  # addresses added or removed
+NO_WEBHOOK = "No webhook has this id."
 
 
 @blueprint.get("/webhooks")
@@ -112,55 +128,64 @@ def list_webhooks() -> Response:
     )
 
 
-@blueprint.post("/webhooks")
-def create_webhook() -> Response:
+@blueprint.get("/webhooks/<webhook_id>")
+def get_webhook(webhook_id: str) -> Response:
     query_arguments()
-    body = request_bodies.json_object()
-    json_bodies.only_known(body, (*CREATE_KEYS, *NARROWING, MINIMUM_VALUE), "key")
-    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
-    watch_address, addresses = owner, None
-    if body.get("watchAddress") is not None:
-        watch_address = parameters.address(body["watchAddress"], "watchAddress")
-    if body.get("watchAddresses") is not None:
-        reason = "watchAddress and watchAddresses exclude each other."
-        require(body.get("watchAddress") is None, "watchAddresses", reason)
-        addresses = _addresses(body["watchAddresses"], "watchAddresses", MAX_REGISTERED)
-    event_types = _event_types(body)
-    topics = _topics(body, event_types)
-    url = parameters.text(body.get("url"), "url", most=allowed_urls.MAX_URL_CHARACTERS)
-    format_ = body.get("format")
-    if format_ is not None:
-        format_ = parameters.one_of(format_, "format", FORMATS)
-        names_chat = format_ != "telegram" or parse_qs(urlsplit(url).query).get("chat_id")
-        reason = "url must have the parameter chat_id, of the chat that gets the messages."
-        require(names_chat, "url", reason)
-    try:
-        registered = registration.register(
-            services().writes,
-            services().settings,
-            _requester(),
-            NewWebhook(
-                owner,
-                None if addresses is not None else watch_address,
-                addresses,
-                url,
-                event_types,
-                topics,
-                format_,
-                registration.Narrowing(**_narrowing(body)),
-            ),
-            services().waiting_threads,
-        )
-    except registration.UrlNotAllowed as error:
-        if credentials_and_limits.is_own_machine():
-            credentials_and_limits.advise(error, credentials_and_limits.ALLOW_RECEIVERS)
-        raise
-    created = {
+    return _found("webhooks/webhooks_get", NO_WEBHOOK, webhook_id=_managed(webhook_id).id)
+
+
+@blueprint.post("/webhooks")
+@idempotent
+def create_webhook() -> JsonResponse:
+    query_arguments()
+    body, faults = request_bodies.json_object(), Faults()
+    known = ("ownerAddress", "watchAddresses", *COLUMNS)
+    faults.read(json_bodies.only_known, body, known, "key")
+    owner = faults.read(parameters.address, body.get("ownerAddress"), "ownerAddress")
+    registered = _looked_up(registration.register, _wanted(body, owner, faults))
+    answer = {
         "id": registered.id,
         "secret": registered.secret,
         "message": "Keep this secret now: it is shown only here. It verifies X-Scan-Signature.",
     }
-    return json_value(created, 201)
+    return created(answer, f"/webhooks/{registered.id}")
+
+
+def _wanted(body: Mapping[str, Any], owner: bytes, faults: Faults) -> NewWebhook:
+    """Return the webhook that a body of known keys describes. Raises InvalidParameter."""
+    watch_address, addresses = owner, None
+    if body.get("watchAddress") is not None:
+        watch_address = faults.read(parameters.address, body["watchAddress"], "watchAddress")
+    if body.get("watchAddresses") is not None:
+        reason = "watchAddress and watchAddresses exclude each other."
+        faults.read(require, body.get("watchAddress") is None, "watchAddresses", reason)
+        most = MAX_REGISTERED
+        addresses = faults.read(_addresses, body["watchAddresses"], "watchAddresses", most)
+    event_types = faults.read(_event_types, body)
+    topics = faults.read(_topics, body, event_types or ["log"])
+    url = faults.read(_url, body)
+    format_ = faults.read(_format, body, url)
+    given = {key: read for key, read in NARROWING.items() if body.get(key) is not None}
+    fields = {key: faults.read(read, body[key]) for key, read in given.items()}
+    least = faults.read(_minimum_values, body.get(MINIMUM_VALUE)) or {}
+    narrowing = registration.Narrowing(**fields, **least)
+    if event_types is not None:
+        faults.read(registration.require_narrowable, narrowing, event_types)
+    faults.raise_found()
+    watched = None if addresses is not None else watch_address
+    return NewWebhook(owner, watched, addresses, url, event_types, topics, format_, narrowing)
+
+
+def _looked_up(action: Callable[..., Any], *arguments: object) -> Any:
+    """Run an action that looks up a receiver. Tell whoever names one on the developer's own machine
+    which setting allows it."""
+    threads = services().waiting_threads
+    try:
+        return action(services().writes, services().settings, _requester(), threads, *arguments)
+    except registration.UrlNotAllowed as error:
+        if credentials_and_limits.is_own_machine():
+            credentials_and_limits.advise(error, credentials_and_limits.ALLOW_RECEIVERS)
+        raise
 
 
 @blueprint.delete("/webhooks/<webhook_id>")
@@ -173,24 +198,29 @@ def delete_webhook(webhook_id: str) -> Response:
 
 @blueprint.patch("/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Response:
-    """Activate a webhook, stop one and cancel its pending deliveries, or narrow its events."""
+    """Activate a webhook, stop one and cancel its pending deliveries, or change where its events
+    are sent and which it gets: checked as a new one that has all that the body does not name."""
     query_arguments()
-    body = request_bodies.json_object()
-    json_bodies.only_known(body, ("active", *NARROWING, MINIMUM_VALUE), "key")
-    narrowing = _narrowing(body)
+    body, faults = request_bodies.json_object(), Faults()
+    faults.read(json_bodies.only_known, body, ("active", *COLUMNS), "key")
     is_active: Any = None
-    if "active" in body or not narrowing:
-        is_active = body.get("active")
-        require(isinstance(is_active, bool), "active", "active must be true or false.")
-    registration.change(
-        services().writes,
-        services().settings,
-        _requester(),
-        webhook := _managed(webhook_id),
-        narrowing,
-        is_active,
-    )
-    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
+    if "active" in body or not body:
+        is_active = body.pop("active", None)
+        reason = "active must be true or false."
+        faults.read(require, isinstance(is_active, bool), "active", reason)
+    webhook = _managed(webhook_id)
+    has_list = webhook.watch_address is None and "watchAddress" in body
+    reason = "This webhook watches a list of addresses, which POST …/addresses changes."
+    faults.read(require, not has_list, "watchAddress", reason)
+    changed = {}
+    if body:
+        record = _found("webhooks/webhooks_get", NO_WEBHOOK, webhook_id=webhook.id)
+        wanted = _wanted(orjson.loads(record.body) | body, webhook.owner, faults)
+        values = wanted._asdict() | wanted.narrowing._asdict()
+        changed = {column: values[column] for key in body for column in COLUMNS[key].split()}
+    faults.raise_found()
+    _looked_up(registration.change, webhook, changed, is_active)
+    return _found("webhooks/webhooks_get", NO_WEBHOOK, webhook_id=webhook.id)
 
 
 @blueprint.get("/webhooks/<webhook_id>/addresses")
@@ -209,12 +239,16 @@ def list_addresses(webhook_id: str) -> Response:
 
 
 @blueprint.post("/webhooks/<webhook_id>/addresses")
-def change_addresses(webhook_id: str) -> Response:
+@idempotent
+def change_addresses(webhook_id: str) -> JsonResponse:
     query_arguments()
-    body = request_bodies.json_object()
-    json_bodies.only_known(body, ("add", "remove"), "key")
-    require(body, "add", "add or remove is required: an array of addresses.")
-    add, remove = (_addresses(body.get(name, []), name, MAX_CHANGED) for name in ("add", "remove"))
+    body, faults = request_bodies.json_object(), Faults()
+    faults.read(json_bodies.only_known, body, ("add", "remove"), "key")
+    faults.read(require, body, "add", "add or remove is required: an array of addresses.")
+    add, remove = (
+        faults.read(_addresses, body.get(name, []), name, MAX_CHANGED) for name in ("add", "remove")
+    )
+    faults.raise_found()
     is_clear = set(add).isdisjoint(remove)
     require(is_clear, "remove", "add and remove have an address in common.")
     added, removed, count = registration.change_addresses(
@@ -236,22 +270,70 @@ def list_deliveries(webhook_id: str) -> Response:
     return list_body("deliveries", Page.keyed(traversal, row), arguments)
 
 
-@blueprint.post("/webhooks/<webhook_id>/test")
-def send_test(webhook_id: str) -> Response:
+@blueprint.get("/webhooks/<webhook_id>/deliveries/<delivery_id>")
+def get_delivery(webhook_id: str, delivery_id: str) -> Response:
     query_arguments()
-    created = {
-        "deliveryId": registration.send_test(services().writes, _managed(webhook_id)),
+    ids = {"id": _id(delivery_id, "deliveryId"), "webhook_id": _managed(webhook_id).id}
+    return _found("webhooks/deliveries_get", "This webhook has no delivery with this id.", **ids)
+
+
+@blueprint.post("/webhooks/<webhook_id>/test")
+@idempotent
+def send_test(webhook_id: str) -> JsonResponse:
+    query_arguments()
+    webhook = _managed(webhook_id)
+    delivery_id = registration.send_test(services().writes, webhook)
+    answer = {
+        "deliveryId": delivery_id,
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
-    return json_value(created, 201)
+    return created(answer, f"/webhooks/{webhook.id}/deliveries/{delivery_id}")
+
+
+@blueprint.post("/webhooks/<webhook_id>/rotate-secret")
+@idempotent
+def rotate_secret(webhook_id: str) -> JsonResponse:
+    query_arguments()
+    webhook = _managed(webhook_id)
+    secret, former_until = registration.rotate_secret(services().writes, webhook)
+    answer = {
+        "id": webhook.id,
+        "secret": secret,
+        "formerSecretUntil": f"{former_until:%Y-%m-%dT%H:%M:%SZ}",
+        "message": "Keep this secret now: it is shown only here. Webhook-Signature has both.",
+    }
+    return json_value(answer)
+
+
+@blueprint.post("/webhooks/<webhook_id>/replay")
+@idempotent
+def replay_deliveries(webhook_id: str) -> JsonResponse:
+    query_arguments()
+    body, faults = request_bodies.json_object(), Faults()
+    faults.read(json_bodies.only_known, body, ("timeFrom", "timeTo"), "key")
+    first_s = faults.read(parameters.time_s, body.get("timeFrom"), "timeFrom")
+    last_s = faults.read(time_of, {"timeTo": parameters.MAX_TIME_S} | body, "timeTo")
+    faults.raise_found()
+    webhook = _managed(webhook_id)
+    count, has_more = registration.replay(services().writes, webhook, first_s, last_s)
+    return json_value({"replayed": count, "more": has_more}, 202)
 
 
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
-def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
+@idempotent
+def retry_delivery(webhook_id: str, delivery_id: str) -> JsonResponse:
     query_arguments()
     number = _id(delivery_id, "deliveryId")
     registration.retry(services().writes, _managed(webhook_id), number)
     return json_value({"success": True, "deliveryId": number}, 202)
+
+
+def _found(statement: str, otherwise: str, **params: object) -> JsonResponse:
+    """Return the record that a statement finds. Raises NotFound."""
+    text = services().writes.value(statement, **params)
+    if text is None:
+        raise NotFound(otherwise)
+    return json_body(text)
 
 
 def _managed(webhook_id: str) -> Webhook:
@@ -289,21 +371,21 @@ def _tokens(value: object) -> list[bytes]:
 
 
 def _minimum_values(value: object) -> dict[str, Any]:
-    """Return the least value of all, or the coin's and each token's as JSON, each None where it is
-    not given, by the fields of a Narrowing."""
+    """Return the least value of all, or the coin's and each token's as JSON, by the fields of a
+    Narrowing."""
 
     def least(amount: object) -> int:
         return int.from_bytes(parameters.unsigned(amount, MINIMUM_VALUE, most=2**256 - 1))
 
     if not isinstance(value, dict):
-        return {"minimum_value": None if value is None else least(value), "minimum_values": None}
+        return {} if value is None else {"minimum_value": least(value)}
     reason = f"{MINIMUM_VALUE} must have 1 to {registration.MAX_TOKENS} amounts."
     require(0 < len(value) <= registration.MAX_TOKENS, MINIMUM_VALUE, reason)
     amounts = {
         unit if unit == COIN else to_hex(parameters.address(unit, MINIMUM_VALUE)): str(least(of))
         for unit, of in value.items()
     }
-    return {"minimum_value": None, "minimum_values": orjson.dumps(amounts).decode()}
+    return {"minimum_values": amounts}
 
 
 def _confirmations(value: object) -> int:
@@ -315,23 +397,35 @@ def _direction(value: object) -> str:
     return parameters.one_of(value, "direction", ("in", "out"))
 
 
-# The keys of a body that narrow a webhook's events: the field of a Narrowing, and what reads it.
-NARROWING: Mapping[str, tuple[str, Callable[[object], Any]]] = {
-    "direction": ("direction", _direction),
-    "tokens": ("tokens", _tokens),
-    "confirmations": ("confirmations", _confirmations),
+# The keys of a body that narrow a webhook's events, with what reads them.
+NARROWING: Mapping[str, Callable[[object], Any]] = {
+    "direction": _direction,
+    "tokens": _tokens,
+    "confirmations": _confirmations,
 }
 MINIMUM_VALUE, COIN = "minimumValue", "coin"
+# The columns of the keys that change a webhook.
+COLUMNS = {name: name for name in ("url", "topics", "format", *NARROWING)} | {
+    "watchAddress": "watch_address",
+    "eventTypes": "event_types",
+    MINIMUM_VALUE: "minimum_value minimum_values",
+}
 
 
-def _narrowing(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a Narrowing that a body has, by their names."""
-    fields = {
-        field: None if body[key] is None else read(body[key])
-        for key, (field, read) in NARROWING.items()
-        if key in body
-    }
-    return fields | (_minimum_values(body[MINIMUM_VALUE]) if MINIMUM_VALUE in body else {})
+def _url(body: Mapping[str, Any]) -> str:
+    url = parameters.text(body.get("url"), "url", most=allowed_urls.MAX_URL_CHARACTERS)
+    registration.parse_url(url)
+    return url
+
+
+def _format(body: Mapping[str, Any], url: str | None) -> str | None:
+    if body.get("format") is None:
+        return None
+    format_ = parameters.one_of(body["format"], "format", FORMATS)
+    names_chat = format_ != "telegram" or not url or parse_qs(urlsplit(url).query).get("chat_id")
+    reason = "url must have the parameter chat_id, of the chat that gets the messages."
+    require(names_chat, "url", reason)
+    return format_
 
 
 def _event_types(body: Mapping[str, Any]) -> list[str]:
@@ -345,15 +439,15 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
     return names
 
 
-def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None:
-    """Return the topics that logs must have, as JSON: at each position null, a topic or several."""
+def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> list[object] | None:
+    """Return the topics that logs must have: at each position None, a topic or several."""
     value = body.get("topics")
     if value is None:
         return None
     require("log" in event_types, "topics", "topics requires the event type log.")
     is_right = isinstance(value, list) and len(value) <= MAX_TOPICS
     require(is_right, "topics", f"topics must be an array of at most {MAX_TOPICS}.")
-    return orjson.dumps([_allowed_topics(position) for position in value]).decode()
+    return [_allowed_topics(position) for position in value]
 
 
 def _allowed_topics(value: object) -> object:

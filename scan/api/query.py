@@ -34,31 +34,40 @@ FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
 def query() -> Response:
     """Return a page of an entity; `total` is null for several keys, whose rows no counter has."""
     query_arguments()
-    body = request_bodies.json_object()
-    json_bodies.only_known(body, BODY_KEYS, "key")
-    entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
+    body, faults = request_bodies.json_object(), parameters.Faults()
+    faults.read(json_bodies.only_known, body, BODY_KEYS, "key")
+    entity = faults.read(parameters.required_one_of, body, "entity", FILTER_KEYS)
     filters: Any = body.get("filter", {})
-    parameters.require(isinstance(filters, dict), "filter", "filter must be an object.")
-    json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    limit = parameters.integer(
-        body, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
-    )
-    offset = parameters.integer(body, "offset", default=0, least=0)
-    direction = parameters.one_of(body.get("orderBy", "desc"), "orderBy", ("asc", "desc"))
-    block_from = parameters.integer(filters, "blockFrom", default=0, least=0)
-    block_to = parameters.integer(filters, "blockTo", default=parameters.BIGINT_MAX, least=0)
-    if "blockNumber" in filters:
-        number = parameters.integer(filters, "blockNumber", default=0, least=0)
-        block_from, block_to = max(block_from, number), min(block_to, number)
+    if not isinstance(filters, dict):
+        faults.read(parameters.require, False, "filter", "filter must be an object.")
+        filters = {}
+    if entity is not None:
+        keys = FILTER_KEYS[entity]
+        faults.read(json_bodies.only_known, filters, keys, f"filter key of {entity}:")
+        values = faults.read(entities.read_filters, reader(), entity, filters)
+    integer, most = parameters.integer, parameters.MAX_LIMIT
+    default = parameters.DEFAULT_LIMIT
+    limit = faults.read(integer, body, "limit", default=default, least=1, most=most)
+    offset = faults.read(integer, body, "offset", default=0, least=0)
+    order = body.get("orderBy", "desc")
+    direction = faults.read(parameters.one_of, order, "orderBy", ("asc", "desc"))
+    block_from = faults.read(integer, filters, "blockFrom", default=0, least=0)
+    last = parameters.BIGINT_MAX
+    block_to = faults.read(integer, filters, "blockTo", default=last, least=0)
+    number = faults.read(integer, filters, "blockNumber", default=0, least=0)
     cursor = None
     if "cursor" in body:
-        cursor = parameters.text(body["cursor"], "cursor", most=cursors.MAX_CURSOR)
-        parameters.require(not offset, "cursor", "cursor and offset exclude each other.")
-    times = time_of(filters, "timeFrom"), time_of(filters, "timeTo")
+        cursor = faults.read(parameters.text, body["cursor"], "cursor", most=cursors.MAX_CURSOR)
+        reason = "cursor and offset exclude each other."
+        faults.read(parameters.require, not offset, "cursor", reason)
+    times = faults.read(time_of, filters, "timeFrom"), faults.read(time_of, filters, "timeTo")
+    faults.raise_found()
+    if "blockNumber" in filters:
+        block_from, block_to = max(block_from, number), min(block_to, number)
     window = Window(
         limit, offset, direction, block_from, block_to, cursor, *times, None, MAX_ENTRIES
     )
-    page = entities.page(reader(), entity, window, filters)
+    page = entities.PAGES[entity](reader(), entity, values, window)
     begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
     known = all_entities().get(entity)  # blocks and tokens are lists of their own
     list_name = entity if known is None else known.json_name

@@ -9,8 +9,11 @@ run.py, which starts everything on one machine; processes.py has its parts.
 import argparse
 import logging
 import os
+import subprocess
 import sys
+from contextlib import suppress
 from importlib import metadata
+from pathlib import Path
 from pkgutil import resolve_name
 
 from scan import registry
@@ -22,6 +25,7 @@ from scan.settings import Settings, doubtful_variables
 log = logging.getLogger(__name__)
 
 EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
+COMMIT = Path(__file__).parent.parent / "commit.txt"
 
 DESCRIPTION = """\
 A self-hosted block explorer API for EVM chains. It is configured by environment variables, such as
@@ -49,12 +53,13 @@ COMMANDS = {
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",
+    "psql": "open the database in psql",
     "solc": "manage the Solidity compilers that verification uses",
     "vyper": "manage the Vyper compilers that verification uses",
 }
 FILES = {
     **dict.fromkeys(("serve", "index", "deliver"), "processes"),
-    **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
+    **dict.fromkeys(("migrate", "backup", "restore", "psql"), "database_commands"),
     **dict.fromkeys(("solc", "vyper"), "compilers"),
 }
 
@@ -96,7 +101,13 @@ def _run(arguments: list[str]) -> int:
 
 class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        logs.print_lines(f"scan {metadata.version('scan')}")
+        commit = COMMIT.read_text(encoding="utf-8")
+        if commit.startswith("$"):  # git archive, a build of the wheel or of the image replace it
+            head = ["git", "-C", str(COMMIT.parent), "rev-parse", "--verify", "HEAD"]
+            with suppress(OSError):
+                commit = subprocess.run(head, capture_output=True, text=True, check=False).stdout
+        of_commit = f" (commit {commit[:12]})" if commit.strip().isalnum() else ""
+        logs.print_lines(f"scan {metadata.version('scan')}{of_commit}")
         parser.exit()
 
 

@@ -1,14 +1,19 @@
 """Helpers for the options of subcommands: actions of a group, and types of numbers."""
 
 import argparse
-from collections.abc import Callable
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 from scan import registry
 from scan.commands.hooks import CommandOptions, Commands
+from scan.observability.logs import print_lines
 from scan.setting_kinds import integer
 from scan.settings import Settings
 
+ALIGNED_ROWS = 1000  # whose widths are those of a list's columns
 _T = TypeVar("_T")
 Run = Callable[[Settings, argparse.Namespace], int]
 
@@ -29,12 +34,15 @@ def run_of_extensions(command: str, settings: Settings, options: argparse.Namesp
 def add_command(
     commands: Any, name: str, text: str, description: str = "", run: Run | None = None
 ) -> argparse.ArgumentParser:
-    """Add a subcommand, or an action of a group, that `run` runs, and return its parser.
+    """Add a subcommand, or an action of a group, that `run` runs, and return its parser. A `name`
+    of several words is its name and former ones, which still work.
 
     `text` is its line in the help, and as a sentence its description, unless a longer one is given.
     """
+    name, *aliases = name.split()
     command: argparse.ArgumentParser = commands.add_parser(
         name,
+        aliases=aliases,
         help=text,
         description=description or f"{text[0].upper()}{text[1:]}.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -51,6 +59,30 @@ def add_actions(group: argparse.ArgumentParser) -> Any:
         actions = group.add_subparsers(metavar="action")
         group.set_defaults(parser=group, actions=actions)
     return actions
+
+
+def add_list(
+    actions: Any, text: str, run: Run, names: Sequence[str], name: str = "list"
+) -> argparse.ArgumentParser:
+    """Add an action whose `run` prints rows by print_rows(), of columns with these `names`."""
+    command = add_command(actions, name, text, run=run)
+    command.set_defaults(names=names)
+    command.add_argument("--json", action="store_true", help="print a JSON object per row")
+    return command
+
+
+def print_rows(options: argparse.Namespace, rows: Iterable[Sequence[Any]]) -> None:
+    """Print rows of the columns that add_list() names in camelCase: with headings, or as JSON."""
+    if options.json:
+        for row in rows:
+            print_lines(json.dumps(dict(zip(options.names, row, strict=True))))
+        return
+    headings = [re.sub("([A-Z])", r" \1", name).upper() for name in options.names]
+    lines = (["-" if value is None else str(value) for value in row] for row in rows)
+    first = [headings, *islice(lines, ALIGNED_ROWS)]
+    widths = [max(map(len, column)) for column in zip(*first, strict=True)]
+    for line in chain(first, lines):
+        print_lines("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:

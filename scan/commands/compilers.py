@@ -22,7 +22,7 @@ def _add_actions(kind: CompilerKind, example: str, group: argparse.ArgumentParse
         "versions", nargs="+", metavar="VERSION", help=f"such as {example}"
     )
     text = "print the installed versions"
-    arguments.add_command(actions, "list", text, run=partial(list_installed, kind=kind))
+    arguments.add_list(actions, text, partial(list_installed, kind=kind), ("version",))
 
 
 add_solc = partial(_add_actions, SOLC, "0.8.26")
@@ -51,11 +51,11 @@ def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind 
 
 
 def list_installed(
-    settings: Settings, _options: argparse.Namespace, kind: CompilerKind = SOLC
+    settings: Settings, options: argparse.Namespace, kind: CompilerKind = SOLC
 ) -> int:
     compilers = CompilerStore(settings, kind)
     versions = compilers.versions()
-    print_lines(*map(dotted, versions))
+    arguments.print_rows(options, [[dotted(version)] for version in versions])
     if not versions:
         print_lines(
             f"no compiler in {compilers.directory};"

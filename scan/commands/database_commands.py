@@ -1,12 +1,15 @@
 """`scan backup` and `scan restore` write a database of the embedded PostgreSQL to a file, and make
 one from it, or with --owners do so with what people gave, in any database; `scan migrate` updates
-the schema of any database, or says what it would do. The embedded PostgreSQL of `scan run` lies in
-a data directory, which one process holds at a time.
+the schema of any database, or says what it would do; `scan psql` opens one. The embedded PostgreSQL
+of `scan run` lies in a data directory, which one process holds at a time.
 """
 
 import argparse
 import fcntl
 import logging
+import shutil
+import signal
+import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -16,15 +19,16 @@ from pathlib import Path
 from scan.commands.service_client import LOCK_FILE
 from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations, owners_file
-from scan.database.connection import Database
-from scan.database.embedded import EmbeddedPostgres, StillStarting
+from scan.database.connection import Database, split_password
+from scan.database.embedded import FORMER, EmbeddedPostgres, StillStarting
 from scan.database.embedded_backups import back_up
 from scan.database.embedded_backups import restore as restore_database
+from scan.database.errors import SchemaMismatch
 from scan.database.outages import is_due
-from scan.errors import SettingError
+from scan.errors import ScanError, SettingError
 from scan.observability.logs import print_lines
 from scan.setting_kinds import without_password
-from scan.settings import Settings
+from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
 
@@ -171,16 +175,17 @@ def _started(settings: Settings, *, alone: bool = False) -> Iterator[EmbeddedPos
 def _chosen(
     settings: Settings, postgres: EmbeddedPostgres, name: str | None = None, new_name: str = ""
 ) -> str:
-    """Return the database `name`, that of the chain at RPC_URL, the only one, or `new_name` where
-    there is none. Raises SettingError."""
+    """Return the database `name`; by default that of the chain at RPC_URL, `new_name`, which may be
+    new where there is none, or the only one. Raises SettingError."""
     names = postgres.databases()
     remembered = postgres.chain_of(settings.rpc_urls[0]) if settings.rpc_urls else None
-    for chosen in (name, remembered) if name is None else (name,):
+    for chosen in (remembered, new_name) if name is None else (name,):
         if chosen in names:
             return str(chosen)
-    if name is None and len(names) == 1:
-        return names[0]
-    if name is None and not names and new_name:
+    present = [other for other in names if not other.startswith(FORMER)]
+    if name is None and len(present) == 1:
+        return present[0]
+    if name is None and not present and new_name:
         return new_name
     reason = f"which chain of {settings.data_dir}? There are: {', '.join(names) or 'none'}"
     raise SettingError("--database" if name else "RPC_URL", name or "", reason)
@@ -212,7 +217,15 @@ def _restore_owners(settings: Settings, options: argparse.Namespace) -> int:
     name = str(file.header.get("database"))
     new_name = name if migrations.EMBEDDED.fullmatch(name) else ""
     with _database_url(settings, options.database, new_name) as url:
-        migrations.run(replace(settings, database_url=url))
+        try:
+            migrations.run(replace(settings, database_url=url))
+        except SchemaMismatch:
+            if settings.database_url:
+                raise
+            former = EmbeddedPostgres.replace(url)
+            drop = f"`scan psql -c 'DROP DATABASE {former}'`"
+            print_lines(f"the tables of another commit are kept in {former}: {drop} removes them")
+            migrations.run(replace(settings, database_url=url))
         from scan.commands import missed_events  # it imports what `scan run` does not need
 
         events = missed_events.skip if options.without_past_events else missed_events.insert
@@ -265,3 +278,26 @@ def migrate(settings: Settings, options: argparse.Namespace) -> int:
                 f" {took_s:,.0f} s; `scan rebuild --missing` does so at once"
             )
     return 0
+
+
+def add_psql(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=psql)
+    command.add_argument("-c", "--command", metavar="SQL", help="run this, and end")
+    text = "which database of SCAN_DATA_DIR, where it has several"
+    command.add_argument("--database", metavar="NAME", help=text)
+
+
+def psql(settings: Settings, options: argparse.Namespace) -> int:
+    """Run psql, which the embedded server's package has, and return its exit code."""
+    program = shutil.which("psql", path=settings.path)
+    if not settings.database_url:
+        _require_data(settings)
+        program = EmbeddedPostgres(settings.data_dir).program("psql")
+    if program is None:
+        raise ScanError("psql is not installed here: it is in PostgreSQL's client programs")
+    command = [] if options.command is None else ["--command", options.command]
+    with _database_url(settings, options.database) as url:
+        signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C ends a statement of psql's
+        parameters, password = split_password(url)  # other users see a command line
+        environment = child_environment(settings) | ({"PGPASSWORD": password} if password else {})
+        return subprocess.call([program, *command, parameters], env=environment)

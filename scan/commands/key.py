@@ -1,9 +1,10 @@
 """`scan key`: requests a key for a wallet over HTTP. In the database it makes keys without one, and
-lists, changes and revokes all."""
+lists, changes and removes all."""
 
 import argparse
 import sys
 import time
+from typing import Any
 
 from eth_account import Account
 from eth_account.messages import encode_defunct
@@ -14,62 +15,64 @@ from scan import parameters, setting_kinds
 from scan.accounts import api_keys
 from scan.accounts.api_keys import MAX_LABEL_CHARACTERS
 from scan.accounts.wallet_signatures import key_request_message
-from scan.commands import EXIT_FAILED, service_client, startup
-from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
+from scan.commands import EXIT_FAILED, arguments, service_client, startup
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.observability.logs import print_lines
 from scan.rate_limits.limiter import requests_per_minute
-from scan.settings import Settings, wallet_private_key
+from scan.settings import Settings, own_call, wallet_private_key
 
 TIMEOUT_S = 30
 MOST_DAYS = 36_500
 
 CREATE = """\
 Makes an API key that belongs to no wallet, with a label and a limit of its own, and prints it once.
-It counts as other keys do. It owns no webhooks, and only `scan key` changes or revokes it."""
+It counts as other keys do. It owns no webhooks, and only `scan key` changes or removes it."""
 
 REQUEST = """\
 Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this takes one step.
 Otherwise run it with --owner to print the message to sign with that wallet; then run it again with
 the printed --timestamp and the wallet's --signature."""
 
+NAMES = ("id", "prefix", "owner", "perMinute", "requests", "lastUsedAt", "expiresAt", "label")
+ID: dict[str, Any] = {"type": arguments.whole_number, "metavar": "ID"}
+OF_USAGE = ("day", "id", "prefix", "requests", "label")
+
 
 def add_key(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
-    ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
+    actions = arguments.add_actions(group)
+    ask = arguments.add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
     service_client.add_url(ask)
     ask.add_argument("--owner", help="the wallet's address")
     ask.add_argument("--label", default="", help="a name for the key")
     ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
     ask.add_argument("--signature", help="the wallet's signature, 0x...")
     text = "make a key without a wallet, for the operator to give away"
-    make = add_command(actions, "create", text, CREATE, create)
+    make = arguments.add_command(actions, "create", text, CREATE, create)
     make.add_argument("--label", type=_label, required=True, help="whose it is")
     _add_terms(make)
     text = "print the active keys in the database"
-    lists = add_command(actions, "list", text, run=list_active)
+    lists = arguments.add_list(actions, text, list_active, NAMES)
     lists.add_argument("--owner", help="only keys of this address")
     lists.add_argument("--user", help="only those made by this person, whom a proxy has signed in")
     text = "change the label, limit or end of a key, within 5 s"
-    alter = add_command(actions, "change", text, run=change)
-    alter.add_argument("id", type=whole_number, metavar="ID", help="as `scan key list` prints it")
+    alter = arguments.add_command(actions, "change", text, run=change)
+    alter.add_argument("id", help="as `scan key list` prints it", **ID)
     alter.add_argument("--label", type=_label, help="another label")
     _add_terms(alter)
     text = "print the requests with keys by day (UTC), which are kept for 400 days"
-    use = add_command(actions, "usage", text, run=usage)
-    use.add_argument("ids", nargs="*", type=whole_number, metavar="ID", help="only these keys")
-    use.add_argument("--days", type=count, default=30, help="the newest days; default: 30")
+    use = arguments.add_list(actions, text, usage, OF_USAGE, name="usage")
+    use.add_argument("ids", nargs="*", help="only these keys", **ID)
+    use.add_argument("--days", type=arguments.count, default=30, help="newest days; default: 30")
     text = "revoke keys; they become invalid within 5 s"
-    add_command(actions, "revoke", text, run=revoke).add_argument(
-        "ids", nargs="+", type=whole_number, metavar="ID", help="as `scan key list` prints it"
-    )
+    remove = arguments.add_command(actions, "remove revoke", text, run=revoke)
+    remove.add_argument("ids", nargs="+", help="as `scan key list` prints it", **ID)
 
 
 def _add_terms(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--limit",
-        type=setting_type(_rate),
+        type=arguments.setting_type(_rate),
         metavar="RATE",
         help="requests, such as 1000/minute; default of a new key: SCAN_RATE_LIMIT_KEY",
     )
@@ -159,12 +162,12 @@ def _warn_of_limit(settings: Settings, limit: int) -> None:
 
 
 def usage(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per day and key: day, id, prefix, requests, label."""
+    """Print a row per day and key."""
     with startup.connected(settings, "scan-keys") as database:
         rows = database.rows(
             "commands/api_key_uses_list", ids=options.ids or None, days=options.days
         )
-    print_lines(*(" ".join(map(str, row)) for row in rows))
+    arguments.print_rows(options, rows)
     return 0
 
 
@@ -185,7 +188,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     else:
         raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
     if not signature:
-        command = f"scan key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
+        command = f"{own_call()} key request --owner {to_hex(owner)} --timestamp {timestamp_ms}"
         print_lines("Sign these three lines with the wallet (personal message signing):", "")
         print_lines(*key_request_message(owner, timestamp_ms).splitlines(), "")
         print_lines("Then, within 5 minutes:", "", f"  {command} --signature 0x...")
@@ -207,12 +210,11 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per key: id, prefix, owner, requests a minute and in total, last use, end,
-    label."""
+    """Print a row per key. `owner` is an address or "operator", `requests` are all so far."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-keys") as database:
-        for row in database.rows("commands/api_keys_list", owner=owner, person=options.user):
-            print_lines(" ".join("never" if value is None else str(value) for value in row))
+        rows = database.rows("commands/api_keys_list", owner=owner, person=options.user)
+    arguments.print_rows(options, rows)
     return 0
 
 

@@ -32,7 +32,7 @@ from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer import chain_identity
 from scan.observability.logs import print_lines
 from scan.setting_kinds import node_origins
-from scan.settings import Settings, child_environment
+from scan.settings import Settings, child_environment, own_call
 
 log = logging.getLogger(__name__)
 
@@ -127,7 +127,9 @@ class OwnNode(NamedTuple):
 
 class _SetByVariable(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        parser.error(f"{self.dest} is set by the environment: {self.dest}={self.metavar} scan run")
+        parser.error(
+            f"{self.dest} is set by the environment: {self.dest}={self.metavar} {own_call()} run"
+        )
 
 
 def add_run(command: argparse.ArgumentParser) -> None:
@@ -329,7 +331,7 @@ def _greet(settings: Settings) -> bool:
         f"  curl {base}/stats",
         f"  curl '{base}/transactions?limit=2'",
         f"  curl {base}/blocks",
-        f"or open {settings.base_url} in a browser.",
+        f"or open {settings.base_url} in a browser. `scan --help` lists other commands.",
         *advice,
     )
     return True

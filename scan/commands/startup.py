@@ -169,10 +169,23 @@ def require_free_port(settings: Settings, stop: threading.Event | None = None) -
 
 
 def serve_metrics(settings: Settings, port: int | None) -> None:
-    """Serve GET /metrics at HOST in a thread; without a port do nothing. Raises SettingError."""
+    """Serve GET /metrics and /healthz at HOST in a thread; without a port do nothing. Raises
+    SettingError."""
+
     if port is not None:
         _require(settings.host, "--metrics-port", port, threading.Event())
         metrics.serve(settings.host, port)
+        threading.Thread(target=_tell_chain, args=(settings,), daemon=True).start()
+
+
+def _tell_chain(settings: Settings) -> None:
+    """Set the metric of the database's chain, once there is one."""
+    url, chain_id = settings.database_url, None
+    while chain_id is None:
+        with closing(Database(url, statement_timeout_ms=5000)) as database, suppress(ScanError):
+            chain_id = database.value("queries/chain_get_id")
+        time.sleep(WAIT_S)
+    metrics.CHAIN_INFO.labels(chain_id, settings.chain_name).set(1)
 
 
 def _require(host: str, name: str, port: int, stop: threading.Event) -> None:

@@ -1,37 +1,38 @@
-"""`scan webhooks`: lists the active webhooks in the database, whoever made them, and ends some."""
+"""`scan webhooks`: lists and removes active webhooks in the database, whoever made them."""
 
 import argparse
 import sys
 
 from scan import parameters
-from scan.commands import EXIT_FAILED, startup
-from scan.commands.arguments import add_actions, add_command, whole_number
+from scan.commands import EXIT_FAILED, arguments, startup
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 from scan.webhooks import endings
 
-END = """\
-Stops webhooks: events that wait are not sent. Who may change one can activate it again, and with
-SCAN_ACCESS=keys only who has access. Webhooks of a key end with it, within 5 s: scan key revoke."""
+REMOVE = """\
+Stops webhooks: waiting events are not sent. Whoever may change a webhook can activate it again;
+with SCAN_ACCESS=keys, only clients with access. A key's webhooks end within 5 s of its removal:
+scan key remove."""
+NAMES = ("id", "owner", "watched", "events", "url", "createdAt", "key", "user")
 
 
 def add_webhooks(group: argparse.ArgumentParser) -> None:
-    actions = add_actions(group)
-    lists = add_command(actions, "list", "print the active webhooks in the database", run=list_)
+    actions = arguments.add_actions(group)
+    lists = arguments.add_list(actions, "print the active webhooks in the database", list_, NAMES)
     lists.add_argument("--owner", help="only webhooks of this address")
     lists.add_argument("--user", help="only those of this person, whom a proxy has signed in")
-    add_command(actions, "end", "stop webhooks", END, end).add_argument(
-        "ids", nargs="+", type=whole_number, metavar="ID", help="as `scan webhooks list` prints it"
-    )
+    remove = arguments.add_command(actions, "remove end", "stop webhooks", REMOVE, end)
+    text = "as `scan webhooks list` prints it"
+    remove.add_argument("ids", nargs="+", type=arguments.whole_number, metavar="ID", help=text)
 
 
 def list_(settings: Settings, options: argparse.Namespace) -> int:
-    """Print a line per webhook: id, owner, watched address or number of addresses, events, scheme
-    and host of its URL, creation, and with SCAN_ACCESS=keys the key and the person that made it."""
+    """Print a row per webhook. `watched` is an address or the number of addresses, `url` has scheme
+    and host alone; with SCAN_ACCESS=keys, `key` and `user` made it."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with startup.connected(settings, "scan-webhooks") as database:
         rows = database.rows("commands/webhooks_list", owner=owner, person=options.user)
-    print_lines(*(" ".join("-" if v is None else str(v) for v in row) for row in rows))
+    arguments.print_rows(options, rows)
     return 0
 
 

@@ -47,6 +47,13 @@ def is_well_formed(url: str) -> bool:
     return True
 
 
+def split_password(url: str) -> tuple[str, str]:
+    """Return libpq's parameters of a URL without the password, and the password, "" for none."""
+    parameters = psycopg2.extensions.parse_dsn(url)
+    password = parameters.pop("password", "")
+    return psycopg2.extensions.make_dsn(**parameters), password
+
+
 LEAST_FREE_BYTES = 16 << 20  # a segment of PostgreSQL's log
 DATA_LINK = "data_directory"  # in the folder of a socket: the server's, where that is another one
 

@@ -13,9 +13,10 @@ import time
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from scan.database.connection import DATA_LINK, LEAST_FREE_BYTES, Database
-from scan.errors import SettingError, Unavailable
+from scan.errors import ScanError, SettingError, Unavailable
 from scan.files import write_private
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ scan "{user}" postgres
 """
 
 CONFIGURATION_NAME = "scan.conf"
+FORMER = "former_"  # with which the names of replaced databases begin
 SOCKET_NAME = ".s.PGSQL.5432"
 MAX_SOCKET_PATH = 100  # sockaddr_un ends at 103 or 107, by system
 # A path that needs no quotes in the configuration and in a URL.
@@ -159,7 +161,7 @@ class EmbeddedPostgres:
         return str(Path(self._server.bin_path) / name)
 
     def databases(self) -> list[str]:
-        """Return the names of the chains' databases."""
+        """Return the names of the chains' databases, with those of FORMER ones."""
         with closing(Database(self._url("postgres"), statement_timeout_ms=60_000)) as maintenance:
             return [name for (name,) in maintenance.rows("database/databases_list")]
 
@@ -170,6 +172,21 @@ class EmbeddedPostgres:
             maintenance.execute_script(f'CREATE DATABASE "{name}"')
         maintenance.close()
         return self._url(name)
+
+    @staticmethod
+    def replace(url: str) -> str:
+        """Put a new database in the place of one of a URL of database_url(), and return the name
+        that the former one has from now on. Raises ScanError while others use it."""
+        name = urlsplit(url).path[1:]
+        former = f"{FORMER}{time.strftime('%Y%m%d_%H%M%S')}_{name}"
+        server = EmbeddedPostgres.sibling_url(url, "postgres")
+        with closing(Database(server, statement_timeout_ms=60_000)) as maintenance:
+            try:
+                maintenance.execute_script(f'ALTER DATABASE "{name}" RENAME TO "{former}"')
+            except Unavailable:
+                raise ScanError(f"the database {name} is in use: stop `scan run` first") from None
+            maintenance.execute_script(f'CREATE DATABASE "{name}"')
+        return former
 
     @staticmethod
     def sibling_url(url: str, name: str) -> str:

@@ -81,13 +81,17 @@ class NotPermitted(Unavailable):
 
 
 class SchemaMismatch(Unavailable):
-    """The database lacks what a statement names, which is PostgreSQL's `reason`. The message ends
-    with the `way_out`, where there is one."""
+    """The database lacks what a statement names: PostgreSQL's `reason`, which is for logs. The
+    message ends with the `way_out`, where there is one."""
 
     def __init__(self, message: str, *, reason: str, way_out: str = "") -> None:
         super().__init__(f"{message}{way_out}")
         self.reason = reason
         self.way_out = way_out
+
+    @property
+    def for_operators(self) -> str:
+        return self.message if self.way_out else f"{self.message} ({self.reason})"
 
 
 class LimitExceeded(Unavailable):
@@ -114,10 +118,8 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.InvalidTableDefinition,
     ) as error:
         reason = error.diag.message_primary or ""
-        raise SchemaMismatch(
-            f"The database does not match this version of Scan: {reason}; run `scan migrate`.",
-            reason=reason,
-        ) from error
+        outdated = "The database does not match this version of Scan; run `scan migrate`."
+        raise SchemaMismatch(outdated, reason=reason) from error
     except psycopg2.errors.InsufficientPrivilege as error:
         hint = error.diag.message_hint  # from the schema
         reason = f"The role of DATABASE_URL lacks a privilege: {error.diag.message_primary}."

@@ -38,9 +38,9 @@ PATIENCE_S = 60.0
 PAUSE_S = 0.5
 GIT_TIMEOUT_S = 10.0
 SAVE = (
-    "Run the version that they are of; or save what cannot be indexed again with `scan backup"
-    " --owners owners.jsonl{of}`, put it into a new database with `{new} scan restore --owners"
-    " owners.jsonl`, and index anew with `{run}`: docs/operation.md, Upgrade."
+    "Save what cannot be indexed again with `scan backup --owners owners.jsonl{of}`, {new}put it"
+    " into new tables with `scan restore --owners owners.jsonl`, and start again, which indexes"
+    " anew: docs/operation.md, Upgrade. Or go back to the version that the tables are of{checkout}."
 )
 # The name of a database of `scan run`.
 EMBEDDED = re.compile(r"scan_[0-9]+_[0-9a-f]{8}\w*")
@@ -165,22 +165,20 @@ def own_version() -> str:
 
 
 def _of_another_commit(database: Database, state: "_SchemaState", reason: str) -> SchemaMismatch:
+    log.debug("the schema cannot be applied: %s", reason)
     schema = f" (schema {state.digest.hex()[:12]})" if state.digest else ""
     theirs = f"Scan {state.version}" if state.version else f"an earlier commit of Scan{schema}"
-    if commit := _COMMIT.search(state.version or ""):
-        theirs += f" (`git checkout {commit[1]}`)"
+    commit = _COMMIT.search(state.version or "")
+    checkout = f": `git checkout {commit[1]}`" if commit else ""
     name = str(database.value("database/databases_get_name"))
-    if EMBEDDED.fullmatch(name):
-        new = "SCAN_DATA_DIR=var-new"
-        way_out = SAVE.format(of=f" --database {name}", new=new, run=f"{new} scan run")
-    else:
-        way_out = SAVE.format(of="", new="DATABASE_URL=...", run="scan index")
-        way_out += " DATABASE_URL names an empty database there."
+    of, new = f" --database {name}", ""
+    if not EMBEDDED.fullmatch(name):
+        of, new = "", "name an empty database in DATABASE_URL, "
     return SchemaMismatch(
         f"The database's tables are of {theirs}, and no migration leads from them to those of this"
-        f" version, {own_version()}: {reason}. ",
+        f" version, {own_version()}. ",
         reason=reason,
-        way_out=way_out,
+        way_out=SAVE.format(of=of, new=new, checkout=checkout),
     )
 
 

@@ -243,7 +243,7 @@ class Prepared(NamedTuple):
 
     def values(self, params: Mapping[str, object]) -> list[object]:
         """Return what `execute` takes, as psycopg2 shall write it."""
-        return [_array_literal(params[name]) for name in self.positional]
+        return [_array_literal(v) if type(v := params[n]) is list else v for n in self.positional]
 
 
 def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], name: str) -> Prepared:
@@ -267,12 +267,10 @@ def prepare(cursor: Any, statement: Statement, params: Mapping[str, object], nam
     return Prepared(name, execute, positional)
 
 
-def _array_literal(value: object) -> object:
-    """Return the value of a prepared statement's parameter as psycopg2 shall write it: a list of
-    numbers or of bytes as one literal, which the statement casts, as writing it element by element
-    takes psycopg2 four times as long."""
-    if type(value) is not list:
-        return value
+def _array_literal(value: list[Any]) -> object:
+    """Return a list that is a prepared statement's parameter as psycopg2 shall write it: of numbers
+    or of bytes as one literal, which the statement casts, as writing it element by element takes
+    psycopg2 four times as long."""
     kinds = {*map(type, value)}
     if kinds == {bytes}:
         return AsIs("E'{\\\\\\\\x" + ",\\\\\\\\x".join(map(bytes.hex, value)) + "}'")

@@ -57,6 +57,8 @@ CHANGES = frozenset(map(_topic, _CHANGES.split()))
 class TransferShape(Enum):
     """The form of a transfer event: which words are in topics and which in data."""
 
+    __hash__ = object.__hash__  # Enum's own is a call of Python
+
     AMOUNT = "amount"  # Transfer with three topics
     ID = "id"  # Transfer with four topics
     PACKED = "packed"  # Transfer with everything in data, or all but the sender
@@ -409,11 +411,11 @@ def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
 
 def may_be_of_another_type(shape: TransferShape, token_type: str, item_type: str | None) -> bool:
     """Return whether an event has not the form that those of a token have by its standard."""
-    if shape in CLAIMS:
-        return False
-    if shape in (*WITH_AMOUNTS, *OF_ITEMS):
-        return WITH_AMOUNTS.get(shape, "BEP721") not in (token_type, item_type)
-    return shape is TransferShape.PACKED or token_type != "BEP20"
+    if shape is TransferShape.AMOUNT:
+        return token_type != "BEP20"
+    if shape is TransferShape.PACKED or shape in CLAIMS:
+        return shape is TransferShape.PACKED
+    return WITH_AMOUNTS.get(shape, "BEP721") not in (token_type, item_type)
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:

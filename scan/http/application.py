@@ -58,14 +58,18 @@ class Routes:
     def allowed_methods(self, path: str) -> Iterable[str]:
         return self._adapter.allowed_methods(path)
 
-    def nearest(self, path: str) -> str | None:
-        """Return the path that was probably meant by an unknown one, of the API and of what is
-        beside it, with its variables as :name; pages are for people, who follow links."""
+    def nearest(self, path: str, interface: interfaces.Interface) -> str | None:
+        """Return the path that was probably meant by an unknown one, of its own interface, or of
+        what is beside all of them, with its variables as :name; pages are for people, who follow
+        links."""
         if len(path) > LONGEST_PATH:
             return None
         rules = self._rules.iter_rules()
         paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
-        likeness, nearest = max((_likeness(path, other), other) for other in paths)
+        if interface is not interfaces.UNKNOWN:
+            paths = [path for path in paths if interface.owns(path)]
+        likenesses = ((_likeness(path, other), other) for other in paths)
+        likeness, nearest = max(likenesses, default=(0.0, ""))
         return _VARIABLE.sub(r":\1", nearest) if likeness >= LEAST_LIKENESS else None
 
 
@@ -167,7 +171,8 @@ def _ours(error: HTTPException) -> errors.ScanError:
         interface = request_state.current_request().interface
         if interface is not None and interface.unknown_path:
             return errors.NotFound(interface.unknown_path)
-        nearest = cast(Application, current_app).routes.nearest(request.path)
+        routes = cast(Application, current_app).routes
+        nearest = routes.nearest(request.path, interface or interfaces.UNKNOWN)
         advice = f"the nearest path is {nearest}" if nearest else "/docs/ lists all endpoints"
         return errors.NotFound(f"Not found; {advice}.")
     if isinstance(error, MethodNotAllowed):

@@ -150,7 +150,7 @@ class RateLimit:
         where it has none, is creating one, or keys do not count."""
         if state.is_open:
             return (yield from self.peek(state))
-        parameter, client, limiter = interface.api_key_parameter, state.client, self.limiter
+        parameter = interface.api_key_parameter
         caller, key = caller_of(state.environ, parameter), None
         if caller.api_key is not None or (parameter is not None and state.has_body):
             identified = yield from self._identify(state, interface, caller)
@@ -162,17 +162,11 @@ class RateLimit:
         counted_by = None if state.page == KEYS and state.method == "POST" else key
         if self.is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
             return Charged(self._nothing_left(counted_by), refusal=elsewhere)
-        if interface.has_page_limit or interface.has_address_limit:
-            rate = limiter.page_rate if interface.has_page_limit else limiter.address_rate
-            return (yield from self._count(state, interface, [Window(rate, client)]))
-        if counted_by is None:
-            anonymous = [Window(limiter.anonymous_rate, client)]
-            charged = yield from self._count(state, interface, anonymous, advice=GET_A_KEY)
-        else:
-            windows = limiter.key_windows(counted_by.id, counted_by.requests_per_minute, client)
-            windows = windows[:1] if state.has_ceiling_charged else windows
-            charged = yield from self._count(state, interface, windows, counted_by)
-        if charged.refusal is not None:
+        windows = self._windows(state, interface, counted_by)
+        is_by_key = not (interface.has_page_limit or interface.has_address_limit)
+        advice = GET_A_KEY if is_by_key and counted_by is None else ""
+        charged = yield from self._count(state, interface, windows, counted_by, advice=advice)
+        if charged.refusal is not None or not is_by_key:
             return charged
         if key is not None:
             self.key_usage.count(key.id, time.time())
@@ -196,14 +190,28 @@ class RateLimit:
         charged = yield from self._count(state, interface, ceiling, advice=advice)
         return None if charged.refusal is None else charged
 
+    def _windows(
+        self, state: RequestState, interface: Interface, key: ApiKey | None
+    ) -> Sequence[Window]:
+        """Return the windows of a request by its interface's limit: of its key, or its address."""
+        limiter, client = self.limiter, state.client
+        if interface.has_page_limit:
+            return [Window(limiter.page_rate, client)]
+        if interface.has_address_limit:
+            return [Window(limiter.address_rate, client)]
+        if key is None:
+            return [Window(limiter.anonymous_rate, client)]
+        windows = limiter.key_windows(key.id, key.requests_per_minute, client)
+        return windows[:1] if state.has_ceiling_charged else windows
+
     def peek(self, state: RequestState) -> ChargeSteps:
-        """Read what the client's address has left, and charge nothing."""
-        if isinstance(self.limiter.store, SharedWindows):
-            yield Wait.THREAD
-        try:
-            return Charged(self.limiter.peek_address(state.client))
-        except Unavailable:
-            return Charged(self._nothing_left(None))
+        """Read what the client has left, by its key where that is known without a query, and charge
+        nothing."""
+        cached = None
+        if (given := caller_of(state.environ).api_key) is not None:
+            cached = self.key_lookup.find_cached(given)
+        windows = self._windows(state, state.interface or interfaces.REST, cached and cached.key)
+        return (yield from self._count(state, interfaces.REST, windows, is_counted=False))
 
     def _identify(
         self, state: RequestState, interface: Interface, caller: Caller
@@ -252,19 +260,21 @@ class RateLimit:
         key: ApiKey | None = None,
         *,
         advice: str = "",
+        is_counted: bool = True,
     ) -> ChargeSteps:
-        """Count a request in windows; refuse it where one is full, or cannot be counted."""
+        """Count a request in windows; refuse it where one is full, or cannot be counted. Where it
+        is not to be counted, read them."""
         store = self.limiter.store
         try:
             if isinstance(store, SharedWindows):
-                charging = store.submit(*windows)
+                charging = store.submit(*windows, is_counted=is_counted)
                 yield charging
                 result = charging.result()
             else:
-                result = store.charge(*windows)
+                result = store.charge(*windows, is_counted=is_counted)
         except Unavailable as unavailable:
-            return Charged(self._nothing_left(key), refusal=unavailable)
-        if result.allowed:
+            return Charged(self._nothing_left(key), refusal=unavailable if is_counted else None)
+        if result.allowed or not is_counted:
             return Charged(result)
         is_page = interface.has_page_limit
         refusal = over_limit(result, "pages" if is_page else "requests", advice)

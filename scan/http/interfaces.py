@@ -83,6 +83,9 @@ class Interface(NamedTuple):
     catalogued: str = ""  # its path in the catalogue of APIs, if it is there
     line_of_llms: str = ""  # in /llms.txt
 
+    def owns(self, path: str) -> bool:
+        return path.rstrip("/") in self.paths or f"{path}/".startswith(self.prefixes)
+
 
 REST = Interface(refuse, paths=frozenset((API,)), prefixes=(f"{API}/",))
 # For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
@@ -93,12 +96,7 @@ def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
     """Return the interface of a path."""
-    exact, below = path.rstrip("/"), f"{path}/"
-    interface = UNKNOWN
-    for other in interfaces:
-        if exact in other.paths or below.startswith(other.prefixes):
-            interface = other
-            break
+    interface = next((other for other in interfaces if other.owns(path)), UNKNOWN)
     if pages is None or interface not in (UNKNOWN, pages):
         return interface
     if interface is UNKNOWN and "text/html" not in environ.get("HTTP_ACCEPT", ""):

@@ -60,14 +60,24 @@ def time_of(values: Mapping[str, Any], name: str) -> int | None:
 
 
 def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
-    """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
+    """Return {name: [...], total, more, next}; the header Link leads to other pages, too.
 
     `arguments` are the request's.
     """
     body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page, reader().reported)
     response = JsonResponse(b"".join(body))
+    number = int(arguments.get("page", 1))
+    limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
+    places = {"first": ""}
+    if number > 1:
+        places["prev"] = f"page={number - 1}"
     if page.next is not None:
-        response.headers["Link"] = next_link(page.next, arguments)
+        places["next"] = f"cursor={page.next}"
+    if page.total is not None and "page" in request_state.current_request().known_arguments:
+        places["last"] = f"page={max(1, -(-page.total // limit))}"
+    query = _begun_query(arguments)
+    links = (f'<{(query + place).rstrip("?&")}>; rel="{rel}"' for rel, place in places.items())
+    response.headers["Link"] = ", ".join(links)
     return response
 
 
@@ -88,12 +98,17 @@ def facts_of(page: Page, reported: Iterable[str]) -> bytes:
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """Return the header Link: the request's URL with `cursor` instead of `page`."""
+    return f'<{_begun_query(arguments)}cursor={cursor}>; rel="next"'
+
+
+def _begun_query(arguments: Mapping[str, str]) -> str:
+    """Return the request's path and query without a place in the list, which is to follow."""
     query = ""
     for name, text in arguments.items():
         if name and name not in ("page", "cursor"):
             quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
             query += f"{name if name.isalnum() and name.isascii() else quote_plus(name)}={quoted}&"
-    return f'<{_quoted(request_state.current_request().path)}?{query}cursor={cursor}>; rel="next"'
+    return f"{_quoted(request_state.current_request().path)}?{query}"
 
 
 @lru_cache(maxsize=256)

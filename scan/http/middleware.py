@@ -52,6 +52,17 @@ MAX_PARSED_FIELD = 1_000
 READ_AGAIN_S = 0.01
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
+# A later version may have more fields (W3C Trace Context, 3.2.2 and 4.3).
+_PARENT = re.compile(
+    r"(?!ff)[0-9a-f]{2}-(?!0{32})(?P<trace>[0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+    r"(?:(?<!^00.{53})-[!-~]*)?"
+)
+
+
+def trace_id(traceparent: str) -> str | None:
+    """Return the trace id of a header; None where its form is wrong."""
+    parent = _PARENT.fullmatch(traceparent.strip(" \t"))
+    return parent and parent["trace"]
 
 
 @dataclass(eq=False)
@@ -80,7 +91,10 @@ class Middleware:
         """Make the response in a thread, which may wait."""
         has_loop = request_state.REQUEST_STATE in environ
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        logs.request_id.set(state.request_id)
+        fields = {"requestId": state.request_id, "path": state.path}
+        if (parent := state.environ.get("HTTP_TRACEPARENT")) and (trace := trace_id(parent)):
+            fields["traceId"] = trace
+        logs.request.set(fields)
         self._in_threads.add(state)
         request_waits.begin(state.began)
         try:
@@ -100,7 +114,7 @@ class Middleware:
         finally:
             request_waits.end()
             self._in_threads.discard(state)
-            logs.request_id.set(None)
+            logs.request.set(None)
 
     def leave(self, environ: responses.Environ) -> None:
         """End a request whose client has left before it had its turn, or was counted."""
@@ -199,6 +213,14 @@ class Middleware:
                 is_complete = not (state.accepts_gzip and response_cache.is_missing(free))
                 if is_complete and index.REQUIRED_FIELD not in state.environ:
                     return free
+            # A client that has the newest response is not charged: comparing it takes no longer
+            # than refusing the request would.
+            is_conditional = "HTTP_IF_NONE_MATCH" in state.environ and state.method != "POST"
+            if is_conditional and index.REQUIRED_FIELD not in state.environ:
+                kept = self._cached(state)
+                if kept is not None and response_cache.is_unmodified(state.environ, kept):
+                    state.charged = yield from self.rate_limit.peek(state)
+                    return kept
             state.charged = yield from self.rate_limit.charge(state, state.interface)
             if state.charged.refusal is not None:
                 return state.refuse(state.charged.refusal)
@@ -310,14 +332,22 @@ class Middleware:
         may_cache = body != () and response_cache.may_be_cached(  # of HEAD: it is streamed
             state, reader, status, version_before
         )
-        if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
+        # JSON is tagged also where it is made anew each time, as beside development nodes.
+        is_tagged = (may_cache and state.cached_for_s is None) or (
+            isinstance(body, tuple)
+            and status.startswith("200")
+            and "Cache-Control" not in dict(headers)
+            and state.cached_for_s in (None, response_cache.FILE_CACHED_FOR_S)
+        )
+        is_tagged = is_tagged and body != () and state.method in ("GET", "HEAD")
+        if not (may_cache or is_tagged or state.is_open or response_cache.is_compressible(headers)):
             return self._send(
                 state, responses.WsgiResponse(status, headers, b""), start_response, body
             )
         content = b"".join(body)
         if hasattr(body, "close"):
             body.close()
-        if may_cache and state.cached_for_s is None and state.method != "POST":
+        if is_tagged:
             headers += [("ETag", response_cache.etag_of(content)), *responses.REVALIDATED]
         response = response_cache.negotiated(state, status, headers, content)
         key = state.cache_key if may_cache else None
@@ -337,8 +367,8 @@ class Middleware:
         """Return a header with the base path before the target of a redirect or of a next page."""
         if name == "Location" and value.startswith("/"):
             return name, f"{self.settings.base_path}{value}"
-        if name == "Link" and value.startswith("</"):
-            return name, f"<{self.settings.base_path}{value[1:]}"
+        if name == "Link":
+            return name, value.replace("</", f"<{self.settings.base_path}/")
         return name, value
 
     def _send(

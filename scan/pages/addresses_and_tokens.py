@@ -32,7 +32,7 @@ from scan.pages.tabs import page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, filter_values, holdings, tokens
 from scan.queries.list_pages import Page, Window
 
-FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
+FIELDS = (Field("timeTo", "As of day (UTC)", "day"), Field("block", "As of block", "number"))
 
 
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
@@ -248,6 +248,8 @@ def _list(tab: str, key: bytes) -> FilteredList:
     )
     if tab == "transactions":
         hooks.complete_transactions(reader(), tab_list.records, address)
+    elif tab == "transfers":
+        hooks.complete_transfers(reader(), tab_list.records)
     return tab_list
 
 
@@ -283,6 +285,7 @@ def list_tokens() -> Response:
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
     transfers = entity_list("token_transfers", "/token-transfers", "/token-transfers")
+    hooks.complete_transfers(reader(), transfers.records)
     return transfers.show("token_transfers.html", prices=holdings.unit_prices(reader()))
 
 
@@ -348,9 +351,11 @@ def _token_list(tab: str, token: bytes) -> FilteredList:
     if tab == "transfers":
         left_out = ("tokenType",)
         fixed = {"tokenAddress": to_hex(token)}
-        return entity_list(
+        transfers = entity_list(
             "token_transfers", path, api_path, tab=tab, left_out=left_out, fixed=fixed
         )
+        hooks.complete_transfers(reader(), transfers.records)
+        return transfers
     past_holders = reader().sources.get(tokens.PastHolders)
 
     def read(window: Window, given: Mapping[str, str]) -> Page:

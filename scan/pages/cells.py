@@ -45,6 +45,12 @@ def shortened(value: str, head: int = 8, style: str = "") -> str:
     )
 
 
+def whole_hash(value: str) -> str:
+    """Return a whole value, of which a narrow screen shows the beginning and the end."""
+    first, middle, last = (_escaped(part) for part in (value[:14], value[14:-10], value[-10:]))
+    return f'<span class="hash">{first}<span class="middle">{middle}</span>{last}</span>'
+
+
 def title_of(text: str, most: int = 12) -> str:
     """Return the whole of what style may cut: it is shown under the pointer, and where the link has
     the focus."""
@@ -78,7 +84,7 @@ def address(value: str, names: Mapping[str, Any] = NO_NAMES, whole: bool = False
         attributes = ' class="whole"'
     text = shortened(checksummed(value), 6 if name else 8)
     if whole:
-        text = f'<span class="hash">{_escaped(checksummed(value))}</span>'
+        text = whole_hash(checksummed(value))
     claim = f" {claimed(entry['claim'], value)}" if entry and "claim" in entry else ""
     return f'<a href="/address/{_escaped(value)}"{attributes}>{title}{text}</a>{claim}'
 
@@ -105,13 +111,17 @@ def age(time: str) -> str:
     return f'<time datetime="{text}" data-age>{formatting.day_time(text)}</time>'
 
 
-def digits(value: int | str, amount: formatting.AlignedAmount, unit: str | None) -> str:
+def digits(
+    value: int | str, amount: formatting.AlignedAmount, unit: str | None, *, has_title: bool = False
+) -> str:
     """Return an amount. In a column its point stands below the others'. Where digits are left out,
-    all of them are shown where the pointer, a finger or the focus is."""
+    all of them are shown where the pointer, a finger or the focus is, and in the title if it has
+    one."""
     full = ""
     if amount.full:
         of_unit = f" {_escaped(formatting.short_name(unit))}" if unit else ""
         full = f' tabindex="0" data-full="{amount.full}{of_unit}"'
+        full += f' title="{amount.full}{of_unit}"' if has_title else ""
     return (
         f'<data class="amount" value="{_escaped(value)}"{full}>{_escaped(amount.whole)}'
         f'<span class="fraction">{_escaped(amount.fraction)}</span></data>'
@@ -133,8 +143,8 @@ def supply(token: Record) -> str:
 
 
 def fee(wei: int | str, symbol: str) -> str:
-    """Return what was paid: it is rounded, where a balance is cut so that it is never too much."""
-    return digits(wei, formatting.rounded(wei), symbol)
+    """Return what was paid, cut as other amounts are, with all its digits in the title."""
+    return digits(wei, formatting.aligned(wei, most=formatting.FEE_PLACES), symbol, has_title=True)
 
 
 def gas_price(wei: int | str) -> str:
@@ -279,7 +289,9 @@ def _quantity(
 ) -> str:
     value = change.removeprefix("-")
     text = formatting.short_amount(value, decimals, most=3)
-    counted = f'<data value="{value}">{text}</data> ' if token_id is None or value != "1" else ""
+    full = title_of(formatting.amount(value, decimals), len(text))
+    counted = f'<data value="{value}"{full}>{text}</data> '
+    counted = counted if token_id is None or value != "1" else ""
     id = "" if token_id is None else f" #{_escaped(formatting.short_id(token_id))}"
     return f"{counted}{_brief('token', address, symbol)}{id}"
 
@@ -352,7 +364,8 @@ def transaction_rows(
 <span class="unit narrow"> {unit}</span>{coin_below(prices, record["value"])}"""
         if record["moved"]:
             has_coin, of_tokens = record["value"] != "0", moved(record, names)
-            value = f'{value}<span class="below">{of_tokens}</span>' if has_coin else of_tokens
+            line = f'<span class="what{" below" if has_coin else ""}">{of_tokens}</span>'
+            value = f"{value}{line}" if has_coin else line
         hash_ = _escaped(record["hash"])
         # What it calls as text, by which a narrow screen links it.
         called = record["memo"] if "memo" in record else record.get("method")

@@ -26,6 +26,8 @@ MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
 FEE_PLACES = 8  # a transaction costs a hundred thousandth of a coin
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
+UNLIMITED = 2**255  # approvals from here on: uses lower what began as the largest number
+_WHOLE_TYPES = (2**160 - 1, 2**96 - 1)  # the largest numbers of tokens, which uses do not lower
 
 _EXCHANGE = re.compile(r"([a-z]+?)(swap)?-v([0-9]+)")
 _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
@@ -33,6 +35,7 @@ _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 _AS_PICTURE = "\ufe0f"  # after an emoji
+_EXPONENT = re.compile(r"\A(\d[\d.]*)e(-?\d+)(?= )")  # of the amount, and not in a name
 _SUPERSCRIPT_DIGITS = tuple("⁰¹²³⁴⁵⁶⁷⁸⁹")
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -55,12 +58,22 @@ def amount(value: int | str, decimals: int | None = COIN_DECIMALS) -> str:
     return in_units(int(value), decimals, ",")
 
 
+def is_unlimited(approved: int | str) -> bool:
+    return int(approved) >= UNLIMITED or int(approved) in _WHOLE_TYPES
+
+
 def short_amount(value: int | str, decimals: int | None = COIN_DECIMALS, most: int = 6) -> str:
     """Return the amount with a truncated fraction of at most so many digits, never rounded up;
-    small amounts keep more, large ones two."""
+    small amounts keep more, large ones two, and those that a list has no room for are powers of
+    ten."""
     text = amount(value, decimals)
+    if power := _as_power(text):
+        return "".join(power)
     whole, point, fraction = text.partition(".")
     zeros = len(fraction) - len(fraction.lstrip("0"))
+    if whole.strip("-") == "0" and zeros > MAX_WHOLE_DIGITS:
+        cut = "…" if len(fraction) > zeros + 1 else ""
+        return f"{whole[:-1]}{fraction[zeros]}{cut}·10{_superscript(-zeros - 1)}"
     places = max(most, zeros + 3) if whole.strip("-") == "0" else most if len(whole) <= 4 else 2
     return text if len(fraction) <= places else f"{whole}{point}{fraction[:places]}…"
 
@@ -74,38 +87,35 @@ class AlignedAmount(NamedTuple):
     full: str | None
 
 
-def aligned(value: int | str, decimals: int | None = COIN_DECIMALS) -> AlignedAmount:
-    """Return the amount truncated to the width of a column."""
-    return _truncated(amount(value, decimals))
+def aligned(value: int | str, decimals: int | None = COIN_DECIMALS, most: int = 6) -> AlignedAmount:
+    """Return the amount truncated to the width of a column, `most` digits after the point of
+    numbers below 1."""
+    return _truncated(amount(value, decimals), most)
+
+
+def _as_power(full: str, places: int = 3) -> tuple[str, str] | None:
+    """Return both parts of an amount with many digits before the point, `1` and `.157…·10⁷⁷`; None
+    for others."""
+    digits = full.partition(".")[0].replace(",", "").lstrip("-")
+    if len(digits) <= MAX_WHOLE_DIGITS:
+        return None
+    sign = "-" if full.startswith("-") else ""
+    shown = digits[1 : places + 1]
+    cut = "…" if digits[places + 1 :].strip("0") or "." in full else ""
+    fraction = f".{shown}{cut}" if cut else f".{shown}".rstrip(".0")
+    return sign + digits[0], f"{fraction}·10{_superscript(len(digits) - 1)}"
 
 
 def _truncated(full: str, most: int = 6) -> AlignedAmount:
     whole, point, fraction = full.partition(".")
-    digits = whole.replace(",", "")
-    if len(digits) > MAX_WHOLE_DIGITS:
-        power = _superscript(len(digits) - 1)
-        return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
+    if power := _as_power(full):
+        return AlignedAmount(*power, full)
     places = _places(whole, most)
     if len(fraction) <= places:
         return AlignedAmount(whole, point + fraction, None)
     if whole == "0" and not fraction[:places].strip("0"):
         return AlignedAmount("<0", "." + "1".zfill(places), full)
     return AlignedAmount(whole, f".{fraction[:places]}…", full)
-
-
-def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
-    """Return an amount that nobody can spend any more, such as a fee, rounded half up to the width
-    of a column."""
-    full = amount(value, decimals)
-    whole, _, fraction = full.partition(".")
-    places = _places(whole, FEE_PLACES)
-    if len(fraction) > places:
-        step = 10 ** (decimals - places)
-        rounded = amount((int(value) + step // 2) // step, places)
-        if rounded != "0":
-            whole, point, fraction = rounded.partition(".")
-            return AlignedAmount(whole, point + fraction, full)
-    return _truncated(full, FEE_PLACES)
 
 
 def supply(value: int | str, decimals: int | None) -> AlignedAmount:
@@ -126,13 +136,14 @@ def _places(whole: str, most: int = 6) -> int:
 
 
 def aligned_gwei(wei: int | str) -> AlignedAmount:
-    """Return a gas price rounded to three decimals, 1.000000007 as 1; of less than 0.1 Gwei its
-    first three digits."""
+    """Return a gas price cut to three decimals; of less than 0.1 Gwei its first three digits."""
     full = amount(wei, GWEI_DECIMALS)
-    step = min(6, max(len(str(wei)) - 3, 0))
-    short = amount(round(int(wei), -step), GWEI_DECIMALS)
-    whole, point, fraction = short.partition(".")
-    return AlignedAmount(whole, point + fraction, None if short == full else full)
+    whole, point, fraction = full.partition(".")
+    zeros = len(fraction) - len(fraction.lstrip("0"))
+    places = zeros + 3 if whole == "0" else 3
+    if len(fraction) <= places:
+        return AlignedAmount(whole, point + fraction, None)
+    return AlignedAmount(whole, f".{fraction[:places]}…", full)
 
 
 def coin_worth(wei: int | str, price: Decimal) -> Decimal:
@@ -169,11 +180,18 @@ def compact(value: int, decimals: int = 0, places: int = 3) -> str:
     """Return a round value for an axis, `2.5`, `250K` or `1.5M`, with at most `places` digits after
     the point."""
     whole = value // 10**decimals
+    if power := _as_power(amount(value, decimals), places):
+        return "".join(power)
     for name, size in (("T", 12), ("B", 9), ("M", 6), ("K", 3)):
         if whole >= 10**size:
             places = min(places, decimals + size)
             return amount(value // 10 ** (decimals + size - places), places) + name
     return amount(value, decimals)
+
+
+def powers(text: str) -> str:
+    """Return an amount in a sentence of the API, `1.15e59 W`, as pages write it: `1.15·10⁵⁹ W`."""
+    return _EXPONENT.sub(lambda match: f"{match[1]}·10{_superscript(int(match[2]))}", text)
 
 
 def short_id(token_id: str) -> str:
@@ -327,6 +345,7 @@ def _superscript(number: int) -> str:
 
 FRACTION = '<span class="fraction">'
 STOP, NO_STOP = (f'tabindex="{index}" data-full=' for index in (0, -1))
+TIMES_TEN = "·10"
 WIDE = "…"  # about as wide as two digits
 _EXACT = re.compile(r"\.[0-9]+\Z|\Z")
 _AMOUNT = re.compile(r'<data class="amount" value="([0-9]+)"[^>]*>([0-9,]+)\Z')
@@ -356,7 +375,8 @@ def fitted(table: str) -> Markup:
         is_exact = amount_ is not None and bool(_EXACT.match(fraction))
         is_zero = amount_ and not fraction and amount_[1] == amount_[2].replace(",", "")
         fractions.append((fraction, is_exact and not is_zero))
-        places[column] = max(places[column], len(fraction.partition(WIDE)[0]))
+        if TIMES_TEN not in fraction:  # digits of a power of ten are of no such place
+            places[column] = max(places[column], len(fraction.partition(WIDE)[0]))
         before = piece
     widths: dict[int, int] = defaultdict(int)
     padded = []

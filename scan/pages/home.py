@@ -8,15 +8,17 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response
 
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.http.background_threads import read_status
 from scan.http.current_request import reader
 from scan.http.services import services
 from scan.pages import hooks, records
 from scan.pages.filtered_lists import entity_list
 from scan.pages.site import page
-from scan.queries import blocks, filtered_pages, network
+from scan.queries import blocks, filtered_pages, holdings, network
 from scan.queries.list_pages import Window
-from scan.webhooks.registration import EVENT_TYPES
+from scan.webhooks.messages import FORMATS
+from scan.webhooks.registration import EVENT_TYPES, MAX_CONFIRMATIONS
 
 NEWEST = Window(limit=8, offset=0)
 
@@ -54,6 +56,7 @@ def _newest() -> dict[str, Any]:
         "blocks": newest_blocks,
         "transactions": newest_transactions,
         "names": records.names_of([*newest_blocks, *newest_transactions]),
+        "prices": holdings.unit_prices(reader()),
     }
 
 
@@ -73,7 +76,13 @@ def keys() -> Response:
 
 @blueprint.get("/webhooks")
 def webhooks() -> Response:
-    return page("webhooks.html", event_types=EVENT_TYPES)
+    return page(
+        "webhooks.html",
+        event_types=EVENT_TYPES,
+        formats=FORMATS,
+        most_topics=MAX_TOPICS,
+        most_confirmations=MAX_CONFIRMATIONS,
+    )
 
 
 @blueprint.get("/watchlist")

@@ -176,6 +176,8 @@ class Pages(Part, module="pages", chapter="views"):
     the node does not say whether it has it."""
     add_to_transactions: Callable[[Reader, Sequence[Record]], None] | None = None
     """Adds what lists show besides."""
+    add_to_transfers: Callable[[Reader, Sequence[Record]], None] | None = None
+    """Adds to transfers of tokens the `call` that their transaction is."""
     feeds: Callable[[str, bool], Iterable[tuple[str, str]]] | None = None
     """Paths and titles of a page's feeds, by its path and whether all logs are stored."""
 
@@ -209,3 +211,10 @@ def complete_transactions(
     for pages in registry.parts(Pages):
         if pages.add_to_transactions is not None:
             pages.add_to_transactions(reader, records)
+
+
+def complete_transfers(reader: Reader, records: Sequence[Record]) -> None:
+    """Add to records of transfers what lists show of their transactions besides."""
+    for pages in registry.parts(Pages):
+        if records and pages.add_to_transfers is not None:
+            pages.add_to_transfers(reader, records)

@@ -16,7 +16,7 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.current_request import reader
 from scan.pages import formatting
-from scan.pages.formatting import amount, as_json, grouped, short_amount
+from scan.pages.formatting import amount, as_json, grouped, is_unlimited, short_amount
 from scan.queries import addresses, blocks, cursors, transactions
 from scan.queries.addresses import KNOWN_ADDRESSES, AddressNames
 
@@ -149,9 +149,14 @@ TOKEN_AMOUNTS = {
     "burnFrom(address,uint256)": (1,),
     "Transfer(address,address,uint256)": (2,),
     "Approval(address,address,uint256)": (2,),
+    "Deposit(address,uint256)": (1,),
+    "Withdrawal(address,uint256)": (1,),
+    "withdraw(uint256)": (0,),
     "ERC20InsufficientBalance(address,uint256,uint256)": (1, 2),
     "ERC20InsufficientAllowance(address,uint256,uint256)": (1, 2),
 }
+# Those of tokens that wrap the coin: of another contract they may be anything.
+OF_WRAPPERS = {"Deposit(address,uint256)", "Withdrawal(address,uint256)", "withdraw(uint256)"}
 # Functions that return such an amount; a number from any other function may be anything.
 ERC20_RESULTS = {
     "balanceOf(address)": (0,),
@@ -196,24 +201,30 @@ def shown_value(
         return ShownValue(value if isinstance(value, str) else as_json(value))
     bits = int(integer[2])
     number, is_unsigned = int(value), bool(integer[1])
-    if is_unsigned and bits >= FEWEST_BITS_OF_MAX and number == 2**bits - 1:
-        is_allowance = signature.startswith(ALLOWANCES)
-        return ShownValue("unlimited" if is_allowance else f"largest {argument.type}", value)
     amounts = ERC20_RESULTS if is_result else TOKEN_AMOUNTS
-    if (
-        position in amounts.get(signature, ())
-        and token
+    is_amount = (
+        token is not None
         and token["type"] == "BEP20"
-        and token["decimals"]
-    ):
+        and position in amounts.get(signature, ())
+        and (signature not in OF_WRAPPERS or token.get("wraps"))
+    )
+    is_allowance = signature.startswith(ALLOWANCES)
+    is_largest = is_unsigned and bits >= FEWEST_BITS_OF_MAX and number == 2**bits - 1
+    if is_allowance and (is_largest or (is_amount and is_unlimited(number))):
+        return ShownValue("unlimited", value)
+    if is_largest:
+        return ShownValue(f"largest {argument.type}", value)
+    if is_amount and token and token["decimals"]:
         text = amount(number, token["decimals"])
         short = text if len(text) <= MAX_DIGITS else short_amount(number, token["decimals"])
         return ShownValue(short, value, is_amount=True)
     name = argument.name.replace("_", "").lower()
     if FIRST_TIME_S <= number < LAST_TIME_S and _TIME.search(name):
         return ShownValue(f"{datetime.fromtimestamp(number, UTC):%Y-%m-%d %H:%M:%S} UTC", value)
-    if abs(number) < LEAST_GROUPED or len(value) > MAX_DIGITS or _IDENTIFIER.search(name):
+    if abs(number) < LEAST_GROUPED or _IDENTIFIER.search(name):
         return ShownValue(value)
+    if len(value) > MAX_DIGITS:
+        return ShownValue(short_amount(number, 0), value)
     return ShownValue(grouped(number), value)
 
 

@@ -150,7 +150,7 @@ _WORDS = {
     "ownerCount": "number of owners",
     "token0": "tokens of the pool",
     "token1": "tokens of the pool",
-    "total": "number of rows",
+    "total": "length of the list",
     "txCount": "number of transactions",
 }
 
@@ -337,11 +337,12 @@ def templates() -> Environment:
         "reported_here": lambda: [*_reported.names],
     }
     environment.tests["contract_creation"] = transactions.creates_contract
+    environment.tests["unlimited_approval"] = formatting.is_unlimited
     names = """
         grouped counted amount short_amount fitted
         short_address checksummed_text gwei percent short_price pair_name
         exchange_name worth coin_worth day_time visible sentence
-        visible_block as_json short_name short_id token_name word text_in
+        visible_block as_json short_name short_id token_name word text_in powers
     """
     environment.filters |= {
         **{name: getattr(formatting, name) for name in names.split()},

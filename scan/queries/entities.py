@@ -6,6 +6,7 @@ from typing import Any
 from scan import registry
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
+from scan.parameters import Faults
 from scan.queries import blocks, contracts, hooks, tokens
 from scan.queries.filter_values import FILTERS, PARSER_OF_KEY, Value
 from scan.queries.filtered_pages import filtered_page
@@ -49,13 +50,17 @@ def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> d
 
     Raises InvalidParameter, also where two keys stand for the same filter.
     """
+    faults = Faults()
     keys: dict[str, str] = {}
     for key, param in [(f.key, f.param) for f in FILTERS[entity] if f.key in arguments]:
         if param in keys:
             reason = f"{key} and {keys[param]} are the same: give one."
             raise InvalidParameter(reason, field=key)
         keys[param] = key
-    values = {param: PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}
+    values = {
+        param: faults.read(PARSER_OF_KEY[key], arguments[key], key) for param, key in keys.items()
+    }
+    faults.raise_found()
     if "method" in values:
         values["method"] = contracts.selectors(reader, str(values["method"]))
     return values

@@ -71,6 +71,8 @@ class Window(NamedTuple):
 
 def in_blocks(reader: Reader, window: Window) -> Window:
     """Return the same window with its times as blocks: those that are in both ranges."""
+    if window.time_from is None and window.time_to is None:
+        return window
     first, last = window.block_from, window.block_to
     if window.time_from is not None:
         _, after = reader.row("queries/blocks_get_by_time", time_s=window.time_from)
@@ -83,8 +85,7 @@ def in_blocks(reader: Reader, window: Window) -> Window:
 
 def in_kept_blocks(reader: Reader, window: Window) -> Window:
     """Return the same window, as in_blocks() does, within the blocks whose rows are kept."""
-    if window.time_from is not None or window.time_to is not None:
-        window = in_blocks(reader, window)
+    window = in_blocks(reader, window)
     if reader.kept_from is None:
         return window
     return window._replace(block_from=max(window.block_from, reader.kept_from.number))

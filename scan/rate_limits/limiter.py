@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
 from scan.rate_limits import window_storage
-from scan.rate_limits.window_storage import ProcessWindows, RateLimitResult, SharedWindows, Window
+from scan.rate_limits.window_storage import ProcessWindows, SharedWindows, Window
 from scan.settings import Settings
 
 SIGN_IN_RATE = "10/minute"  # attempts by a client address
@@ -33,10 +33,6 @@ class Limiter(NamedTuple):
             Window(_per_minute(requests_per_minute), str(key_id)),
             Window(self.address_rate, address),
         )
-
-    def peek_address(self, address: str) -> RateLimitResult:
-        """Return what a client without a key has left."""
-        return self.store.charge(Window(self.anonymous_rate, address), is_counted=False)
 
 
 def make_limiter(settings: Settings) -> Limiter:

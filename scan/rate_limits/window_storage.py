@@ -136,19 +136,14 @@ class ProcessWindows:
         request would be."""
         with self._lock:
             now = self._clock()
-            found = []
-            allowed = True
-            for rate, client in windows:
-                table, key = self._table(rate), rate.key_for(client)
-                times, first = table.find(key, now)
-                allowed = allowed and len(times) - first < rate.amount
-                found.append((rate, table, key, times, first))
+            found = [(w, t := self._table(w.rate), *t.find(w.client, now)) for w in windows]
+            allowed = all(len(times) - first < w.rate.amount for w, _, times, first in found)
             results = []
-            for rate, table, key, times, first in found:
+            for (rate, client), table, times, first in found:
                 count = len(times) - first
                 oldest = times[first] if count else now
                 if allowed and is_counted:
-                    table.count(key, times, first, now)
+                    table.count(client, times, first, now)
                     count += 1
                 results.append(_state(rate, allowed, count, oldest, now))
         return results[0] if len(results) == 1 else tightest(results)
@@ -196,9 +191,9 @@ class SharedWindows:
         # Its threads start with the first request, after the worker was forked.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
-    def submit(self, *windows: Window) -> Future[RateLimitResult]:
+    def submit(self, *windows: Window, is_counted: bool = True) -> Future[RateLimitResult]:
         """Charge in another thread, as charge() does."""
-        return self._threads.submit(self.charge, *windows)
+        return self._threads.submit(self.charge, *windows, is_counted=is_counted)
 
     def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         """Charge as ProcessWindows does, the narrower window first. Raises Unavailable if the

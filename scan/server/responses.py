@@ -82,8 +82,12 @@ def refuse_as_problem(error: ScanError) -> WsgiResponse:
         "status": error.status,
         "detail": error.message,
     }
+    body: dict[str, Any] = error.body()
+    for fault in body.get("errors", ()):
+        pointer = str(fault.get("field", "")).replace("~", "~0").replace("/", "~1")
+        fault.update(detail=fault["error"], pointer=f"#/{pointer}")
     headers = [("Content-Type", PROBLEM_TYPE), *error.headers.items()]
-    made = json_response(error.status, {**problem, **error.body()}, headers)
+    made = json_response(error.status, {**problem, **body}, headers)
     return made._replace(headers=made.headers[1:])  # without the type of JSON
 
 
@@ -127,14 +131,14 @@ CORS = (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy,"
         " RateLimit, Bypass-429-Option, Retry-After, ETag, WWW-Authenticate,"
-        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
+        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, Location, X-Scan-Complete,"
         " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
         " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",
     ),
 )
 # On every response: no browser takes one for another type than it says.
 ALWAYS = (*CORS, ("X-Content-Type-Options", "nosniff"))
-SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"
+SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block, Idempotency-Key"
 PREFLIGHT_CACHED_S = 86_400
 
 
@@ -201,4 +205,4 @@ class GunicornLogs(Logger):  # type: ignore[misc]  # gunicorn has no types
         for handler in list(self.error_log.handlers):
             self.error_log.removeHandler(handler)
         self.error_log.propagate = True
-        self.error_log.setLevel(logging.INFO)
+        self.error_log.setLevel(logging.NOTSET)  # that of SCAN_LOG_LEVEL

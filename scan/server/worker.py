@@ -132,7 +132,7 @@ class Worker(connection_limits.AcceptedConnections):
         # Without a body, the step that the head has led to was the last one here.
         if not conn.has_body or not self._take_step(conn):
             conn.state = State.IN_THREAD
-            self.watch(conn, 0)
+            self.watch(conn, selectors.EVENT_READ, self.watch)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
@@ -145,10 +145,8 @@ class Worker(connection_limits.AcceptedConnections):
                 return False
             if isinstance(made, Future):
                 conn.state, conn.waits_for = State.IN_THREAD, made
-                if isinstance(made, Turn):
-                    self.watch(conn, selectors.EVENT_READ, self._look_for_end)
-                else:
-                    self.watch(conn, 0)
+                on_read = self._look_for_end if isinstance(made, Turn) else self.watch
+                self.watch(conn, selectors.EVENT_READ, on_read)
                 made.add_done_callback(partial(self.defer, conn, self._has_waited, conn))
                 return True
             self._write(conn, made)

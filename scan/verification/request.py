@@ -73,19 +73,23 @@ class _Source(NamedTuple):
 
 def parse(body: Mapping[str, Any]) -> Submission:
     """Parse a request's body. Raises InvalidParameter or TooLarge."""
-    json_bodies.only_known(body, FIELDS, "field")
+    faults = parameters.Faults()
+    faults.read(json_bodies.only_known, body, FIELDS, "field")
     for name in REQUIRED:
-        parameters.required(body, name)
-    fields = {name: read(body[name], name) for name, read in FIELDS.items() if name in body}
+        faults.read(parameters.required, body, name)
+    fields = {
+        name: faults.read(read, body[name], name) for name, read in FIELDS.items() if name in body
+    }
+    source: _Source = fields.get("sourceCode") or _Source()
+    language = faults.read(_language, source, fields) or solidity.SOLIDITY
+    version = faults.read(language.kind.parse_version, fields.get("compilerVersion", "0.0.0"))
+    faults.raise_found()
     path, name = fields.get("contractName", (None, None))
-    source: _Source = fields["sourceCode"]
-    language = _language(source, fields)
     settings = _settings(fields, language) if source.settings is None else source.settings
     # Vyper's compiler names the contract after its file.
     own_name = name + language.suffixes[0] if language.suffixes and name else None
     sources = source.files or {path or own_name or language.unnamed_path: source.text}
     _check_files(language, sources)
-    version = language.kind.parse_version(fields["compilerVersion"])
     return Submission(
         address=fields["address"],
         version=version,

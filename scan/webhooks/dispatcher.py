@@ -113,6 +113,7 @@ class Dispatcher:
         with contextlib.closing(self._listener), deliverers as threads:
             try:
                 while not self._stopping.is_set():
+                    metrics.beat()
                     try:
                         self._dispatch(threads)
                     except Exception as error:  # such as where no thread can be started
@@ -131,6 +132,7 @@ class Dispatcher:
         self._listener.connect("webhooks/dispatchers_register", lease_holder=self._queues.holder)
         maintenance = self._maintenance()
         while not self._stopping.is_set():
+            metrics.beat()
             next(maintenance)  # first, as it ends webhooks
             while lease := self._claim():
                 with self._serving_lock:
@@ -172,7 +174,7 @@ class Dispatcher:
         """Serve a lease. Errors are logged, so that the thread stays."""
         try:
             connection = sender.ReceiverConnection(
-                self._outbound, lease.url, lease.secret, is_healthy=lease.is_healthy
+                self._outbound, lease.url, lease.secrets, is_healthy=lease.is_healthy
             )
             with contextlib.closing(connection):
                 self._deliver(lease, connection)

@@ -64,7 +64,7 @@ class Lease(NamedTuple):
     webhook_id: int
     url: str
     format: str | None
-    secret: str
+    secrets: Sequence[str]  # its secret, then former ones that still sign
     is_healthy: bool
     first: Sequence[Attempt]
 
@@ -111,9 +111,9 @@ class DeliveryQueues:
         )
         if not rows:
             return None
-        webhook_id, url, format_, secret, is_healthy, *_ = rows[0]
+        webhook_id, url, format_, secrets, is_healthy, *_ = rows[0]
         attempts = _attempts(row[5:] for row in rows)
-        return Lease(lease_id, webhook_id, url, format_, secret, is_healthy, attempts)
+        return Lease(lease_id, webhook_id, url, format_, secrets, is_healthy, attempts)
 
     def settle(
         self,
@@ -125,8 +125,8 @@ class DeliveryQueues:
         pause_s: float = 0.0,
     ) -> list[Attempt]:
         """Record the last attempts, and begin the next where it `goes_on`. Return none, and end the
-        lease, if none is due, the webhook is stopped, or the lease is no longer valid; the queue is
-        not served before `pause_s` are over."""
+        lease, if none is due, the webhook is stopped or changed, or the lease is no longer valid;
+        the queue is not served before `pause_s` are over."""
         webhook = {"webhook_id": lease.webhook_id}
         held = {**webhook, "lease": lease.id, "now": now}
         error = "the webhook was deactivated"
@@ -145,6 +145,9 @@ class DeliveryQueues:
             goes_on=goes_on,
             released_until=now + timedelta(seconds=pause_s),
             most_joined=MAX_JOINED,
+            url=lease.url,
+            format=lease.format,
+            secrets=lease.secrets,
         )
         return _attempts(rows)
 

@@ -1,10 +1,12 @@
 """Registration of webhooks and its rules (owner, URL, event types and limits), an owner's webhooks,
-and actions on one: stop, activate, change, delete, test, retry a delivery, change its addresses.
+and actions on one: stop, activate, change, delete, test, rotate its secret, retry a delivery,
+replay those of a span of time, change its addresses.
 
 A webhook is managed with a key of its owner, with its secret, or from the client address that
 registered it, as long as the owner has never had a key. Others see its URL without the path.
 """
 
+import json
 import secrets
 from collections.abc import Collection, Mapping
 from datetime import UTC, datetime, timedelta
@@ -18,6 +20,7 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch, Unavailable
 from scan.outbound import allowed_urls
 from scan.outbound.allowed_urls import HttpUrl, NotResolved, Purpose, RefusedUrl
+from scan.parameters import Faults, require
 from scan.registry import enabled
 from scan.settings import Settings
 from scan.webhooks import endings
@@ -50,6 +53,9 @@ MAX_TOKENS = 100
 MAX_CONFIRMATIONS = 1_000
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
+FORMER_SECRET_KEPT = timedelta(hours=24)
+# By a replay: half of what stops a webhook (scan/indexer/derivation.py).
+MAX_WAITING, MAX_BYTES_WAITING = 5_000, 16 * 1024 * 1024
 LOOKUP_TIMEOUT_S = 1.5
 
 
@@ -64,7 +70,7 @@ class Narrowing(NamedTuple):
     direction: str | None = None  # of transactions and transfers: "in" or "out"
     tokens: list[bytes] | None = None  # of token transfers and trades
     minimum_value: int | None = None  # of transactions and transfers, in units of their `value`
-    minimum_values: str | None = None  # in its place, JSON: by "coin" and tokens' addresses
+    minimum_values: dict[str, str] | None = None  # in its place: by "coin" and tokens' addresses
     confirmations: int | None = None
 
 
@@ -74,7 +80,7 @@ class NewWebhook(NamedTuple):
     addresses: list[bytes] | None  # without duplicates
     url: str
     event_types: list[str]
-    topics: str | None  # a filter in eth_getLogs's form, as JSON
+    topics: list[object] | None  # a filter in eth_getLogs's form
     format: str | None  # of messages; None: signed JSON
     narrowing: Narrowing
 
@@ -97,24 +103,20 @@ def register(
     database: Database,
     settings: Settings,
     requester: Requester,
-    webhook: NewWebhook,
     waiting_threads: WaitingThreads,
+    webhook: NewWebhook,
 ) -> RegisteredWebhook:
     """Register a webhook, whose name is looked up in a place of `waiting_threads`.
 
     Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
     """
-    _require_narrowable(webhook.narrowing, webhook.event_types)
-    try:
-        url = allowed_urls.parse(webhook.url, Purpose.REGISTRATION)
-    except RefusedUrl as error:
-        raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
     # last, as it looks up a name
-    _require_allowed(url, settings, waiting_threads, requester.client_address)
+    host = _allowed_host(webhook.url, settings, waiting_threads, requester.client_address)
     client_address = None if settings.owner_auth == "never" else requester.client_address
     counted = Counted(webhook.owner, webhook.watch_address, client_address)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
+    narrowing = webhook.narrowing._asdict()
     with database.transaction() as tx:
         lock_counts(tx, counted)
         require_below_limits(tx, counted)
@@ -125,15 +127,15 @@ def register(
             "webhooks/webhooks_insert",
             id=registered.id,
             url=webhook.url,
-            host=f"{url.host}:{url.port}",
+            host=host,
             event_types=webhook.event_types,
-            topics=webhook.topics,
+            topics=_json(webhook.topics),
             format=webhook.format,
             secret=registered.secret,
             now=_now(),
             addresses=webhook.addresses,
             address_count=1 if webhook.addresses is None else len(webhook.addresses),
-            **webhook.narrowing._asdict(),
+            **{**narrowing, "minimum_values": _json(narrowing["minimum_values"])},
             **counted._asdict(),
             **requester.maker._asdict(),
         )
@@ -214,25 +216,36 @@ def _require_addresses_allowed(
         )
 
 
-def _require_narrowable(narrowing: Narrowing, event_types: Collection[str]) -> None:
+def parse_url(text: str) -> HttpUrl:
+    """Parse a receiver's URL. Raises InvalidParameter."""
+    try:
+        return allowed_urls.parse(text, Purpose.REGISTRATION)
+    except RefusedUrl as error:
+        raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
+
+
+def require_narrowable(narrowing: Narrowing, event_types: Collection[str]) -> None:
     """Raise InvalidParameter for a narrowing that none of the event types has."""
-    events = [EVENT_TYPES[name] for name in event_types]
+    events, faults = [EVENT_TYPES[name] for name in event_types], Faults()
     least = narrowing.minimum_values if narrowing.minimum_value is None else narrowing.minimum_value
     for field, is_given, are_narrowed, having in (
         ("direction", narrowing.direction, [e.has_direction for e in events], "senders"),
         ("tokens", narrowing.tokens, [bool(e.tokens) for e in events], "tokens"),
         ("minimumValue", least, [bool(e.value) for e in events], "values"),
     ):
-        if is_given is not None and not any(are_narrowed):
-            raise InvalidParameter(f"{field} requires an event type with {having}.", field=field)
+        reason = f"{field} requires an event type with {having}."
+        faults.read(require, is_given is None or any(are_narrowed), field, reason)
+    faults.raise_found()
 
 
-def _require_allowed(
-    url: HttpUrl, settings: Settings, waiting_threads: WaitingThreads, client_address: str
-) -> None:
-    """Raise UrlNotAllowed unless the URL's addresses are allowed. A public name without an address
-    passes, and so does one for whose look-up no place is free: it is checked again at every
-    connection. Any other is looked up in turn, as only its addresses can allow it."""
+def _allowed_host(
+    text: str, settings: Settings, waiting_threads: WaitingThreads, client_address: str
+) -> str:
+    """Return a URL's host and port; raise UrlNotAllowed unless its addresses are allowed. A public
+    name without an address passes, and so does one for whose look-up no place is free: it is
+    checked again at every connection. Any other is looked up in turn, as only its addresses can
+    allow it."""
+    url = parse_url(text)
     try:
         is_public = True  # as far as is known without addresses
         try:
@@ -247,6 +260,7 @@ def _require_allowed(
         allowed_urls.require_allowed(url, addresses, settings.webhook_allow_networks)
     except RefusedUrl as error:
         raise UrlNotAllowed(f"This url is not allowed: {error}.", field="url") from None
+    return f"{url.host}:{url.port}"
 
 
 class Webhook(NamedTuple):
@@ -258,6 +272,7 @@ class Webhook(NamedTuple):
     is_active: bool
     client_address: str | None  # that it is counted for
     event_types: list[str]
+    address_count: int
 
 
 def webhooks_of(database: Database, settings: Settings, requester: Requester, owner: bytes) -> str:
@@ -288,9 +303,11 @@ def managed_webhook(
     )
     if row is None:
         raise _not_found()
-    owner, watch_address, is_active, registered_from, has_secret, event_types, is_maker = row
+    owner, watch_address, is_active, registered_from, has_secret, event_types, is_maker, count = row
     watched = None if watch_address is None else bytes(watch_address)
-    webhook = Webhook(webhook_id, bytes(owner), watched, is_active, registered_from, event_types)
+    webhook = Webhook(
+        webhook_id, bytes(owner), watched, is_active, registered_from, event_types, count
+    )
     if has_secret or requester.has_key_of(webhook.owner):
         return webhook
     try:
@@ -310,47 +327,66 @@ def change(
     database: Database,
     settings: Settings,
     requester: Requester,
+    waiting_threads: WaitingThreads,
     webhook: Webhook,
-    narrowing: Mapping[str, Any],
+    changed: Mapping[str, Any],
     is_active: bool | None,
 ) -> None:
-    """Change fields of a webhook's Narrowing, by their names. Unless `is_active` is None, activate
-    it, or stop it and cancel its pending deliveries. Raises InvalidParameter, LimitReached by the
-    same limits as a registration, and then changes nothing."""
-    values = Narrowing(**narrowing)
-    _require_narrowable(values, webhook.event_types)
+    """Change columns of a webhook to these values. Unless `is_active` is None, activate it, or stop
+    it and cancel its pending deliveries. Raises InvalidParameter, LimitReached by the same limits
+    as a registration, and then changes nothing."""
+    host = None
+    if "url" in changed:
+        host = _allowed_host(changed["url"], settings, waiting_threads, requester.client_address)
     client_address = webhook.client_address
     if settings.owner_auth == "never":
         client_address = None
     elif requester.has_key_of(webhook.owner) and webhook.watch_address is not None:
         client_address = requester.client_address  # a list stays with who registered it
-    counted = Counted(webhook.owner, webhook.watch_address, client_address)
+    watched = changed.get("watch_address", webhook.watch_address)
+    is_moved = watched != webhook.watch_address
+    counted = Counted(webhook.owner, watched, client_address)
+    maker = requester.maker._asdict()
     with database.transaction() as tx:
-        if is_active:
-            lock_counts(tx, counted)
+        lock_counts(tx, counted)
         _lock(tx, webhook)
-        if narrowing:
-            tx.execute(
-                "webhooks/webhooks_change",
-                webhook_id=webhook.id,
-                changed=list(narrowing),
-                **values._asdict(),
-            )
+        if changed:
+            columns = {"changed": _json(changed), "host": host}
+            tx.execute("webhooks/webhooks_change", webhook_id=webhook.id, **columns)
+        if webhook.watch_address is None and (event_types := changed.get("event_types")):
+            _require_addresses_allowed(tx, counted, event_types, webhook.address_count)
         if is_active is False:
             endings.stop(tx, webhook.id, "the webhook was deactivated")
-        if is_active:
-            maker = requester.maker._asdict()
-            [state] = tx.rows(
-                "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None, **maker
+        [state] = tx.rows(
+            "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None, **maker
+        )
+        was_active = state[2]
+        if is_moved and was_active:  # it is counted anew, with those of the other address
+            tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
+        if is_moved if was_active else is_active:
+            require_below_limits(tx, counted)
+            tx.execute(
+                "webhooks/webhooks_activate",
+                webhook_id=webhook.id,
+                client_address=counted.client_address,
+                **maker,
             )
-            if not state[2]:
-                require_below_limits(tx, counted)
-                tx.execute(
-                    "webhooks/webhooks_activate",
-                    webhook_id=webhook.id,
-                    client_address=counted.client_address,
-                    **maker,
-                )
+
+
+def _json(value: object) -> str | None:
+    """Return a value of columns as PostgreSQL reads it from JSON."""
+    to_text = lambda octets: f"\\x{octets.hex()}"  # noqa: E731
+    return None if value is None else json.dumps(value, separators=(",", ":"), default=to_text)
+
+
+def rotate_secret(database: Database, webhook: Webhook) -> tuple[str, datetime]:
+    """Give a webhook another secret; return it, and until when the present one signs beside it."""
+    secret, now = secrets.token_hex(SECRET_BYTES), _now()
+    times = {"now": now, "ends_at": now + FORMER_SECRET_KEPT}
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        tx.execute("webhooks/secrets_rotate", webhook_id=webhook.id, secret=secret, **times)
+    return secret, times["ends_at"]
 
 
 def require_list(webhook: Webhook) -> None:
@@ -420,6 +456,22 @@ def retry(database: Database, webhook: Webhook, delivery_id: int) -> None:
         if is_orphaned:
             raise InvalidParameter("The block of this event is no longer part of the chain.")
         _refresh_queue(tx, webhook)
+
+
+def replay(database: Database, webhook: Webhook, first_s: int, last_s: int) -> tuple[int, bool]:
+    """Queue deliveries that were created in a span of time, and failed or were cancelled, again by
+    their ids, until MAX_WAITING wait; return how many, and whether there are more. Raises
+    LimitReached where as many wait already, InvalidParameter where the webhook is not active."""
+    _require_active(webhook)
+    bounds = {"most": MAX_WAITING, "most_bytes": MAX_BYTES_WAITING, "now": _now()}
+    span = {"webhook_id": webhook.id, "first_s": first_s, "last_s": last_s}
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        [(count, has_more)] = tx.rows("webhooks/deliveries_replay", **span, **bounds)
+        if has_more and not count:
+            raise LimitReached("The webhook's queue is full; replay when it has been sent.")
+        _refresh_queue(tx, webhook)
+    return count, has_more
 
 
 def _require_active(webhook: Webhook) -> None:

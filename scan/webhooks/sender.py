@@ -4,6 +4,7 @@ import hmac
 import ssl
 import time
 from base64 import b64encode
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import NamedTuple
@@ -61,10 +62,13 @@ class ReceiverConnection:
     beginning of a 429's without Retry-After.
     """
 
-    def __init__(self, outbound: Outbound, url: str, secret: str, *, is_healthy: bool) -> None:
+    def __init__(
+        self, outbound: Outbound, url: str, secrets: Sequence[str], *, is_healthy: bool
+    ) -> None:
+        """`secrets` sign, the webhook's own first."""
         self._outbound = outbound
         self._url = url
-        self._secret = secret
+        self._secrets = secrets
         self._purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
         self._connection: CheckedConnection | None = None
 
@@ -108,17 +112,17 @@ class ReceiverConnection:
         """Send the request, and return the status and Retry-After of the response."""
         timestamp = str(int(now.timestamp()))
         signed = f"{message.id}.{timestamp}.".encode() + message.body
-        signature = b64encode(hmac.digest(self._secret.encode(), signed, "sha256")).decode()
+        digests = (hmac.digest(secret.encode(), signed, "sha256") for secret in self._secrets)
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
-            "X-Scan-Signature": signature_header(self._secret, message.body),
-            # The headers of Standard Webhooks 1.0, with the same key.
+            "X-Scan-Signature": signature_header(self._secrets[0], message.body),
+            # The headers of Standard Webhooks 1.0, with the same key, and the former ones after it.
             "Webhook-Id": str(message.id),
             "Webhook-Timestamp": timestamp,
-            "Webhook-Signature": f"v1,{signature}",
+            "Webhook-Signature": " ".join(f"v1,{b64encode(digest).decode()}" for digest in digests),
         }
         connection.request("POST", connection.path, message.body, headers, preload_content=False)
         response = connection.getresponse()

@@ -55,3 +55,15 @@ RETURN format(
     '"createdAt":"%s","lastUsedAt":"%s","active":%s}',
     k.id, json_text(k.key_prefix), json_text(k.label), k.requests_per_minute, k.total_requests,
     iso(k.created_at), iso(k.last_used_at), is_in_force(k)::text)::json;
+
+-- Requests with an Idempotency-Key, and their answers, as scan/http/idempotent_requests.py seals them.
+CREATE TABLE IF NOT EXISTS idempotent_requests (
+    key_hash bytea PRIMARY KEY,    -- SHA-256 of who sent it, and the Idempotency-Key
+    client text NOT NULL,          -- whose answers are counted: an API key, or a network
+    request_hash bytea NOT NULL,   -- SHA-256
+    answer bytea,                  -- null while it is being answered
+    ends_at timestamptz NOT NULL
+);
+-- serve http/idempotent_requests_begin
+CREATE INDEX IF NOT EXISTS idempotent_requests_by_client ON idempotent_requests (client, ends_at);
+CREATE INDEX IF NOT EXISTS idempotent_requests_ended ON idempotent_requests (ends_at);

@@ -133,7 +133,7 @@ CREATE TABLE IF NOT EXISTS token_ranks (
     symbol text NOT NULL,
     holders bigint NOT NULL,       -- as counted_holders() has it
     transfers bigint NOT NULL      -- of one whose events do not add up as many as these holders, who got something
-) WITH (fillfactor = 70);
+) WITH (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);  -- its indexes stay a seventh smaller
 -- serve queries/tokens_list, tokens_list_by_type and tokens_list_by_transfers, where rows before a page are read
 -- from their index alone
 CREATE INDEX IF NOT EXISTS token_ranks_by_holders ON token_ranks (holders, address);

@@ -77,6 +77,23 @@ CREATE TABLE IF NOT EXISTS webhook_secrets (
     secret text NOT NULL
 );
 
+-- Those before them, which sign deliveries, too, until they end.
+CREATE TABLE IF NOT EXISTS former_secrets (
+    webhook_id bigint NOT NULL REFERENCES webhooks ON DELETE CASCADE,
+    secret text NOT NULL,
+    ends_at timestamptz NOT NULL,
+    PRIMARY KEY (webhook_id, secret)
+);
+
+-- What signs a webhook's deliveries: its secret first, then the newest former ones, of which each costs a signature.
+CREATE OR REPLACE FUNCTION signing_secrets(webhook bigint, moment timestamptz) RETURNS text[] LANGUAGE sql STABLE
+RETURN (SELECT s.secret FROM webhook_secrets s WHERE s.webhook_id = webhook) || ARRAY(
+    SELECT f.secret
+    FROM former_secrets f
+    WHERE f.webhook_id = webhook AND f.ends_at > moment
+    ORDER BY f.ends_at DESC, f.secret
+    LIMIT 5);
+
 -- One row for each webhook: its waiting deliveries, its health, and the process that serves it now. Whoever
 -- changes this row and deliveries locks this row first.
 CREATE TABLE IF NOT EXISTS delivery_queues (
@@ -160,6 +177,9 @@ CREATE INDEX IF NOT EXISTS deliveries_tried ON deliveries (webhook_id, retry_at)
 -- serves indexer/events_lock_queues, indexer/events_unwind
 CREATE INDEX IF NOT EXISTS deliveries_by_block ON deliveries (block_number)
     WHERE block_number IS NOT NULL AND NOT orphaned;
+-- serves webhooks/deliveries_replay
+CREATE INDEX IF NOT EXISTS deliveries_missed ON deliveries (webhook_id, created_at, id)
+    WHERE status IN ('failed', 'cancelled') AND NOT orphaned;
 -- serve webhooks/deliveries_delete_old
 CREATE INDEX IF NOT EXISTS deliveries_delivered ON deliveries (finished_at)
     WHERE status = 'delivered';

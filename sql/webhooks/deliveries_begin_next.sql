@@ -1,8 +1,9 @@
--- Keeps a lease and begins the next attempt under it. Where none is due, the webhook is not active, or nothing
--- more is to be sent, ends the lease: the queue goes to the end of the line, where it is not served before
+-- Keeps a lease and begins the next attempt under it. Where none is due, the webhook is not active or no
+-- longer what the lease says, or nothing more is to be sent, ends the lease: the queue goes to the end of the line, where it is not served before
 -- `released_until`. The caller has locked it.
 -- params: webhook_id bigint, lease bigint, now timestamptz, confirmations integer,
---   leased_until timestamptz, goes_on boolean, released_until timestamptz, most_joined integer
+--   leased_until timestamptz, goes_on boolean, released_until timestamptz, most_joined integer,
+--   url text, format text null, secrets text[]
 -- literals: none
 -- returns: no row when no attempt is begun or the lease is lost; else for each delivery its id, event, body, attempts,
 --   sent (before this attempt)
@@ -13,6 +14,8 @@ WITH held AS MATERIALIZED (
     FROM delivery_queues q
     JOIN webhooks w ON w.id = q.webhook_id
     WHERE q.webhook_id = %(webhook_id)s AND q.lease = %(lease)s AND w.active AND %(goes_on)s
+        AND (w.url, w.format, signing_secrets(w.id, %(now)s))
+            IS NOT DISTINCT FROM (%(url)s, %(format)s, %(secrets)s::text[])
 ), next AS MATERIALIZED (
     SELECT d.id, d.event, d.body, d.attempts, d.sent
     FROM held h

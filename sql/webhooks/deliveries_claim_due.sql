@@ -5,7 +5,7 @@
 --   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz,
 --   most_joined integer
 -- literals: none
--- returns: no row when there is nothing; else for each delivery webhook_id, url, format, secret, is_healthy and its id,
+-- returns: no row when there is nothing; else for each delivery webhook_id, url, format, secrets, is_healthy and its id,
 --   event, body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
 --   another process has just served the queue
 -- index: delivery_queues_waiting, webhooks_pkey, deliveries_tried, deliveries_fresh, event_bodies_pkey
@@ -38,11 +38,11 @@ WITH crowded AS MATERIALIZED (
     SET lease = %(lease)s,
         lease_holder = %(lease_holder)s,
         leased_until = %(leased_until)s
-    FROM due, webhooks w, webhook_secrets s
-    WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
-    RETURNING w.id, w.url, w.active, w.confirmations, w.format, s.secret, q.is_healthy
+    FROM due, webhooks w
+    WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id
+    RETURNING w.id, w.url, w.active, w.confirmations, w.format, signing_secrets(w.id, %(now)s) AS secrets, q.is_healthy
 )
-SELECT l.id, l.url, l.format, l.secret, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
+SELECT l.id, l.url, l.format, l.secrets, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
 FROM leased l
 LEFT JOIN LATERAL begin_deliveries(
     CASE WHEN l.active THEN l.id END, %(now)s, coalesce(l.confirmations, %(confirmations)s),

@@ -1,12 +1,16 @@
--- Changes which events a webhook gets, and when, from the next block on.
--- params: webhook_id bigint, changed text[], direction text null, tokens bytea[] null, minimum_value numeric null,
---   minimum_values jsonb null, confirmations integer null
+-- Changes where a webhook's events are sent, and which it gets from the next block on, by columns' names. Of another
+-- receiver nothing is known yet. The caller has locked its queue.
+-- params: webhook_id bigint, changed json, host text null
 -- returns: nothing
--- index: webhooks_pkey
-UPDATE webhooks
-SET direction = CASE WHEN 'direction' = ANY (%(changed)s) THEN %(direction)s ELSE direction END,
-    tokens = CASE WHEN 'tokens' = ANY (%(changed)s) THEN %(tokens)s::bytea[] ELSE tokens END,
-    minimum_value = CASE WHEN 'minimum_value' = ANY (%(changed)s) THEN %(minimum_value)s::numeric ELSE minimum_value END,
-    minimum_values = CASE WHEN 'minimum_values' = ANY (%(changed)s) THEN %(minimum_values)s::jsonb ELSE minimum_values END,
-    confirmations = CASE WHEN 'confirmations' = ANY (%(changed)s) THEN %(confirmations)s::integer ELSE confirmations END
-WHERE id = %(webhook_id)s;
+-- index: webhooks_pkey, delivery_queues_pkey
+WITH sent_elsewhere AS (
+    UPDATE delivery_queues
+    SET host = %(host)s, is_healthy = false, fail_count = 0
+    WHERE webhook_id = %(webhook_id)s AND %(host)s::text IS NOT NULL
+)
+UPDATE webhooks w
+SET (url, watch_address, event_types, topics, format, direction, tokens, minimum_value, minimum_values, confirmations) = (
+    SELECT n.url, n.watch_address, n.event_types, n.topics, n.format, n.direction, n.tokens, n.minimum_value,
+        n.minimum_values, n.confirmations
+    FROM json_populate_record(w, %(changed)s) AS n)
+WHERE w.id = %(webhook_id)s;

@@ -191,6 +191,8 @@ NEAREST_NAMES = [
     ("/stat", "the nearest path is /api/v1/stats."),
     (f"/api/v1/adresses/{ADDRESS}/tokens", "path is /api/v1/addresses/:address/tokens."),
     (f"/api/v1/token/{ADDRESS}/holder", "path is /api/v1/tokens/:address/holders."),
+    ("/api/v1/chainlist", "lists all endpoints."),  # Etherscan's form has one
+    ("/api/v1/wallet/healthz", "lists all endpoints."),
     ("/wp-login.php", "lists all endpoints."),
     ("/api/v1/" + 5000 * "a", "lists all endpoints."),
 ]

@@ -9,7 +9,7 @@ import pytest
 from scan import VERSION
 from scan.database.lists import all_entities
 from tests.support.derived_lists import contract_creations
-from tests.support.lists import Listed, by_links, get, lists_of, pages, same
+from tests.support.lists import Listed, by_links, get, links_of, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
 
 NEVER_SEEN = "0x" + 40 * "9"
@@ -300,3 +300,17 @@ def test_contracts_are_listed_by_their_creations(client, truth):
             assert by_links(client, listed, 7, **{key: value}) == chosen
     for query in ("verified=yes", "creator=0x12", "address=0x" + "11" * 20, "limit=101"):
         assert client.get(f"/api/v1/contract-creations?{query}").status_code == 400, query
+
+
+def test_links_lead_to_the_first_previous_next_and_last_page(indexed):
+    """Below the base path of the service, with the list's filters."""
+    client = indexed.client(base_path="/eth")
+    path = "/eth/api/v1/transactions?limit=2&orderBy=asc&blockFrom=1"
+    answer = client.get(f"{path}&page=2")
+    links = links_of(answer)
+    rows = {relation: client.get(link).json["transactions"] for relation, link in links.items()}
+    pages = [client.get(f"{path}&page={number}").json["transactions"] for number in (1, 3)]
+    last = client.get(f"{path}&page={-(-answer.json['total'] // 2)}").json["transactions"]
+    assert rows == {"first": pages[0], "prev": pages[0], "next": pages[1], "last": last}
+    assert links["first"] == path
+    assert {*links_of(client.get(path))} == {"first", "next", "last"}

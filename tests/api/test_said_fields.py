@@ -118,10 +118,10 @@ def test_pages_note_what_is_said(own_index, scenario):
     client = own_index.client()
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
-    note = "Reported by the node, and not proven: name, symbol, total supply, type, decimals. "
+    note = "Reported by the node without proof: name, symbol, total supply, type, decimals. "
     assert token.count(note) == token.lower().count("reported by the node") == 1
     assert "Reported by the node" not in client.get("/tokens").text
-    assert "are as reported by contracts and the node" in client.get("/tokens").text
+    assert "Contracts and the node report token names" in client.get("/tokens").text
 
 
 def test_what_a_page_notes_is_named_in_words(own_index, scenario):
@@ -129,6 +129,6 @@ def test_what_a_page_notes_is_named_in_words(own_index, scenario):
     client, pool = own_index.client(), scenario.truth.dex_trades[0]["pairAddress"]
     for path, names in (
         (f"/pool/{pool}", "DEX, tokens of the pool, price, fee"),
-        (f"/address/{scenario.stage.people[1]}?tab=approvals", "approvals, number of rows"),
+        (f"/address/{scenario.stage.people[1]}?tab=approvals", "approvals, length of the list"),
     ):
-        assert f"Reported by the node, and not proven: {names}. " in client.get(path).text
+        assert f"Reported by the node without proof: {names}. " in client.get(path).text

@@ -57,7 +57,7 @@ NOT_COMPARED = set(
     # Not of the chain.
     " migrations.* schema_state.* indexer_status.* labels.* label_state.* api_keys.* api_key_uses.*"
     " api_key_owners.* webhooks.* webhook_addresses.* webhook_secrets.*"
-    " delivery_queues.*"
+    " former_secrets.* idempotent_requests.* delivery_queues.*"
     " deliveries.* event_bodies.* dispatchers.* verified_contracts.*"
     " verification_jobs.* signatures.* imported_signatures.* creation_comparisons.*"
     " stored_verifications.* listed_tokens.* logos.* compiled_sources.*"

@@ -1,6 +1,7 @@
 """The `scan` command as a person or a script calls it, `scan key request` among them."""
 
 import argparse
+import json
 import os
 import re
 import subprocess
@@ -8,6 +9,7 @@ import sys
 import threading
 from dataclasses import replace
 from importlib import metadata
+from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
@@ -43,17 +45,51 @@ def test_without_a_command_or_an_action_it_prints_help(capsys):
     require_help(capsys, [], ["key"], ["solc"])
 
 
-@pytest.mark.check
-def test_the_version_is_the_packages():
-    done = scan("--version")
-    assert (done.returncode, done.stdout) == (0, f"scan {metadata.version('scan')}\n")
+def test_the_version_is_the_packages_and_in_a_checkout_has_its_commit():
+    head = subprocess.check_output(["git", "rev-parse", "HEAD"], text=True, cwd=ROOT)
+    version = f"scan {metadata.version('scan')}"
+    assert scan("--version").stdout == f"{version} (commit {head[:12]})\n"
+    assert scan("--version", PATH="/nonexistent").stdout == f"{version}\n"
 
 
 @pytest.mark.check
 def test_where_there_is_no_compiler_the_list_says_so(tmp_path):
     done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (0, "VERSION\n")
     assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
+
+
+CALLS = [
+    ({"SCAN_CALL": "docker compose exec index scan"}, "docker compose exec index scan"),
+    ({"PATH": f"{Path(sys.executable).parent}:/usr/bin"}, "scan"),
+    ({}, str(Path(sys.executable).with_name("scan").relative_to(ROOT))),
+]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(("environment", "call"), CALLS)
+def test_a_hint_has_the_call_that_works_here(environment, call, tmp_path):
+    done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path), **environment)
+    assert f"`{call} solc install VERSION` installs one" in done.stderr
+
+
+@pytest.mark.check
+def test_without_psql_a_command_says_what_is_missing(tmp_path):
+    done = scan("psql", DATABASE_URL=NOBODY, PATH=str(tmp_path))
+    assert (done.returncode, done.stdout) == (1, "") and "psql is not installed" in done.stderr
+
+
+@pytest.mark.check
+def test_psql_gets_the_password_where_no_other_user_sees_it(tmp_path):
+    program = tmp_path / "psql"
+    program.write_text('#!/bin/sh\necho "$@"\necho "$PGPASSWORD"\nexit 3\n')
+    program.chmod(0o755)
+    url = "postgresql://ann:s3cret%21@db:1/d?sslmode=require"
+    done = scan("psql", "-c", "TABLE x", DATABASE_URL=url, PATH=f"{tmp_path}:/usr/bin:/bin")
+    arguments, password = done.stdout.splitlines()
+    assert (done.returncode, password) == (3, "s3cret!") and "s3cret" not in arguments
+    assert arguments.startswith("--command TABLE x ")
+    assert {"user=ann", "host=db", "port=1", "dbname=d", "sslmode=require"} <= {*arguments.split()}
 
 
 NOBODY = "postgresql://nobody@127.0.0.1:1/none"
@@ -179,16 +215,27 @@ def test_keys_are_listed_and_revoked(database_url):
         key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}
         key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}\n3 scan\x1b[2J\x9b"}
         database.insert(database_url, "api_keys", **key, requests_per_minute=100)
-    listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
+    headings, *listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
+    assert headings.split()[:3] == ["ID", "PREFIX", "OWNER"]
+    assert all(line.index("scan_") == headings.index("PREFIX") for line in listed)
     assert [line.split()[:3] for line in listed] == [
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
     forged = r"\n3 scan\u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
-    assert all(re.search(rf" 0 never never label \d{re.escape(forged)}\Z", line) for line in listed)
-    owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
-    assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
-    revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)
+    assert all(re.search(rf" 0 +- +- +label \d{re.escape(forged)}\Z", line) for line in listed)
+    owned = ("key", "list", "--json", "--owner", f"0x{OWNERS[0].hex()}")
+    assert json.loads(scan(*owned, DATABASE_URL=database_url).stdout) == {
+        "id": 1,
+        "prefix": "scan_0000001",
+        "owner": f"0x{OWNERS[0].hex()}",
+        "perMinute": 100,
+        "requests": 0,
+        "lastUsedAt": None,
+        "expiresAt": None,
+        "label": "label 1\n3 scan\x1b[2J\x9b",
+    }
+    revoked = scan("key", "remove", "1", "3", DATABASE_URL=database_url)
     assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
     assert revoked.stderr == "scan: no active key 3\n"
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""

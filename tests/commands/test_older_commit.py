@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import sys
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import requests
@@ -27,7 +28,7 @@ DOCUMENT = ROOT / "docs/operation.md"
 [UPGRADE] = [
     block
     for block in documents.blocks(DOCUMENT, "sh")
-    if "test_owners.py" in block.note and "var-new" in block.text
+    if "test_owners.py" in block.note and "make run" in block.text
 ]
 SCAN = (sys.executable, "-m", "scan")
 COMPILE_S = 240.0
@@ -175,7 +176,7 @@ class Machine:
         words = shlex.split(text, comments=True)
         variables = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
         [program, *arguments] = words[len(variables) :]
-        assert program == "scan"
+        assert Path(program).name == "scan"
         environment = {**self.settings, "PATH": os.environ["PATH"], **variables}
         environment["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         if old:
@@ -250,10 +251,10 @@ def test_the_commands_of_docs_keep_what_people_gave_to_an_older_commit(
     anvil.send(watched, watched)  # while nothing runs
     anvil.mine(1)
     save, restore, run = (line.partition("#")[0].strip() for line in UPGRADE.text.splitlines())
-    assert run == "SCAN_DATA_DIR=var-new scan run"
+    assert run == "make run"
     machine.command(save)
     machine.command(restore)
-    with machine.running("var-new") as newer:
+    with machine.running("var") as newer:
         newer.wait_for_block(anvil.head())
         answer = requests.get(
             f"{newer.url}/api/v1/stats", headers={"X-API-Key": key}, timeout=WAIT_S
@@ -265,7 +266,7 @@ def test_the_commands_of_docs_keep_what_people_gave_to_an_older_commit(
         assert all(request.is_signed_with(hook["secret"]) for request in received)
         hashes = [request.event["data"]["hash"] for request in received]
         assert len({*hashes}) == len(hashes) == 3
-        url = machine.database_url("var-new")
+        url = machine.database_url("var")
         due = "SELECT count(*) FROM restored_sources"
         wait_until(lambda: execute(url, due) == [(0,)], timeout_s=COMPILE_S)
         after = {address: contract(newer.url, address) for address in sources}
@@ -291,7 +292,7 @@ def test_the_demo_chain_of_an_older_commit_says_how_its_keys_come_along(folder):
         key = obtain_key(older.url, wallet)["key"]
     with machine.running("var") as newer:
         newer.wait_for_block(0, or_later=True)
-        commands = re.findall(r"`(scan [^`]+)`", newer.output())
+        commands = re.findall(r"`(\S*scan (?:backup|restore) [^`]+)`", newer.output())
         assert [command.split()[1] for command in commands] == ["backup", "restore"]
         for command in commands:
             machine.command(command)

@@ -5,7 +5,10 @@ import os
 import re
 import shlex
 import sys
+from contextlib import closing
+from pathlib import Path
 
+import psycopg2
 import pytest
 import requests
 
@@ -51,7 +54,7 @@ class Folder:
         words = shlex.split(command, comments=True)
         variables = dict(word.split("=", 1) for word in words if re.match("[A-Z_]+=", word))
         [program, *arguments] = words[len(variables) :]
-        assert program == "scan"
+        assert Path(program).name == "scan"
         env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **variables}
         env["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         arguments = [str(self.path / a) if a.endswith(".jsonl") else a for a in arguments]
@@ -72,28 +75,49 @@ def older(anvil):
 def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
     anvil.mine(3)
     refused = older.run("scan run")
-    assert refused.returncode == 1
-    save, restore, run = re.findall(r"`((?:SCAN_DATA_DIR=\S+ )?scan [^`]+)`", refused.stderr)
-    assert save == f"scan backup --owners owners.jsonl --database {older.name}"
-    [saved, *documented] = [line.split("#")[0].strip() for line in UPGRADE.text.splitlines()]
-    assert (saved, documented) == (save.partition(" --database")[0], [restore, run])
-    older.done(saved)
-    printed = older.done(restore)
+    assert refused.returncode == 1 and "unproven" not in refused.stderr  # PostgreSQL's words
+    save, restore = re.findall(r"`(\S*scan [^`]+)`", refused.stderr)
+    assert save.endswith(f"/scan backup --owners owners.jsonl --database {older.name}")
+    *documented, run = [line.split("#")[0].strip() for line in UPGRADE.text.splitlines()]
+    assert run == "make run"
+    assert [words[1:] for words in map(str.split, documented)] == [
+        save.split()[1:4],
+        restore.split()[1:],
+    ]
+    older.done(documented[0])
+    printed = older.done(documented[1])
     assert "api_keys: 1 of 1 rows restored\n" in printed
     assert "api_keys: 0 of 1 rows restored, 1 were there already\n" in older.done(restore)
-    assert older.done(save).startswith(f"wrote {older.path}/owners.jsonl: ")
-    environment = {"RPC_URL": anvil.url, "SCAN_DATA_DIR": str(older.path / "var-new")}
-    with scan_run(SCAN, older.path, **environment) as running:
+    # What a file of another day lacks is still there, until the printed command removes it.
+    [drop] = re.findall(r"`\S*(scan psql -c 'DROP DATABASE (?:\w+)')`", printed)
+    former = f"former.jsonl --database {drop.split()[-1].removesuffix(chr(39))}"
+    assert older.done(f"scan backup --owners {former}").startswith(f"wrote {older.path}/former")
+    assert older.done(drop) == "DROP DATABASE\n"
+    assert older.run(f"scan backup --owners {former}").returncode == 2
+    with scan_run(SCAN, older.path, RPC_URL=anvil.url) as running:
         running.wait_for_block(3)
         headers = {"X-API-Key": older.key.text}
         response = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
         assert response.headers["X-RateLimit-Limit"] == "77"
         # Its nodes are those of commands that have no RPC_URL.
         older.rpc_url = ""
-        assert older.done("SCAN_DATA_DIR=var-new scan contracts source-maps").startswith("0 source")
+        assert older.done("scan contracts source-maps").startswith("0 source")
+        assert older.done("scan psql -c 'SELECT max(number) FROM blocks'").split()[2] == "3"
         # Both work while it runs, as docs say.
         for line in BACK_UP.text.splitlines():
-            older.done(f"SCAN_DATA_DIR=var-new {line}")
+            older.done(line)
+
+
+def test_tables_that_others_use_are_not_replaced(older):
+    older.done(UPGRADE.text.splitlines()[0])
+    with (
+        running_in(older.path / "var") as server,
+        closing(psycopg2.connect(server.database_url(older.name))),
+    ):
+        refused = older.run("scan restore --owners owners.jsonl")
+    assert refused.returncode == 1 and "run` first" in refused.stderr
+    with running_in(older.path / "var") as server:
+        assert server.databases() == [older.name]
 
 
 def test_which_of_several_databases_is_asked(older):

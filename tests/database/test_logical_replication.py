@@ -1,4 +1,4 @@
-"""The commands of docs/sql.md: chosen tables follow into another PostgreSQL, through forks."""
+"""The commands of deploy/README.md: chosen tables follow into another PostgreSQL, through forks."""
 
 import re
 from pathlib import Path
@@ -9,10 +9,19 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.documents import blocks
 from tests.support.indexing import Indexing
-from tests.support.serving import wait_until
-from tests.support.tables_document import GUIDE
+from tests.support.serving import ROOT, wait_until
 
 pytestmark = pytest.mark.long
+
+STATEMENTS = [
+    " ".join(statement.split())
+    for block in blocks(ROOT / "deploy/README.md", "sql")
+    if Path(__file__).name in block.note
+    for statement in re.sub(r"--.*", "", block.text).split(";")
+    if statement.strip()
+]
+PARTS = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
+TABLES = ("blocks", "transactions", "token_transfers", "tokens", "token_holders")
 
 
 @pytest.fixture
@@ -54,15 +63,6 @@ def transfer(anvil, token, count):
         anvil.mine()
 
 
-STATEMENTS = [
-    " ".join(statement.split())
-    for block in blocks(GUIDE, "sql")
-    if Path(__file__).name in block.note
-    for statement in re.sub(r"--.*", "", block.text).split(";")
-    if statement.strip()
-]
-
-
 def test_chosen_tables_follow_into_another_postgresql(servers):
     primary, warehouse = servers
     publish, (partition, subscribe) = STATEMENTS[:-2], STATEMENTS[-2:]
@@ -75,13 +75,12 @@ def test_chosen_tables_follow_into_another_postgresql(servers):
         execute(url, statement)
     folder = primary.url("x").partition("host=")[2]
     address = f"host={folder} dbname=template_scan user=replicator"
-    parts = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
     with Anvil() as anvil:
         token = anvil.deploy(anvil.accounts[0], "Coin", "Replica Coin", "RPL", 18)
         transfer(anvil, token, 5)
         # Of 20 rows: transactions get partitions while they follow.
         with Indexing(url, anvil.url, until=anvil.head(), partition_rows=20) as indexing:
-            assert execute(url, parts) == [(1,)]
+            assert execute(url, PARTS) == [(1,)]
             execute(copy, partition)
             # What is there is copied; what comes, forks included, follows.
             execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
@@ -102,7 +101,7 @@ def test_chosen_tables_follow_into_another_postgresql(servers):
         heads = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(len(hashes))]
         assert [hash for (hash,) in hashes] == [block["hash"] for block in heads]
         assert len(hashes) == anvil.head() + 1
-    assert execute(url, parts) > [(1,)]
-    for table in ("blocks", "transactions", "token_transfers", "tokens", "token_holders"):
+    assert execute(url, PARTS) > [(1,)]
+    for table in TABLES:
         assert rows(copy, table) and rows(copy, table) == rows(url, table), table
     execute(copy, "DROP SUBSCRIPTION chain")

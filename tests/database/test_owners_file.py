@@ -23,6 +23,8 @@ from tests.support.owners_rows import (
     rows,
 )
 
+WITHOUT_DELIVERIES = [path for path in FILES if b'"deliveries"' not in path.read_bytes()]
+
 
 @pytest.fixture
 def other_url(postgres, template):

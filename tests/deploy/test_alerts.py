@@ -120,49 +120,53 @@ def test_none_fires_for_a_sound_instance(database, tmp_path):
     assert not any(firing(tmp_path, *((alert, series) for alert in alerts)))
 
 
+# Of an instance whose chain is in trouble, and of one whose chain is not.
+BY_CHAIN = {
+    "ScanDatabaseDown": ("scan_database_up", 0, 1),
+    "ScanHeadStalled": ("scan_head_stalled", 1, 0),
+    "ScanLagging": ("scan_lag_blocks", 31, 0),
+    "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
+    "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
+    "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
+    "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 1e9, 1e12),
+    "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 1e5, 1e9),
+    "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
+    "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
+}
+
+
 @pytest.mark.check
 def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
-    # Of an instance whose chain is in trouble, and of one whose chain is not.
-    by_chain = {
-        "ScanDatabaseDown": ("scan_database_up", 0, 1),
-        "ScanHeadStalled": ("scan_head_stalled", 1, 0),
-        "ScanLagging": ("scan_lag_blocks", 31, 0),
-        "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
-        "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
-        "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
-        "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 1e9, 1e12),
-        "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 1e5, 1e9),
-        "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
-        "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
-    }
     cases = [
         (alert, {f"{name}{{{LABELS}}}": f"{one:f}x120", f"{name}{{{OTHER}}}": f"{other:f}x120"})
-        for alert, (name, bad, good) in by_chain.items()
+        for alert, (name, bad, good) in BY_CHAIN.items()
         for one, other in ((bad, good), (good, bad), (good, good))
     ]
     fired = firing(tmp_path, *cases)
     assert [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)] == []
 
 
+FAULTS = {
+    "ScanHeadStalled": (
+        "UPDATE indexer_status SET problem = 'the node cannot be reached'",
+        "scan_head_stalled",
+    ),
+    "ScanLagging": ("UPDATE indexer_status SET node_head = 100", "scan_lag_blocks"),
+    "ScanHeadOld": (
+        "UPDATE blocks SET timestamp = timestamp - interval '1 hour'",
+        "scan_head_age_seconds",
+    ),
+}
+
+
 def test_faults_of_the_index_fire_theirs(database, tmp_path):
     url, anvil = database
-    faults = {
-        "ScanHeadStalled": (
-            "UPDATE indexer_status SET problem = 'the node cannot be reached'",
-            "scan_head_stalled",
-        ),
-        "ScanLagging": ("UPDATE indexer_status SET node_head = 100", "scan_lag_blocks"),
-        "ScanHeadOld": (
-            "UPDATE blocks SET timestamp = timestamp - interval '1 hour'",
-            "scan_head_age_seconds",
-        ),
-    }
-    for statement, _ in faults.values():
+    for statement, _ in FAULTS.values():
         execute(url, statement)
     with gunicorn(url, RPC_URL=anvil.url) as address:
         metrics = exported(address)
-    cases = [(alert, constant(metrics, metric)) for alert, (_, metric) in faults.items()]
-    assert firing(tmp_path, *cases) == [True] * len(faults)
+    cases = [(alert, constant(metrics, metric)) for alert, (_, metric) in FAULTS.items()]
+    assert firing(tmp_path, *cases) == [True] * len(FAULTS)
 
 
 def test_a_lost_database_fires_its_alert(database, tmp_path):
@@ -172,64 +176,88 @@ def test_a_lost_database_fires_its_alert(database, tmp_path):
     assert firing(tmp_path, ("ScanDatabaseDown", constant(metrics, "scan_database_up"))) == [True]
 
 
+SERIES = [
+    ("ScanInstanceDown", {f"up{{{LABELS}}}": "0x120"}),
+    ("ScanThreadsBusy", {f"scan_http_busy_threads{{{LABELS}}}": "8x120"}),
+    ("ScanDeliveriesStopped", {f"scan_deliveries_untried_seconds{{{LABELS}}}": "0+60x120"}),
+    ("ScanNodeFailing", {f'scan_rpc_failures_total{{{LABELS},reason="x"}}': "0+30x120"}),
+    (
+        "ScanErrors",
+        {
+            f'scan_http_requests_total{{{LABELS},status="200"}}': "0+600x120",
+            f'scan_http_requests_total{{{LABELS},status="503"}}': "0+60x120",
+        },
+    ),
+    (
+        "ScanSlow",
+        {
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="1.0"}}': "0+600x120",
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="2.5"}}': "0+640x120",
+            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="+Inf"}}': "0+640x120",
+        },
+    ),
+    ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
+    ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
+    ("ScanLimitStorageDown", {f"scan_rate_limit_storage_up{{{LABELS}}}": "0x120"}),
+    ("ScanDatabaseDiskFills", {f"scan_disk_full_seconds{{{LABELS}}}": "2.5e6x120"}),
+    ("ScanDatabaseDiskLow", {f"scan_disk_free_bytes{{{LABELS}}}": "2.1e9x120"}),
+    (
+        "ScanDiskFull",
+        {
+            'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': "1e9-8e6x120",
+            'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': "2e9x120",
+        },
+    ),
+    # Only another chain's instances go on.
+    (
+        "ScanChainAbsent",
+        {
+            f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x60",
+            f'scan_chain_info{{{OTHER},chain_id="2",name="y"}}': "1x120",
+        },
+    ),
+    ("ScanMetricsAbsent", {f"up{{{LABELS}}}": "1x120"}),
+    ("ScanRestarts", {f"process_start_time_seconds{{{LABELS}}}": "0+60x120"}),
+    ("ScanWebhooksStopped", {f"scan_webhooks_stopped{{{LABELS}}}": "4x100 5x20"}),
+    (
+        "ScanTransactionIdsAge",
+        {
+            f"scan_transaction_id_age{{{LABELS}}}": "4.1e8x120",
+            f"scan_transaction_id_freeze_age{{{LABELS}}}": "2e8x120",
+        },
+    ),
+    ("ScanWalArchiveFails", {f"scan_wal_archive_age_seconds{{{LABELS}}}": "9e4x120"}),
+    ("ScanCertificateExpires", {'probe_ssl_earliest_cert_expiry{instance="x"}': "86400x120"}),
+    # Another chain is busy and answers.
+    (
+        "ScanErrors",
+        {
+            f'scan_http_requests_total{{{OTHER},route="/",status="200"}}': "0+60000x120",
+            f'scan_http_requests_total{{{LABELS},route="/",status="200"}}': "0+600x120",
+            f'scan_http_requests_total{{{LABELS},route="/",status="503"}}': "0+60x120",
+        },
+    ),
+]
+
+
 @pytest.mark.check
 def test_the_others_fire_by_their_series(tmp_path):
-    series = [
-        ("ScanInstanceDown", {f"up{{{LABELS}}}": "0x120"}),
-        ("ScanThreadsBusy", {f"scan_http_busy_threads{{{LABELS}}}": "8x120"}),
-        ("ScanDeliveriesStopped", {f"scan_deliveries_untried_seconds{{{LABELS}}}": "0+60x120"}),
-        ("ScanNodeFailing", {f'scan_rpc_failures_total{{{LABELS},reason="x"}}': "0+30x120"}),
-        (
-            "ScanErrors",
-            {
-                f'scan_http_requests_total{{{LABELS},status="200"}}': "0+600x120",
-                f'scan_http_requests_total{{{LABELS},status="503"}}': "0+60x120",
-            },
-        ),
-        ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
-        ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
-        ("ScanLimitStorageDown", {f"scan_rate_limit_storage_up{{{LABELS}}}": "0x120"}),
-        ("ScanDatabaseDiskFills", {f"scan_disk_full_seconds{{{LABELS}}}": "2.5e6x120"}),
-        ("ScanDatabaseDiskLow", {f"scan_disk_free_bytes{{{LABELS}}}": "2.1e9x120"}),
-        (
-            "ScanDiskFull",
-            {
-                'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': "1e9-8e6x120",
-                'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': "2e9x120",
-            },
-        ),
-        # Only another chain's instances go on.
-        (
-            "ScanChainAbsent",
-            {
-                f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x60",
-                f'scan_chain_info{{{OTHER},chain_id="2",name="y"}}': "1x120",
-            },
-        ),
-        ("ScanMetricsAbsent", {f"up{{{LABELS}}}": "1x120"}),
-        ("ScanRestarts", {f"process_start_time_seconds{{{LABELS}}}": "0+60x120"}),
-        ("ScanWebhooksStopped", {f"scan_webhooks_stopped{{{LABELS}}}": "4x100 5x20"}),
-        (
-            "ScanTransactionIdsAge",
-            {
-                f"scan_transaction_id_age{{{LABELS}}}": "4.1e8x120",
-                f"scan_transaction_id_freeze_age{{{LABELS}}}": "2e8x120",
-            },
-        ),
-        ("ScanWalArchiveFails", {f"scan_wal_archive_age_seconds{{{LABELS}}}": "9e4x120"}),
-        ("ScanCertificateExpires", {'probe_ssl_earliest_cert_expiry{instance="x"}': "86400x120"}),
-        # Another chain is busy and answers.
-        (
-            "ScanErrors",
-            {
-                f'scan_http_requests_total{{{OTHER},route="/",status="200"}}': "0+60000x120",
-                f'scan_http_requests_total{{{LABELS},route="/",status="200"}}': "0+600x120",
-                f'scan_http_requests_total{{{LABELS},route="/",status="503"}}': "0+60x120",
-            },
-        ),
-    ]
-    fired = firing(tmp_path, *series)
-    assert [case for case, fires in zip(series, fired, strict=True) if not fires] == []
+    fired = firing(tmp_path, *SERIES)
+    assert [case for case, fires in zip(SERIES, fired, strict=True) if not fires] == []
+
+
+@pytest.mark.check
+def test_what_takes_its_time_is_not_slow(tmp_path):
+    """Verification and streams."""
+    bucket = f'scan_http_request_seconds_bucket{{{LABELS},route="/api/v1/verify",le='
+    series = {f'{bucket}"1.0"}}': "0x120", f'{bucket}"+Inf"}}': "0+640x120"}
+    assert firing(tmp_path, ("ScanSlow", series)) == [False]
+
+
+@pytest.mark.check
+def test_an_indexer_alone_does_not_stand_for_its_chains_instances(tmp_path):
+    series = {f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x120"}
+    assert firing(tmp_path, ("ScanChainAbsent", series)) == [True]
 
 
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
@@ -262,14 +290,14 @@ def test_the_dashboard_has_a_panel_for_each_alert():
 
 @pytest.mark.check
 def test_the_dashboard_chooses_among_chains():
-    """Only API instances name their chain: their metrics are those of the chosen ones."""
+    """Every process names its chain, and every panel has the metrics of the chosen ones."""
     variables = {one["name"]: one for one in DASHBOARD["templating"]["list"]}
     assert variables["chain"]["query"] == "label_values(scan_chain_info, chain_id)"
     assert 'scan_chain_info{chain_id=~"$chain"}' in variables["instance"]["query"]
     expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
-    of_instances = re.compile(r"\bscan_(?:head|lag|http|disk|chain|rate_limited)[a-z_]*+(.{0,99})")
+    of_instances = re.compile(r"\b(?:scan|process)_[a-z_]*+(.{0,99})")
     selections = [m[1] for text in expressions for m in of_instances.finditer(text)]
-    assert len(selections) >= 12
+    assert len(selections) >= 40
     assert all('instance=~"$instance"' in selection for selection in selections)
 
 

@@ -28,7 +28,7 @@ def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path):
         head, _, body = exchange(front, request.encode()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 404 ")
     assert json.loads(body)["code"] == "not_found"
-    assert b"scan_" not in body
+    assert b"scan_" not in body and b"Strict-Transport" not in head
 
 
 @pytest.mark.thorough
@@ -38,9 +38,12 @@ def test_https_and_http2(shared_server, tmp_path):
     included = {"# include /etc/nginx/scan-tls.conf;": f"include {tls(tmp_path, port)};"}
     with nginx(tmp_path, [shared_server] * 3, included) as front:
         over_tls = curl(f"https://localhost:{port}/healthz", tmp_path)
+        of_nginx = curl(f"https://localhost:{port}/metrics", tmp_path)
         in_the_clear = curl(f"{front}/healthz", tmp_path)
     assert over_tls[0] == "HTTP/2 200" and '{"status":"alive"}' in over_tls
-    assert any(line.startswith("strict-transport-security:") for line in over_tls)
+    assert of_nginx[0] == "HTTP/2 404"
+    for answer in (over_tls, of_nginx):
+        assert answer.count("strict-transport-security: max-age=31536000") == 1
     assert in_the_clear[0] == "HTTP/1.1 308 Permanent Redirect"
 
 

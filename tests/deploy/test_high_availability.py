@@ -1,7 +1,9 @@
 """deploy/ha as it is run: machines are lost under load, and nothing else is. More: `make chaos`."""
 
 import re
+import socket
 import subprocess
+from contextlib import suppress
 from importlib.metadata import version
 from random import Random
 
@@ -10,7 +12,7 @@ import requests
 import yaml
 
 from deploy.ha.cluster import HERE
-from tests.support import WAIT_S
+from tests.support import WAIT_S, serving
 from tests.support.folders import temporary_folder
 from tests.support.high_availability import faults, report
 from tests.support.high_availability.stand import standing
@@ -157,6 +159,47 @@ def test_haproxy_takes_its_configuration(tmp_path):
     command = [program("haproxy"), "-c", "-f", str(tmp_path / "haproxy.cfg")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
+
+
+def test_haproxy_is_open_to_the_machines_of_scan_alone(tmp_path):
+    """The file as it is, with ports of the test's, a leader that is not asked for its role, and one
+    address of this machine as those of Scan's."""
+    ports = {5000: serving.free_port(), 5001: serving.free_port()}
+    text = re.sub(r" check addr .*", "", (HERE / "haproxy.cfg").read_text())
+    text = re.sub(
+        r"^ +default-server check-ssl.*|^ +option httpchk|^ +http-check .*", "", text, flags=re.M
+    )
+    text = text.replace("127.0.0.0/8", "127.0.0.2")
+    for port, own in ports.items():
+        text = text.replace(f"bind :{port}", f"bind 127.0.0.1:{own}")
+    with socket.create_server(("127.0.0.1", 0)) as leader:
+        leader.settimeout(WAIT_S)
+        text = text.replace("10.0.0.1:5432", f"127.0.0.1:{leader.getsockname()[1]}")
+        text = re.sub(r"^ +server db[23].*", "", text, flags=re.M)
+        (tmp_path / "haproxy.cfg").write_text(text)
+        process = subprocess.Popen([program("haproxy"), "-db", "-f", str(tmp_path / "haproxy.cfg")])
+        try:
+            for port in ports.values():
+                serving.wait_until(lambda port=port: is_open(port), process)
+                with connected(port, "127.0.0.3") as stranger, suppress(ConnectionError):
+                    assert stranger.recv(1) == b""
+                with connected(port, "127.0.0.2") as machine:
+                    machine.sendall(b"x")
+                    session, _ = leader.accept()
+                    with session:
+                        assert session.recv(1) == b"x"
+        finally:
+            serving.stop(process)
+
+
+def is_open(port):
+    with suppress(OSError), connected(port, "127.0.0.3"):
+        return True
+    return False
+
+
+def connected(port, source):
+    return socket.create_connection(("127.0.0.1", port), WAIT_S, source_address=(source, 0))
 
 
 @pytest.mark.parametrize(("name", "count"), [("patroni.env", 4), ("etcd.env", 0), ("scan.env", 2)])

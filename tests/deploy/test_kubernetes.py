@@ -34,6 +34,13 @@ def test_helm_accepts_the_chart():
     assert checked.returncode == 0, checked.stdout
 
 
+COMMANDS = {  # of the processes, with the names of their ports
+    "serve": (["serve"], {"http": 8000}),
+    "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
+    "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
+}
+
+
 def test_one_indexer_one_deliverer_and_the_api():
     objects = rendered("replicas=3", REDIS, "ingress.enabled=true", "ingress.host=a.example")
     deployments = {
@@ -44,21 +51,41 @@ def test_one_indexer_one_deliverer_and_the_api():
     replicas = {name: spec["replicas"] for name, spec in deployments.items()}
     assert replicas == {"index": 1, "deliver": 1, "serve": 3}
     assert deployments["index"]["strategy"] == {"type": "Recreate"}
-    commands = {  # of the processes, with the names of their ports
-        "serve": (["serve"], {"http": 8000}),
-        "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
-        "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
-    }
     for process, spec in deployments.items():
         (container,) = spec["template"]["spec"]["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["envFrom"][1] == {"secretRef": {"name": "s"}}
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        assert (container["args"], ports) == commands[process]
+        assert (container["args"], ports) == COMMANDS[process]
+        [port] = ports
+        assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": port}
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]
     assert selectors == [deployments["serve"]["template"]["metadata"]["labels"]]
     (ingress,) = (item for item in objects if item["kind"] == "Ingress")
     assert ingress["spec"]["rules"][0]["host"] == "a.example"
+
+
+def test_pods_are_placed_watched_and_kept():
+    placed = ("tolerations[0].key=scan", "affinity.nodeAffinity.x=y")
+    watched = ("podMonitor.enabled=true", "podMonitor.labels.release=prometheus")
+    objects = rendered(*placed, *watched, "podDisruptionBudget.enabled=true")
+    by_kind = {item["kind"]: item for item in objects}
+    pods = [i["spec"]["template"] for i in objects if i["kind"] == "Deployment"]
+    for pod in pods:
+        assert pod["spec"]["tolerations"] == [{"key": "scan"}]
+        assert pod["spec"]["affinity"] == {"nodeAffinity": {"x": "y"}}
+    monitor = by_kind["PodMonitor"]
+    assert monitor["metadata"]["labels"]["release"] == "prometheus"
+    selected = monitor["spec"]["selector"]["matchLabels"].items()
+    assert all(selected <= pod["metadata"]["labels"].items() for pod in pods)
+    ports = {port["name"] for pod in pods for port in pod["spec"]["containers"][0]["ports"]}
+    assert {one["port"] for one in monitor["spec"]["podMetricsEndpoints"]} == ports
+    assert monitor["spec"]["jobLabel"] == "app.kubernetes.io/name"
+    kept = by_kind["PodDisruptionBudget"]["spec"]
+    assert kept["maxUnavailable"] == 1
+    [service] = (i["spec"]["selector"] for i in objects if i["kind"] == "Service")
+    assert kept["selector"]["matchLabels"] == service
+    assert not {"PodMonitor", "PodDisruptionBudget"} & {item["kind"] for item in rendered()}
 
 
 def test_its_settings_are_settings_of_scan():

@@ -113,6 +113,35 @@ def test_instances_that_are_down_are_unavailable_in_json(tmp_path, shared_server
     assert response.headers["Retry-After"] == "2"
 
 
+def test_nginx_tells_people_by_a_page(tmp_path, shared_server):
+    accepted = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    live = {"location / {": LIVE_HEALTH % shared_server}
+    with serving.nginx(tmp_path, [serving.NOWHERE] * 3, live) as front:
+        page = requests.get(f"{front}/tx/0x1", headers=accepted, timeout=WAIT_S)
+        others = [
+            requests.get(front + path, headers=headers, timeout=WAIT_S)
+            for path in (
+                "/api/v1/stats",
+                "/api",
+                "/v2/api?module=x",
+                "/bsc/api/v1/stats",
+                "/server/v2/x",
+            )
+            for headers in (accepted, {})
+        ]
+        others.append(requests.get(f"{front}/tx/0x1", timeout=WAIT_S))
+        large = requests.post(
+            f"{front}/address/0x1/verify", data=b"x" * 5_500_000, headers=accepted, timeout=WAIT_S
+        )
+        itself = requests.get(f"{front}/_scan/too_many_page", headers=accepted, timeout=WAIT_S)
+    for answer, status, text in ((page, 503, "not available now"), (large, 413, "too large")):
+        assert (answer.status_code, text in answer.text) == (status, True)
+        assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
+        assert f"<h1>{status}</h1>" in answer.text and answer.headers["Retry-After"]
+    assert [(answer.status_code, *answer.json())[0] for answer in others] == [503] * len(others)
+    assert (itself.status_code, itself.json()["code"]) == (404, "not_found")
+
+
 LIVE_HEALTH = "location = /healthz { proxy_pass %s; }\n    location / {"
 
 

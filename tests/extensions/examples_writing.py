@@ -211,6 +211,12 @@ def ask_as_owner(examples, url):
     examples.ask(url, "listDeliveries", f"{own}/deliveries", None, headers)
     again = f"{own}/deliveries/{sent['deliveryId']}/retry"
     examples.ask(url, "retryDelivery", again, None, headers)
+    examples.ask(url, "getDelivery", again.removesuffix("/retry"), None, headers)
+    span = {"timeFrom": "2026-01-31T00:00:00Z", "timeTo": "2026-01-31T23:59:59Z"}
+    examples.ask(url, "replayDeliveries", f"{own}/replay", span, headers)
+    examples.ask(url, "getWebhook", own, None, headers)
+    rotated = examples.ask(url, "rotateSecret", f"{own}/rotate-secret", None, headers).json()
+    examples.ask(url, "getKey", f"/api/v1/keys/{key['id']}", None, headers)
     for name, path in (("listKeys", "keys"), ("listWebhooks", "webhooks")):
         examples.ask(url, name, f"/api/v1/{path}?owner={ACCOUNT}", None, headers)
     examples.ask(url, "deleteWebhook", own, None, headers)
@@ -218,7 +224,8 @@ def ask_as_owner(examples, url):
     receiver.shutdown()
     examples.invented |= {
         key["key"]: INVENTED_KEY, key["keyPrefix"]: INVENTED_KEY[:13], str(key["id"]): "1001",
-        made["secret"]: "fedcba9876543210" * 4, str(made["id"]): "2001", hook_url: INVENTED_URL,
+        made["secret"]: "fedcba9876543210" * 4, rotated["secret"]: "0f1e2d3c4b5a6978" * 4,
+        str(made["id"]): "2001", hook_url: INVENTED_URL,
         str(sent["deliveryId"]): "3001", body["signature"]: f"0x{'1b' * 65}",
     }  # fmt: skip
 

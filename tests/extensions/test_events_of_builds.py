@@ -144,8 +144,8 @@ def test_each_event_of_a_foundry_project_has_a_view_within_seconds(deployed):
         [(["0", "0"],)],
         [("0x01020304",)],
     ]
-    listed = scan("events", "list", DATABASE_URL=url)
-    assert listed.stdout.count(", of a build") == 4
+    listed = scan("events", "list", "--json", DATABASE_URL=url)
+    assert listed.stdout.count('"isOfBuild": true') == 4
     read = deployed.read(
         f"/contracts/{deployed.contracts['Vault']}/events/Deposit", owner=anvil.accounts[0]
     )

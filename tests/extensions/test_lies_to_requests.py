@@ -312,7 +312,7 @@ def test_pages_name_what_the_node_says_once(chain):
         with behind(chain.explorer.settings, telling(alters)) as (client, _):
             page = client.get(path)
         assert page.status_code == 200, path
-        last = page.text.partition("Reported by the node, and not proven: ")[2].partition(". ")[0]
+        last = page.text.partition("Reported by the node without proof: ")[2].partition(". ")[0]
         assert name in last.split(", "), (path, last)
         assert page.text.count("eported by the node") == 1, path
 

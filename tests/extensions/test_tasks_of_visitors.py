@@ -140,6 +140,16 @@ DAILY = {
         (FILL, "[name=url]", "https://example.com/hook"), (PRESS, "Create", "main button"),
         (WAIT, "document.getElementById('secret').textContent.length === 64"),
     ),
+    "watch several addresses for large transfers": (
+        4, (CLICK, "Menu"), (CLICK, "Webhooks"), (FILL, "[name=owner]", SAVINGS),
+        (FILL, "[name=url]", "https://example.com/hook"),
+        (FILL, "[name=watched]", f"{PROXY}\n{TOKEN}"), (PRESS, "Fewer events", "summary"),
+        (FILL, "[name=minimumValue]", "1000000"), (PRESS, "Create", "main button"),
+        (SEES, "a list of 2", "at least 1000000"),
+    ),
+    "the oldest events": (
+        3, (CLICK, "Menu"), (CLICK, "Events"), (CLICK, "Last", "nav a"), (SEES, "oldest first"),
+    ),
     "make a key": (
         3, (CLICK, "Menu"), (CLICK, "API keys"), (PRESS, "Connect a wallet and get a key"), (SIGN,),
         (WAIT, "document.getElementById('key').textContent.startsWith('scan_')"),

@@ -57,7 +57,7 @@ def test_what_is_said_is_stored_and_named(rollup):
     queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
     page = rollup.get(f"/tx/{others[0]['hash']}").text
-    [reported] = re.findall(r"Reported by the node, and not proven: ([^.]*)", page)
+    [reported] = re.findall(r"Reported by the node without proof: ([^.]*)", page)
     assert {"fee", "fee parts"} & {*reported.split(", ")}
 
 

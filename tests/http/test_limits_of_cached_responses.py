@@ -151,3 +151,29 @@ def test_every_request_has_its_line_where_lines_are_wanted(own_index):
         threading.Thread(target=process.terminate).start()
         _, lines = process.communicate(timeout=WAIT_S)
     assert all(lines.count(b"[line-%d]" % number) == 1 for number in range(20))
+
+
+def test_a_response_that_the_client_has_costs_no_request(server, own_index):
+    key, client = made_key(own_index.url, 100), Client(server, next(_sources))
+    tag = client.ask(PATH)["ETag"]
+    have, keyed = f"If-None-Match: {tag}\r\n", f"X-API-Key: {key.text}\r\n"
+    free = [client.ask(PATH, more=have) for _ in range(15)]
+    assert {(one.status, one["X-RateLimit-Remaining"]) for one in free} == {(304, "9")}
+    others = [client.ask(PATH, more='If-None-Match: "other"\r\n') for _ in range(9)]
+    assert rest(others) == list(range(9))
+    assert client.ask(PATH).status == 429
+    full = client.ask(PATH, more=have)
+    assert (full.status, full["X-RateLimit-Remaining"]) == (304, "0")
+    assert client.ask(uncached(PATH)[0], more="If-None-Match: *\r\n").status == 429
+    assert client.ask(PATH, more=f"{have}X-Scan-At-Least-Block: 1\r\n").status == 429
+    assert client.ask(PATH, more=keyed).status == 200
+    by_key = [client.ask(PATH, more=have + keyed) for _ in range(3)]
+    states = {(one["X-RateLimit-Limit"], one["X-RateLimit-Remaining"]) for one in by_key}
+    assert states == {("100", "99")}
+
+
+def test_a_conditional_query_whose_body_does_not_come_holds_up_nobody(server):
+    head = "POST /api/v1/query HTTP/1.1\r\nHost: scan\r\nContent-Type: application/json\r\n"
+    with serving.connect(server) as waiting:
+        waiting.sendall(f"{head}Content-Length: 20\r\nIf-None-Match: *\r\n\r\n".encode())
+        assert Client(server, next(_sources)).ask(PATH).status == 200

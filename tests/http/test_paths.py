@@ -19,12 +19,12 @@ FREE = """
     /docs/swagger-ui-bundle.js
 """.split()
 METHODS = {
-    "/api/v1/webhooks/1": "DELETE, OPTIONS, PATCH",
+    "/api/v1/webhooks/1": "DELETE, GET, HEAD, OPTIONS, PATCH",
     "/api/v1/webhooks": "GET, HEAD, OPTIONS, POST",
     "/api/v1/webhooks/1/deliveries": "GET, HEAD, OPTIONS",
     "/api/v1/webhooks/1/deliveries/2/retry": "OPTIONS, POST",
     "/api/v1/keys": "GET, HEAD, OPTIONS, POST",
-    "/api/v1/keys/1": "DELETE, OPTIONS",
+    "/api/v1/keys/1": "DELETE, GET, HEAD, OPTIONS",
     "/api/v1/query": "OPTIONS, POST",
     "/api/v1/blocks": "GET, HEAD, OPTIONS",
     "//api/v1/blocks/": "GET, HEAD, OPTIONS",

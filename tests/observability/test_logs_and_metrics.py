@@ -2,16 +2,22 @@
 
 import json
 import logging
+import math
+import os
 import re
+import subprocess
+import sys
 import time
 
 import pytest
 import requests
+from gunicorn.config import Config
 from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
+from scan.server.responses import GunicornLogs
 from tests.support import WAIT_S, indexing, serving, wallets
 from tests.support.log_lines import NODE, lines
 
@@ -54,6 +60,62 @@ def test_json_lines_are_json(lines, client):
     first, second = map(json.loads, lines.getvalue().splitlines())
     assert first["path"] == "/healthz" and first["status"] == 200 and first["requestId"]
     assert second["message"] == "two\nlines and a ü"
+
+
+TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+TRACE_IDS = [
+    (f"00-{TRACE}-{SPAN}-01", TRACE),
+    (f" 00-{TRACE}-{SPAN}-00\t", TRACE),
+    (f"cc-{TRACE}-{SPAN}-01", TRACE),
+    (f"cc-{TRACE}-{SPAN}-01-what=ever", TRACE),
+    (f"00-{TRACE}-{SPAN}-01-more", None),
+    (f"cc-{TRACE}-{SPAN}-01.more", None),
+    (f"ff-{TRACE}-{SPAN}-01", None),
+    (f"00-{TRACE.upper()}-{SPAN}-01", None),
+    (f"00-{'0' * 32}-{SPAN}-01", None),
+    (f"00-{TRACE}-{'0' * 16}-01", None),
+    (f"00-{TRACE}-{SPAN}", None),
+    (f"00-{TRACE}-{SPAN}-01\x85", None),
+    ("", None),
+]
+
+
+@AS_JSON
+@pytest.mark.parametrize(("traceparent", "trace_id"), TRACE_IDS)
+def test_lines_have_the_trace_of_their_request(lines, client, traceparent, trace_id):
+    client.get("/api/v1/blocks?limit=1", headers={"traceparent": traceparent})
+    [line] = map(json.loads, lines.getvalue().splitlines())
+    assert line.get("traceId") == trace_id
+    assert (line["path"], line["status"]) == ("/api/v1/blocks", 200)
+
+
+@AS_JSON
+def test_every_line_of_a_request_has_its_fields(lines, database_url, monkeypatch):
+    """Also those that are written before there is a status."""
+    client = indexing.client_over(f"{database_url}_gone")
+    headers = {"X-Request-Id": "one", "traceparent": f"00-{TRACE}-{SPAN}-01"}
+    client.get("/api/v1/blocks/a%0Ab", headers=headers)
+    assert client.get("/api/v1/stats", headers=headers).status_code == 503
+    written = [*map(json.loads, lines.getvalue().splitlines())]
+    of_requests = [line for line in written if line.get("requestId") == "one"]
+    assert {line["path"] for line in of_requests} == {"/api/v1/blocks/a%0Ab", "/api/v1/stats"}
+    assert {line["traceId"] for line in of_requests} == {TRACE}
+    assert any("status" not in line for line in of_requests)
+
+
+@pytest.mark.check
+def test_lines_below_the_level_are_left_out(monkeypatch):
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    try:
+        for text, least in (("warning", logging.WARNING), ("debug", logging.DEBUG)):
+            monkeypatch.setenv("SCAN_LOG_LEVEL", text)
+            GunicornLogs(Config())
+            for name in ("scan.database", "gunicorn.error"):
+                assert logging.getLogger(name).getEffectiveLevel() == least
+    finally:
+        root.handlers[:] = before
+        root.setLevel(level)
 
 
 def log_fault(reason, message, *values):
@@ -227,6 +289,45 @@ def test_a_process_without_other_http_serves_metrics_at_its_host():
     assert "scan_" in requests.get(f"http://127.0.0.2:{port}/metrics", timeout=WAIT_S).text
     with pytest.raises(requests.ConnectionError):
         requests.get(f"http://127.0.0.1:{port}/metrics", timeout=WAIT_S)
+
+
+@pytest.mark.check
+def test_a_process_whose_loop_hangs_is_not_alive(monkeypatch):
+    monkeypatch.setattr(metrics, "_alive_until", math.inf)
+    port = serving.free_port()
+    metrics.serve("127.0.0.2", port)
+    url = f"http://127.0.0.2:{port}/healthz"
+
+    def status():
+        return requests.get(url, timeout=WAIT_S).status_code
+
+    assert status() == 200  # it starts
+    metrics.beat(-1.0)
+    assert status() == 503
+    metrics.beat(math.inf)
+    assert status() == 200
+    metrics.beat()
+    assert status() == 200
+
+
+@pytest.mark.parametrize("command", ["index", "deliver"])
+def test_indexer_and_deliverer_name_their_chain_and_are_alive(own_index, scenario, command):
+    port = serving.free_port()
+    environment = {"DATABASE_URL": own_index.url, "RPC_URL": scenario.anvil.url}
+    environment |= {"PATH": os.defpath, "SCAN_CHAIN_NAME": "A chain"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "scan", command, "--metrics-port", str(port)],
+        env=environment,
+        cwd=serving.ROOT,
+    )
+    try:
+        url = serving.wait_for(port, process)
+        told = 'scan_chain_info{chain_id="31337",name="A chain"} 1.0'
+        serving.wait_until(lambda: told in requests.get(f"{url}/metrics", timeout=WAIT_S).text)
+        answer = requests.get(f"{url}/healthz", timeout=WAIT_S)
+        assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
+    finally:
+        serving.stop(process)
 
 
 def test_metrics_answer_without_a_database():

@@ -60,7 +60,8 @@ def test_addresses_are_shown_with_their_checksum(client, scenario):
     person = next(t["fromAddress"] for t in scenario.truth.transactions)
     page = client.get(f"/address/{person}").text
     shown = to_checksum_address(person)
-    assert shown != person and f'data-copy="{shown}"' in page and f">{shown}<" in page
+    assert shown != person and f'data-copy="{shown}"' in page
+    assert shown in re.sub(r"<[^>]*>", "", page)
     assert person not in re.sub(r'(?:href|src)="[^"]*"', "", page)
 
 
@@ -122,7 +123,7 @@ def test_the_history_of_an_address_is_a_tab(client, scenario):
     hidden = client.get(f"{path}?tab=history&fees=hide").text
     assert '<li class="fee">' not in hidden and "&amp;fees=hide&amp;cursor=" in hidden
     assert client.get(f"{path}?tab=history&fees=none").status_code == 400
-    [cursor] = re.findall(r"&amp;cursor=([\w-]+)", page)
+    [cursor] = {*re.findall(r"&amp;cursor=([\w-]+)", page)}
     older = client.get(f"{path}?tab=history&cursor={cursor}").text
     assert 'data-label="Changes"' in older and older != page
     for cursor in ("x", "A" * 700, "<b>"):

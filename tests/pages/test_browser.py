@@ -1,6 +1,7 @@
 """The ways people take through the pages, in a real browser."""
 
 import json
+from datetime import datetime, timedelta
 from itertools import product
 from urllib.parse import urlsplit
 
@@ -150,6 +151,85 @@ def test_ages_and_exact_times_are_exchanged(page, over_http):
     assert page.text("button.ages") == "Time (UTC)"
     page.evaluate("document.querySelector('td time').click()")  # as a finger does
     assert page.evaluate(first).endswith("ago")
+
+
+def test_times_are_of_the_visitors_zone_until_utc_is_chosen(page, over_http, scenario):
+    """Which is kept; the other one stands in the title. Days and paper have UTC."""
+    sent = scenario.truth.transactions[-1]
+    page.call("Emulation.setTimezoneOverride", timezoneId="Asia/Kathmandu")
+    time = "document.querySelector('.facts time')"
+    utc = sent["timestamp"].replace("T", " ").replace("Z", " UTC")
+    ahead = datetime.fromisoformat(sent["timestamp"]) + timedelta(hours=5, minutes=45)
+    local = f"{ahead:%Y-%m-%d %H:%M:%S} UTC+5:45"
+    page.open(f"{over_http}/tx/{sent['hash']}")
+    assert page.evaluate(f"[{time}.textContent, {time}.title]") == [local, utc]
+    page.click("button.zone")
+    assert page.evaluate(f"[{time}.textContent, {time}.title]") == [utc, local]
+    page.open(f"{over_http}/txs")
+    page.click("button.ages")
+    assert page.text("button.ages") == "Time (UTC)"
+    page.click("button.zone")
+    assert page.text("button.ages") == "Time (local)"
+    page.open(f"{over_http}/tx/{sent['hash']}")
+    assert page.evaluate(f"{time}.textContent") == local
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.wait(f"{time}.textContent === '{utc}'")
+    page.call("Emulation.setTimezoneOverride", timezoneId="")
+    page.open(f"{over_http}/earnings")
+    assert page.errors == []
+
+
+LONG_LISTS = ("/txs", "/token-transfers", "/events", "/blocks", "/txs?status=true", "/contracts")
+
+
+@pytest.mark.parametrize("path", LONG_LISTS)
+def test_long_lists_have_their_pages_above_and_below_and_a_last_one(page, over_http, path):
+    page.open(over_http + path)
+    above = "document.querySelector('nav.pager:not(#pages)')"
+    names = "[...{}.querySelectorAll('a:not(.sizes a)')].map((link) => link.textContent)"
+    shown = page.evaluate(names.format("document.querySelector('#pages')"))
+    assert shown == page.evaluate(names.format(above)) == ["Older", "Last"]
+    top = "getBoundingClientRect().top"
+    assert page.evaluate(f"{above}.{top} < document.querySelector('.table').{top}")
+    newest = page.evaluate("document.querySelector('tbody tr').id")
+    page.evaluate(f"[...{above}.querySelectorAll('a')].at(-1).click()")
+    page.wait(f"document.readyState === 'complete' && !document.getElementById('{newest}')")
+    assert page.evaluate("document.querySelectorAll('#pages a[rel=next]').length < 2")
+
+
+def test_a_phone_shows_addresses_cut_in_the_middle(page, over_http, scenario):
+    """Of at least 12 px, and whole where they are selected."""
+    page_checks.show_at(page, 360)
+    maker, pool = (scenario.truth.dex_trades[-1][key] for key in ("maker", "pairAddress"))
+    sent = scenario.truth.dex_trades[-1]["transactionHash"]
+    paths = (f"/address/{maker}", f"/address/{pool}", f"/tx/{sent}", "/txs", "/token-transfers")
+    sizes = (
+        "[...document.querySelectorAll('.hash')].filter((e) => e.checkVisibility())"
+        ".map((e) => parseFloat(getComputedStyle(e).fontSize))"
+    )
+    small = {}
+    for path in paths:
+        page.open(over_http + path)
+        small[path] = [size for size in page.evaluate(sizes) if size < 12]
+    assert {path: found for path, found in small.items() if found} == {}
+    page.open(f"{over_http}/address/{maker}")
+    hash_ = "document.querySelector('.heading .hash')"
+    page.evaluate(f"getSelection().selectAllChildren({hash_})")
+    assert page.evaluate("getSelection().toString()") == checksummed(maker)
+    assert page.evaluate(f"{hash_}.getBoundingClientRect().width") < 260
+
+
+def test_titles_tell_pages_of_one_name_apart(client, scenario):
+    """Tabs, pages and filters of an address, of a token and of pools of one pair."""
+    truth = scenario.truth
+    trades = truth.dex_trades
+    paths = ["/txs", "/txs?page=2", "/txs?status=true", "/token-transfers"]
+    for address in {trade["pairAddress"] for trade in trades}:
+        tabs = ("transactions", "transfers", "trades", "tokens", "history", "contract")
+        paths += [f"/pool/{address}", *(f"/address/{address}?tab={tab}" for tab in tabs)]
+    paths += [f"/token/{trades[0]['tokenIn']}?tab={tab}" for tab in ("transfers", "holders")]
+    titles = [client.get(path).text.partition("<title>")[2].split("<")[0] for path in paths]
+    assert sorted({*titles}) == sorted(titles)
 
 
 def test_a_theme_is_chosen_and_kept(page, explorer_url):

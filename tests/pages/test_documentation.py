@@ -1,5 +1,7 @@
 """The interactive documentation, and the API asked by another site's page."""
 
+import json
+import subprocess
 import time
 from urllib.parse import urlsplit
 
@@ -84,6 +86,27 @@ def test_operations_are_found_below_the_header_of_the_site(page, over_http):
     page.wait(f"{visible % '.opblock'} === 1")
     button = "getComputedStyle(document.querySelector('.opblock-summary-control'))"
     assert page.evaluate(f"{button}.backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert page.errors == []
+
+
+@pytest.mark.thorough
+def test_an_example_is_a_command_and_code_that_are_copied(page, over_http):
+    """Both get what the example shows."""
+    page.open(f"{over_http}/docs/")
+    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    example = """document.querySelector('.example:has([aria-label="Example of query"])')"""
+    page.evaluate(f"{example}.open = true")
+    page.wait(f"{example}.querySelectorAll('.code').length === 2")
+    command, code = page.evaluate(
+        f"[...{example}.querySelectorAll('.code')].map((block) => block.textContent)"
+    )
+    for index, text in enumerate((command, code)):
+        page.evaluate(f"{example}.querySelectorAll('button')[{index}].click()")
+        page.wait(f"window.copied === {json.dumps(text)}")
+    answer = subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout
+    assert json.loads(answer)["entity"] == "transactions"
+    code = code.replace("console.log(", "return (")
+    assert json.loads(page.evaluate(f"(async () => {{ {code} }})()")) == json.loads(answer)
     assert page.errors == []
 
 

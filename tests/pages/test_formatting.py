@@ -25,8 +25,11 @@ AMOUNTS = [
     ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
     ("123456789", 9, "0.123456789", "0.123456…"),
     ("12", 0, "12", "12"),
-    (str(LARGEST), 0, f"{LARGEST:,}", f"{LARGEST:,}"),
-    ("7", 255, TINY, TINY),
+    (str(LARGEST), 0, f"{LARGEST:,}", "1.157…·10⁷⁷"),
+    (f"-{LARGEST}", 0, f"-{LARGEST:,}", "-1.157…·10⁷⁷"),
+    (str(10**40), 18, f"{10**22:,}", "1·10²²"),
+    ("7", 255, TINY, "7·10⁻²⁵⁵"),
+    ("78", 255, TINY[:-2] + "78", "7…·10⁻²⁵⁴"),
     ("-15", 1, "-1.5", "-1.5"),
     ("-999123456789012", 12, "-999.123456789012", "-999.123456…"),
     ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
@@ -64,22 +67,18 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (formatting.exchange_name("<b>-v2"), "<b>-v2"),
         (formatting.exchange_name("v3-unconfirmed"), "V3 (unconfirmed factory)"),
         (formatting.exchange_name("other"), "other"),
-        # Fees are rounded.
-        (formatting.rounded("0", 18), ("0", "", None)),
-        (formatting.rounded("34489000241423", 18), ("0", ".00003449", "0.000034489000241423")),
-        (formatting.rounded("999999999999999999", 18), ("1", "", "0.999999999999999999")),
-        (formatting.rounded("4999999999", 18), ("<0", ".00000001", "0.000000004999999999")),
-        (formatting.rounded("1234567890123456789012", 18),
-         ("1,234", ".56789", "1,234.567890123456789012")),
-        # Gas prices are rounded and say so.
-        (formatting.aligned_gwei("1000000007"), ("1", "", "1.000000007")),
+        # Fees have more digits after the point.
+        (formatting.aligned("0", 18, 8), ("0", "", None)),
+        (formatting.aligned("1178491692000", 18, 8),
+         ("0", ".00000117…", "0.000001178491692")),
+        (formatting.aligned("4999999999", 18, 8), ("<0", ".00000001", "0.000000004999999999")),
+        # Gas prices are cut.
+        (formatting.aligned_gwei("1000000007"), ("1", ".000…", "1.000000007")),
         (formatting.aligned_gwei("1000000000"), ("1", "", None)),
-        (formatting.aligned_gwei("12345678901"), ("12", ".346", "12.345678901")),
-        (formatting.aligned_gwei("999999999999"), ("1,000", "", "999.999999999")),
-        (formatting.aligned_gwei("986314315"), ("0", ".986", "0.986314315")),
-        (formatting.aligned_gwei("12345678"), ("0", ".0123", "0.012345678")),
-        (formatting.aligned_gwei("999999"), ("0", ".001", "0.000999999")),
-        (formatting.aligned_gwei("1234"), ("0", ".00000123", "0.000001234")),
+        (formatting.aligned_gwei("12345678901"), ("12", ".345…", "12.345678901")),
+        (formatting.aligned_gwei("986314315"), ("0", ".986…", "0.986314315")),
+        (formatting.aligned_gwei("12345678"), ("0", ".0123…", "0.012345678")),
+        (formatting.aligned_gwei("999999"), ("0", ".000999…", "0.000999999")),
         (formatting.aligned_gwei("7"), ("0", ".000000007", None)),
         (formatting.aligned_gwei("0"), ("0", "", None)),
         (formatting.gwei(1_234_567_890), "1.234"), (formatting.gwei("999999"), "0"),
@@ -87,6 +86,11 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (formatting.compact(999), "999"), (formatting.compact(1000), "1K"),
         (formatting.compact(999_999_999), "999.999M"), (formatting.compact(10**9), "1B"),
         (formatting.compact(999_999_999_999), "999.999B"), (formatting.compact(10**12), "1T"),
+        (formatting.compact(12 * 10**76), "1.2·10⁷⁷"),
+        # A sentence of the API has powers of ten as computers write them.
+        (formatting.powers("1.15e59 W"), "1.15·10⁵⁹ W"),
+        (formatting.powers("7e-255 D"), "7·10⁻²⁵⁵ D"),
+        (formatting.powers("5 W1e9 x"), "5 W1e9 x"), (formatting.powers("1.5 1e9x"), "1.5 1e9x"),
         # Only nothing is 0 per cent, and all 100.
         (percent(0, 7), "0 %"), (percent(1, 10**6), "<0.1 %"), (percent(1, 3), "33.3 %"),
         (percent(21_000, 21_000), "100 %"), (percent(29_999_999, 30_000_000), ">99.9 %"),
@@ -216,6 +220,12 @@ def test_no_name_or_value_of_a_row_is_markup():
     assert all("&lt;script&gt;" in cell for cell in of_names)
 
 
+def test_a_fee_is_cut_and_has_all_its_digits_in_its_title():
+    cell = cells.fee("1178491692000", "<E>")
+    assert 'title="0.000001178491692 &lt;E&gt;"' in cell and ".00000117…<" in cell
+    assert "title" not in cells.fee("1000000000000", "ETH")
+
+
 def test_the_longest_fraction_of_a_column_decides_its_width():
     """Whole numbers stay at the end of their column, below its head."""
     rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
@@ -234,6 +244,8 @@ COLUMNS = [
     (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
     (18, (10**18, 9 * 10**18, 0), ["1", "9", "0"]),
     (0, (3, 1_000), ["3", "1,000"]),
+    # A power of ten beside them has digits of another place.
+    (18, (10**18, LARGEST), ["1", "1.157…·10⁵⁹"]),
     # Of large amounts two digits are shown, also where small ones have none.
     (6, (2_590_660_301_234, 56_923_000_000), ["2,590,660.30…", "56,923.00"]),
 ]

@@ -101,6 +101,65 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
 
 
 @pytest.mark.thorough
+def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_url):
+    """All that the API takes of a webhook."""
+    owner, first, second, token = explorer.anvil.accounts[2:6]
+
+    def listed():
+        answer = requests.get(f"{explorer_url}/api/v1/webhooks?owner={owner}", timeout=WAIT_S)
+        return answer.json()["webhooks"][-1]
+
+    page.open(f"{explorer_url}/webhooks")
+    given = {
+        "#owner-form [name=owner]": owner,
+        "#create-form [name=url]": "https://hooks.example.com/scan",
+        "#create-form [name=format]": "discord",
+        "#create-form [name=watched]": f"{first}\n{second}",
+        "#create-form [name=topic0]": f"0x{1:064x} 0x{2:064x}",
+        "#create-form [name=topic2]": f"0x{3:064x}",
+        "#create-form [name=direction]": "in",
+        "#create-form [name=tokens]": token,
+        "#create-form [name=minimumValue]": f"coin 1000\n{token} 5",
+        "#create-form [name=confirmations]": "12",
+    }
+    for selector, text in given.items():
+        page.fill(selector, text)
+    page.click("#create-form [value=log]")
+    page.click("#create-form [value=token_transfer]")
+    page.click("#create-form button")
+    page.wait("document.querySelector('#webhooks td')")
+    made = listed()
+    assert made["topics"] == [[f"0x{1:064x}", f"0x{2:064x}"], None, f"0x{3:064x}"]
+    shown = {key: made[key] for key in ("format", "addressCount", "direction", "confirmations")}
+    expected = {"format": "discord", "addressCount": 2, "direction": "in", "confirmations": 12}
+    assert shown == expected
+    assert (made["tokens"], made["minimumValue"]) == ([token], {"coin": "1000", token: "5"})
+    for words in ("discord messages", "in only", "a list of 2", "coin 1000", "after 12 blocks"):
+        assert words in page.text("#webhooks")
+    _press(page, "Change")
+    assert page.evaluate("document.querySelector('#change-form [name=tokens]').value") == token
+    page.fill("#change-form [name=direction]", "")
+    page.fill("#change-form [name=minimumValue]", "7")
+    page.fill("#change-form [name=tokens]", "")
+    page.click("#change-form button")
+    page.wait("document.getElementById('webhooks').innerText.includes('at least 7')")
+    changed = listed()
+    narrowed = [changed[key] for key in ("direction", "tokens", "minimumValue", "confirmations")]
+    assert narrowed == [None, None, "7", 12]
+    _press(page, "Addresses")
+    page.wait(f"document.getElementById('addresses').innerText.includes('{first}')")
+    page.fill("#addresses-form [name=add]", owner)
+    page.fill("#addresses-form [name=remove]", f"{first}, {second}")
+    page.click("#addresses-form button")
+    page.wait(f"document.getElementById('addresses').innerText.includes('{owner}')")
+    assert first not in page.text("#addresses") and listed()["addressCount"] == 1
+    assert page.text("#message") == "" and page.errors == []
+    page_checks.show_at(page, 360)
+    assert page.evaluate("document.documentElement.scrollWidth <= 360")
+    assert page_checks.all_violations(page) == []
+
+
+@pytest.mark.thorough
 def test_a_key_is_ended_by_its_page(page, explorer_url):
     wallet = _get_key(page, explorer_url, "")
     page.wait("document.querySelector('#keys td button')")

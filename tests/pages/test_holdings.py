@@ -49,9 +49,9 @@ def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder)
 
 
 NO_BLOCKS = [
-    ("block=x", "After block"),
+    ("block=x", "As of block"),
     ("timeTo=yesterday", "must be a date"),
-    ("block=1&timeTo=2026-01-31", "After block: give a day or a block, not both"),
+    ("block=1&timeTo=2026-01-31", "As of block: give a day or a block, not both"),
     ("block=-1", ">A block must be given by its number, or by its hash"),
 ]
 

@@ -13,7 +13,7 @@ from tests.support.explain import ExplainingDatabase
 from tests.support.made_blocks import Move, address
 
 ROW = re.compile(r'<tr id="tx-([0-9a-f]{64})".*?data-label="Value, [^"]*">(.*?)</td>', re.S)
-AMOUNT = re.compile(r'<data value="(\d+)">[^<]*</data> <a href="/token/(0x[0-9a-f]{40})"')
+AMOUNT = re.compile(r'<data value="(\d+)"[^>]*>[^<]*</data> <a href="/token/(0x[0-9a-f]{40})"')
 
 
 def changes_of(scenario, party_of):

@@ -18,9 +18,9 @@ class BoundWorker(Worker):
 class LateWorker(Worker):
     """Is so late that one poll has both: a request's turn has come, and its client has left."""
 
-    def _on_event(self, conn, callback, sock):
+    def _on_event(self, conn, sock):
         turn = conn.waits_for
-        if callback == self._look_for_end and turn is not None:
+        if conn.watched[1] == self._look_for_end and turn is not None:
             turn.result(WAIT_S)
             self._has_waited(conn, turn)
-        super()._on_event(conn, callback, sock)
+        super()._on_event(conn, sock)

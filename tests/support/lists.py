@@ -3,6 +3,8 @@
 from collections import Counter, namedtuple
 from urllib.parse import parse_qsl, urlencode
 
+from requests.utils import parse_header_links
+
 from tests.support.brute_force import KEYS, UNCOUNTED, Chain
 from tests.support.items import items_of
 from tests.support.truth import comparable
@@ -14,12 +16,13 @@ NAMES = {
     "dex_trades": ("/dex-trades", "trades"),
     "internal_transfers": ("/internal-transfers", "internalTransfers"),
 }
-# Lists of an entity's rows by one filter whose value stands in the path; others are in the query.
+# Lists of an entity's rows by one filter whose value stands in the path, which may have two names;
+# others are in the query.
 BELOW_A_PATH = {
     ("transactions", "address"): "/addresses/{}/transactions",
-    ("token_transfers", "address"): "/addresses/{}/transfers",
-    ("internal_transfers", "address"): "/addresses/{}/internal",
-    ("dex_trades", "address"): "/addresses/{}/trades",
+    ("token_transfers", "address"): "/addresses/{}/transfers /addresses/{}/token-transfers",
+    ("internal_transfers", "address"): "/addresses/{}/internal /addresses/{}/internal-transfers",
+    ("dex_trades", "address"): "/addresses/{}/trades /addresses/{}/dex-trades",
     ("token_transfers", "tokenAddress"): "/tokens/{}/transfers",
 }
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
@@ -86,7 +89,7 @@ def _of_entities(chain):
             rows = chain.find({"entity": entity, "filter": {key: value}})
             given = str(value).lower() if isinstance(value, bool) else value
             yield Listed(f"{path}?{key}={given}", name, rows, (entity, key) not in UNCOUNTED)
-            if below := BELOW_A_PATH.get((entity, key)):
+            for below in BELOW_A_PATH.get((entity, key), "").split():
                 yield Listed(below.format(value.upper().replace("X", "x")), name, rows)
 
 
@@ -152,17 +155,27 @@ def by_links(client, listed, limit=7, **filters):
         answer = client.get(target)
         assert answer.status_code == 200, (target, answer.text)
         rows += answer.json[listed.name]
+        links = links_of(answer)
+        assert rows[:limit] == client.get(links["first"]).json[listed.name], target
         if answer.json["next"] is None:
-            assert "Link" not in answer.headers
+            assert "next" not in links
+            if "last" in links:
+                last = client.get(links["last"])
+                assert last.json[listed.name] == rows[-(len(rows) % limit or limit) :], links
+                assert links_of(last).get("prev") or len(rows) <= limit
             totals = (len(rows),) if listed.is_counted else (None, len(rows))
             assert answer.json["total"] in totals, target
             return rows
         assert len(answer.json[listed.name]) == limit, target
-        link, relation = answer.headers["Link"].split("; ")
-        assert relation == 'rel="next"' and answer.json["next"] in link
-        following = link.strip("<>")
+        following = links["next"]
+        assert answer.json["next"] in following
         assert following != target, f"{target} is its own next page"
         target = following
+
+
+def links_of(answer):
+    """The paths of a response's other pages, by their relation to it."""
+    return {link["rel"]: link["url"] for link in parse_header_links(answer.headers["Link"])}
 
 
 def same(rows, expected):

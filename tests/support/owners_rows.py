@@ -41,6 +41,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ("built_abis", {"code_hash": HASH, "contract_name": "Built"}),
         ("webhook_addresses", {"webhook_id": 1, "address": OWNER}),
         ("webhook_secrets", {"webhook_id": 1, "secret": "secret"}),
+        ("former_secrets", {"webhook_id": 1, "secret": "old", "ends_at": "2026-11-30T00:00:00Z"}),
         ("followed_contracts", {"address": OWNER, "name": "box", "complete_from": 3}),
         ("unfollowed_contracts", {"address": HASH[:20]}),
     ):
@@ -51,7 +52,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
 
 # One is added with each release, of a database with the rows of owners_rows.py.
 FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
-NEWEST = next(path for path in FILES if path.name == "2026-11-29-deliveries.jsonl")
+NEWEST = next(path for path in FILES if path.name == "2026-11-30-former-secrets.jsonl")
 
 
 def rows(url, *, with_left_out=False):

@@ -1,6 +1,8 @@
 """Where access needs a key, a webhook belongs to the key or the person that made it, and ends with
 them; `scan webhooks` lists and ends all."""
 
+import json
+
 import pytest
 
 from scan.setting_kinds import proxy_header
@@ -165,22 +167,36 @@ def test_a_session_s_webhook_is_of_its_key(webhooks, private, key):
 def test_an_operator_lists_and_ends_webhooks(webhooks, private, url, key):
     by_key = made(private, X_API_Key=key.text)["id"]
     by_person = made(private, owner=OTHER, X_Forwarded_User="anna smith")["id"]
-    lines = scan("webhooks", "list", DATABASE_URL=url).stdout.splitlines()
+    headings, *lines = scan("webhooks", "list", DATABASE_URL=url).stdout.splitlines()
+    assert headings.split() == [
+        "ID",
+        "OWNER",
+        "WATCHED",
+        "EVENTS",
+        "URL",
+        "CREATED",
+        "AT",
+        "KEY",
+        "USER",
+    ]
     assert [line.split()[:5] for line in lines] == [
         [str(by_person), f"0x{OTHER.hex()}", f"0x{OTHER.hex()}", "tx", "https://127.0.0.1:9"],
         [str(by_key), f"0x{OWNER.hex()}", f"0x{OWNER.hex()}", "tx", "https://127.0.0.1:9"],
     ]
-    assert lines[0].endswith(" - anna smith") and lines[1].endswith(f" {key.id} -")
+    assert lines[0].endswith("  anna smith") and lines[1].endswith(" -")
+    assert [line.split()[6] for line in lines] == ["-", str(key.id)]
     assert "T0K3N" not in "".join(lines)
-    of_person = scan("webhooks", "list", "--user", "anna smith", DATABASE_URL=url).stdout
-    of_owner = scan("webhooks", "list", "--owner", f"0x{OWNER.hex()}", DATABASE_URL=url).stdout
-    assert (of_person, of_owner) == (f"{lines[0]}\n", f"{lines[1]}\n")
+    of_person = scan("webhooks", "list", "--json", "--user", "anna smith", DATABASE_URL=url)
+    of_owner = scan("webhooks", "list", "--json", "--owner", f"0x{OWNER.hex()}", DATABASE_URL=url)
+    assert json.loads(of_person.stdout)["user"] == "anna smith"  # one line
+    assert json.loads(of_owner.stdout)["id"] == by_key
     webhooks.chain.append([Move(OTHER, OTHER)])
-    ended = scan("webhooks", "end", str(by_person), "3", DATABASE_URL=url)
+    ended = scan("webhooks", "remove", str(by_person), "3", DATABASE_URL=url)
     assert (ended.returncode, ended.stdout) == (1, f"ended {by_person}\n")
     assert ended.stderr == "scan: no active webhook 3\n"
     assert webhooks.pending() == 0
     reason = "an operator ended the webhook"
     assert listed(private, OTHER, X_API_Key=key.text) == [(by_person, False, reason)]
     assert scan("webhooks", "end", str(by_person), DATABASE_URL=url).returncode == 1
-    assert scan("webhooks", "list", DATABASE_URL=url).stdout == f"{lines[1]}\n"
+    left = scan("webhooks", "list", "--json", DATABASE_URL=url).stdout
+    assert json.loads(left)["id"] == by_key

@@ -51,7 +51,7 @@ class Post:
 
     def connection(self, url, **changed):
         outbound = self._outbound._replace(**changed)
-        return closing(ReceiverConnection(outbound, url, SECRET, is_healthy=True))
+        return closing(ReceiverConnection(outbound, url, [SECRET], is_healthy=True))
 
     def __call__(self, url, times=1, **changed):
         with self.connection(url, **changed) as connection:

@@ -284,7 +284,7 @@ def _responses(declared_as: Json, parameter_names: list[str]) -> Json:
         **({"headers": header_references(*headers)} if headers else {}),
         "content": {
             declared_as.get("media_type", "application/json"): schema,
-            **{name: {} for name in media_types},
+            **{name: {"schema": {"type": "string"}} for name in media_types},
         },
     }
     errors = {*declared_as.get("errors", ()), *(WITH_BODY if "body" in declared_as else ())}

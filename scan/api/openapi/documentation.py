@@ -22,6 +22,7 @@ from scan.http.json_responses import Response, json_body
 DOCUMENT = f"{interfaces.API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
 EXAMPLES = PAGE / "examples.json"  # by operation: request, body, answer, of the demo chain
+EXAMPLE_PARTS = ("request", "body", "answer")
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
 # Swagger UI has its icons in data: URLs of its style sheet.
 POLICY = (
@@ -93,19 +94,22 @@ def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprin
     return blueprint
 
 
-def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
-    """Return method, path, summary, id and example of all operations, by tag."""
+def _groups(document: dict[str, Any]) -> dict[str, list[tuple[Any, ...]]]:
+    """Return method, path, summary, id and the parts of an example of all operations, by tag."""
     examples = orjson.loads(EXAMPLES.read_bytes())
-    groups: dict[str, list[tuple[str, ...]]] = {}
+    groups: dict[str, list[tuple[Any, ...]]] = {}
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
             if "tags" in operation:
                 name = operation["operationId"]
                 of_name = examples.get(name, {})
                 # A request and its answer as text: JSON, but forms and streams.
-                parts = [of_name[part] for part in ("request", "body", "answer") if part in of_name]
-                texts = (p if isinstance(p, str) else json.dumps(p, indent=1) for p in parts)
-                row = (method.upper(), path, operation["summary"], name, "\n\n".join(texts))
+                parts = {part: of_name[part] for part in EXAMPLE_PARTS if part in of_name}
+                texts = {
+                    k: p if isinstance(p, str) else json.dumps(p, indent=1)
+                    for k, p in parts.items()
+                }
+                row = (method.upper(), path, operation["summary"], name, texts)
                 groups.setdefault(operation["tags"][0], []).append(row)
     return groups
 

@@ -12,6 +12,7 @@ from scan.http.current_request import query_arguments, reader
 from scan.http.json_responses import Response
 from scan.http.list_responses import LISTED, list_response
 from scan.pages import filtered_lists, hooks
+from scan.queries import holdings
 from scan.queries.cursors import ADDRESS, AMOUNT
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
@@ -81,6 +82,7 @@ def show_accounts() -> Response:
     return account_list.show(
         "accounts.html",
         is_whole=is_whole,
+        prices=holdings.unit_prices(reader()),
         reason=account_list.source.reason if isinstance(account_list.source, AccountPage) else None,
     )
 

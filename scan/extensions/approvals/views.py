@@ -41,8 +41,6 @@ def approvals_of(owner: bytes, arguments: Mapping[str, str]) -> Approvals:
     )
 
 
-# The largest numbers of tokens, which uses do not lower.
-_UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
 _WORDS = ("an amount", "one NFT", "all NFTs", "an amount through Permit2")
 FIELDS = (
     filtered_lists.Field("tokenAddress", "Token", "address"),
@@ -63,10 +61,7 @@ def _read(key: bytes) -> tuple[filtered_lists.FilteredList, Mapping[str, Any]]:
         paging=filtered_lists.UNORDERED,
     )
     spenders = (record["spender"] for record in approval_list.records)
-    return approval_list, {
-        "names": records.names_of(approval_list.records, owner, *spenders),
-        "unlimited": _UNLIMITED,
-    }
+    return approval_list, {"names": records.names_of(approval_list.records, owner, *spenders)}
 
 
 HOOKS = (

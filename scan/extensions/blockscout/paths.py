@@ -48,21 +48,11 @@ class AnsweredPath(NamedTuple):
 
 
 @cache
-def _table() -> Mapping[str, Any]:
-    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
-
-
-@cache
 def answered_paths() -> Mapping[str, AnsweredPath]:
     return {
         path: AnsweredPath(**{**row, "takes": frozenset(row.get("takes", "").split())})
-        for path, row in _table()["answered"].items()
+        for path, row in tomllib.loads(TABLE.read_text(encoding="utf-8"))["answered"].items()
     }
-
-
-def refused_paths() -> Mapping[str, str]:
-    """Return why each of Blockscout's other paths is not answered."""
-    return {path: row["reason"] for row in _table()["refused"] for path in row["paths"].split()}
 
 
 class Parameters:

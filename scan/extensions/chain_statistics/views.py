@@ -24,7 +24,7 @@ from scan.pages import filtered_lists, hooks, records
 from scan.pages.site import page, site
 from scan.pages.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart, spread_over_seconds
 from scan.queries import tokens
-from scan.queries.holdings import UnitPrices
+from scan.queries.holdings import UnitPrices, unit_prices
 from scan.queries.list_pages import Window
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
@@ -115,6 +115,7 @@ def charts() -> Response:
         largest=largest,
         transactions=transactions,
         names=records.names_of(transactions),
+        prices=unit_prices(reader()),
     )
 
 
@@ -135,7 +136,8 @@ def show_gas() -> Response:
     prices = gas_prices.price(reader())
     labels = records.names_of((), *(called["address"] for called in prices["contracts"]))
     charts = _gas_charts(prices["blocks"][::-1])
-    return page("gas.html", gas=prices, labels=labels, charts=charts)
+    unit = unit_prices(reader())
+    return page("gas.html", gas=prices, labels=labels, charts=charts, prices=unit)
 
 
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
@@ -256,6 +258,7 @@ HOOKS = (
         ),
         sections=(
             hooks.HomeSection({"home": "home_charts.html"}, home),
+            hooks.Section({"list": "list_largest.html"}),
             hooks.LiveSection({"live": "live_base_fee.html"}, live),
             hooks.TokenChart({}, _transfers, place=20),
         ),

@@ -261,9 +261,12 @@ comparison_views = Blueprint("pages_source_comparison", __name__)
 
 @comparison_views.get("/address/<address>/compare")
 def choose_other(address: str) -> Response:
-    """Redirect to the comparison with the address of a form."""
+    """Redirect to the comparison with the address of the form; without one show the form."""
     key = records.address_of(address)
-    other = records.address_of(request.args.get("with", "").strip())
+    if not request.args.get("with", "").strip():
+        own = to_hex(key)
+        return page("compare_with.html", address=own, names=records.names_of([], own))
+    other = records.address_of(request.args["with"].strip())
     target = f"/address/{to_hex(key)}/compare/{to_hex(other)}"
     return Response(status=303, headers={"Location": target})
 

@@ -277,6 +277,21 @@ def contexts(reader: Reader, hashes: Iterable[str]) -> dict[str, Record]:
     return context_of
 
 
+def add_calls(reader: Reader, transfers: Sequence[Record]) -> None:
+    """Set `call` of transfers: the call that their transaction is, with its `method`; of none where
+    a block of theirs has just been replaced."""
+    try:
+        calls = contexts(reader, (transfer["transactionHash"] for transfer in transfers))
+    except Unavailable:
+        reader.do_not_cache()
+        return
+    add_methods(reader, calls.values())
+    for transfer in transfers:
+        call = calls[transfer["transactionHash"]]
+        # A transaction without a recipient that moved tokens has created a contract.
+        transfer["call"] = {**call, "contractAddress": call["toAddress"] or "", "status": True}
+
+
 def inputs(reader: Reader, records: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     """Return the inputs of transactions by hash; none where one is not stored, and the node does
     not answer."""

@@ -54,5 +54,6 @@ HOOKS = (
         sections=(hooks.TransactionSection(TEMPLATES, transaction_head),),
         tabs=(hooks.TransactionTab("events", "Events", opens=True),),
         add_to_transactions=decoding.add_methods,
+        add_to_transfers=decoding.add_calls,
     ),
 )

@@ -22,23 +22,24 @@ MOST_ABI_BYTES = 1024 * 1024
 
 ADD = """\
 Keeps a contract's logs, whatever SCAN_LOGS is, and makes a view for each of its events in the
-schema `events`. The indexer continues meanwhile. Logs of older blocks are filled from stored
-blocks, else from the node; a run that is ended is continued by the indexer or the next run. Without
---abi the events are those of the contract's verification, or of a build in SCAN_ARTIFACTS, and of
-what it is a proxy of.
+schema `events`. The indexer continues meanwhile, and completes a run that was interrupted. Logs of
+older blocks are filled from stored blocks, else from the node. Without --abi the events are those
+of the contract's verification or of a build in SCAN_ARTIFACTS, and of a proxy's implementations.
 
 A view has block_number, timestamp, transaction_hash, log_index, contract, a column for each
-argument, and is_malformed. Integers are numeric, addresses and bytes hex, arrays and tuples jsonb
-with integers as texts. Of an indexed string, array or tuple the log has the hash alone: memo_hash.
-What is no UTF-8 in a string is U+FFFD, and in SQL a zero, too. Columns owner_bytes of indexed
-arguments have indexes: 20 bytes of an address, else the 32 bytes of the topic. Logs are decoded
-once, when they are stored or their ABI is known, the newest first.
+argument, and is_malformed. Integers are numeric, addresses and bytes are hex, arrays and tuples are
+jsonb with integers as texts. The log of an indexed string, array or tuple has only its hash, in a
+column such as title_hash. In strings, U+FFFD replaces zeros and bytes that are not UTF-8. Indexed
+arguments also have columns with an index, such as owner_bytes: the 20 bytes of an address, else the
+32 bytes of the topic. Logs are decoded when they are stored or their ABI is known, newest first.
 
-Names are in small letters, words apart: tokenId is token_id, an argument without a name argument_2.
-What SQL has no place for is _, and what is taken gets a number: a second event Deposit is
-vault_deposit_2, an argument timestamp is timestamp_2. Names stay when an ABI or a contract is
-added; one such as from needs quotes. A proxy's views have the columns of all its implementations,
-null where that of the block has none."""
+Names are in small letters with words apart: tokenId becomes token_id, an argument without a name
+argument_2. Characters that SQL does not allow become _, and a name that is taken gets a number,
+such as vault_deposit_2 or timestamp_2. Names stay when an ABI or a contract is added; a name such
+as from needs quotes. The views of a proxy have the columns of all its implementations."""
+
+
+NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
@@ -47,7 +48,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     add.add_argument("addresses", type=_address, metavar="ADDRESS", nargs="+")
     add.add_argument("--abi", type=Path, metavar="FILE", help="its ABI, or a build's JSON file")
     add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
-    arguments.add_command(actions, "list", "print what is followed, and its views", run=run_list)
+    arguments.add_list(actions, "print followed contracts and their views", run_list, NAMES)
     text = "end following a contract, and remove its views and logs"
     remove = arguments.add_command(actions, "remove", text, run=run_remove)
     remove.add_argument("address", type=_address, metavar="ADDRESS")
@@ -158,14 +159,18 @@ def _contract(following: Following, address: bytes) -> FollowedContract:
 def run_list(settings: Settings, options: argparse.Namespace) -> int:
     with long_work.begun(settings, "scan-events", needs_node=False) as work:
         following = Following(work.database)
-        for contract in following.contracts():
-            by_itself = ", of a build" if contract.is_automatic else ""
-            print_lines(
-                f"{to_hex(contract.address)} {contract.name}: all logs from block"
-                f" {contract.complete_from} on{by_itself}"
+        rows = [
+            (
+                to_hex(contract.address),
+                contract.name,
+                contract.complete_from,
+                contract.is_automatic,
+                ", ".join(f"events.{view}" for view in following.views(contract.address)),
+                "; ".join(_remarks(contract)),
             )
-            print_lines(*(f"  {remark}" for remark in _remarks(contract)))
-            print_lines(*(f"  events.{view}" for view in following.views(contract.address)))
+            for contract in following.contracts()
+        ]
+        arguments.print_rows(options, rows)
     return long_work.DONE
 
 

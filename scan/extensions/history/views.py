@@ -96,7 +96,7 @@ def _history_tab(key: bytes) -> tuple[filtered_lists.FilteredList, dict[str, Any
         filtered_lists.Field("types", "Kind", "choice", kinds),
         filtered_lists.Field("direction", "Direction", "choice", directions),
         filtered_lists.Field("token", "Token", "address"),
-        filtered_lists.Field("counterparty", "Counterparty", "address"),
+        filtered_lists.Field("counterparty", "With address", "address"),
         *filtered_lists.RANGES,
     )
 

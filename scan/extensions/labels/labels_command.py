@@ -1,4 +1,4 @@
-"""`scan labels`: imports and exports labels of addresses as CSV files."""
+"""`scan labels`: imports and exports labels of addresses as CSV files, lists and removes them."""
 
 import argparse
 import csv
@@ -8,7 +8,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands import arguments, startup
+from scan.commands import EXIT_FAILED, arguments, startup
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
 from scan.files import file_errors
@@ -30,7 +30,10 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "store labels from a CSV file"
     load = arguments.add_command(actions, "import", text, IMPORT, import_file)
     load.add_argument("file", type=Path, metavar="FILE.csv")
-    arguments.add_command(actions, "list", "print every address with its label", run=list_all)
+    text = "print every address with its label"
+    arguments.add_list(actions, text, list_all, ("address", "label"))
+    remove = arguments.add_command(actions, "remove", "remove labels of addresses", run=remove_some)
+    remove.add_argument("addresses", nargs="+", metavar="ADDRESS")
     text = "write all labels to a CSV file that `import` accepts"
     export = arguments.add_command(actions, "export", text, run=export_file)
     export.add_argument("file", type=Path, metavar="FILE.csv")
@@ -63,9 +66,17 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    print_lines(*map(" ".join, _stored(settings)))
+def list_all(settings: Settings, options: argparse.Namespace) -> int:
+    arguments.print_rows(options, _stored(settings))
     return 0
+
+
+def remove_some(settings: Settings, options: argparse.Namespace) -> int:
+    addresses = [parameters.address(text) for text in options.addresses]
+    with startup.connected(settings, "scan-labels") as database, database.transaction() as tx:
+        removed = tx.execute("commands/labels_delete", addresses=addresses)
+    print_lines(f"{removed} labels removed")
+    return 0 if removed == len({*addresses}) else EXIT_FAILED
 
 
 def export_file(settings: Settings, options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands.arguments import add_actions, add_command
+from scan.commands.arguments import add_actions, add_command, add_list, print_rows
 from scan.commands.startup import connected
 from scan.database import connection
 from scan.errors import ScanError
@@ -33,13 +33,16 @@ imported last. Entries that are malformed are reported and left out. Logos are f
 served by Scan; an import that was interrupted goes on, and tries those again that failed."""
 
 
+NAMES = ("address", "list", "name", "symbol", "decimals", "logoUri", "hasLogo")
+
+
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     text = "store a token list and its logos"
     load = add_command(actions, "import", text, IMPORT, import_list)
     load.add_argument("source", metavar="URL|FILE.json", help="an https URL, or a file")
     load.add_argument("--without-logos", action="store_true", help="fetch no logos")
-    add_command(actions, "list", "print every listed token with its list", run=list_all)
+    add_list(actions, "print every listed token with its list", list_all, NAMES)
     text = "write listed tokens to a file that `import` accepts"
     export = add_command(actions, "export", text, run=export_list)
     export.add_argument("file", type=Path, metavar="FILE.json")
@@ -109,12 +112,9 @@ def _fetch_logos(settings: Settings, database: connection.Database, name: str) -
     print_lines(*(f"  {count}: {reason}" for reason, count in failures.most_common()))
 
 
-def list_all(settings: Settings, _options: argparse.Namespace) -> int:
+def list_all(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
-        rows = database.rows("token_lists/listed_tokens_list", list=None)
-    for address, name, token, symbol, _, _, has_logo in rows:
-        logo = "" if has_logo else ", no logo"
-        print_lines(f"{address} {symbol}, {token} ({name}){logo}")
+        print_rows(options, database.rows("token_lists/listed_tokens_list", list=None))
     return 0
 
 

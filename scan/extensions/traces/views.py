@@ -71,6 +71,7 @@ def without_traces(reader: Reader) -> str:
 api_views = Blueprint("internal_transfers", __name__)
 add_list(api_views, "/internal-transfers", "internal_transfers")
 add_list(api_views, "/addresses/<address>/internal", "internal_transfers")
+add_list(api_views, "/addresses/<address>/internal-transfers", "internal_transfers")
 
 
 @api_views.get("/transactions/<transaction_hash>/internal")

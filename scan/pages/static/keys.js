@@ -81,6 +81,8 @@
     await listKeys(owner);
   }
 
+  const when = (text) => Object.assign(document.createElement("time"), {dateTime: text, textContent: text.replace("T", " ").replace("Z", " UTC")});
+
   function state(key, owner) {
     if (!key.active) return "revoked";
     const button = Object.assign(document.createElement("button"), {type: "button", className: "small", textContent: "Revoke"});
@@ -95,12 +97,13 @@
     table.createTHead().append(row(NAMES, "th"));
     const body = table.createTBody();
     for (const key of list) {
-      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.totalRequests ? key.lastUsedAt : "never", state(key, owner)], "td"));
+      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.totalRequests ? when(key.lastUsedAt) : "never", state(key, owner)], "td"));
     }
     const frame = document.createElement("div");
     frame.className = "table";
     frame.append(list.length ? table : "This address has no keys.");
     byId("keys").replaceChildren(frame);
+    scan.showPage();
   }
 
   byId("list-keys").owner.value = sessionStorage.getItem("owner") || "";

@@ -44,6 +44,7 @@
   setTheme(stored("theme"));
   const onPaper = matchMedia("print");
   let areExact = stored("times") === "exact";
+  let inUtc = stored("zone") === "utc";
 
   function age(moment) {
     const seconds = Math.round((moment - Date.now()) / 1000);
@@ -51,19 +52,39 @@
     return words.format(Math.trunc(seconds / length), unit);
   }
 
+  const utc = (time) => time.dateTime.replace("T", " ").replace("Z", " UTC");
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const minutesAhead = (moment) => -new Date(moment).getTimezoneOffset();
+
+  // A time of the page in the visitor's time zone, `2026-01-31 17:30:00 UTC+5:30`, or in UTC.
+  function local(time, moment) {
+    const minutes = minutesAhead(moment);
+    if (!minutes || onPaper.matches) return utc(time);
+    const text = new Date(moment + minutes * 60000).toISOString().slice(0, 19).replace("T", " ");
+    const [hours, rest] = [Math.trunc(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+    return `${text} UTC${minutes < 0 ? "−" : "+"}${hours}${rest ? `:${String(rest).padStart(2, "0")}` : ""}`;
+  }
+
   // In tables ages give way to exact times where the visitor chose so, and on paper everywhere.
   function showAges() {
-    for (const time of document.querySelectorAll("time[data-age]")) {
+    for (const time of document.querySelectorAll("time[datetime*=T]")) {
       const moment = Date.parse(time.dateTime);
       if (Number.isNaN(moment)) continue; // years beyond 9999
-      const exact = time.dateTime.replace("T", " ").replace("Z", " UTC");
-      const isExact = onPaper.matches || (areExact && time.closest("td"));
-      const text = onPaper.matches ? exact : isExact ? exact.slice(0, 19) : age(moment);
-      time.title = isExact ? age(moment) : exact;
+      const [exact, other] = inUtc ? [utc(time), local(time, moment)] : [local(time, moment), utc(time)];
+      const both = exact === other ? exact : `${exact}, ${other}`;
+      const isAge = time.dataset.age !== undefined && !onPaper.matches;
+      const isExact = areExact && time.closest("td");
+      const text = isAge ? (isExact ? exact.slice(0, 19) : age(moment)) : "minutes" in time.dataset ? exact.replace(/:\d\d UTC/, " UTC") : exact;
+      time.title = isAge && !isExact ? both : exact === other ? age(moment) : isAge ? `${age(moment)}, ${both}` : other;
       if (time.textContent !== text) time.textContent = text;
     }
+    for (const button of document.querySelectorAll("button.zone")) {
+      button.hidden = !minutesAhead(Date.now());
+      const text = inUtc ? `Show times in ${zone}` : "Show times in UTC";
+      if (button.textContent !== text) button.textContent = text;
+    }
     for (const button of document.querySelectorAll("button.ages")) {
-      const text = areExact ? "Time (UTC)" : "Age";
+      const text = !areExact ? "Age" : inUtc || !minutesAhead(Date.now()) ? "Time (UTC)" : "Time (local)";
       if (button.textContent !== text) button.textContent = text;
       button.title = areExact ? "Show ages" : "Show exact times";
     }
@@ -74,6 +95,12 @@
   function toggleAges() {
     areExact = !areExact;
     store("times", areExact ? "exact" : "age");
+    showAges();
+  }
+
+  function toggleZone() {
+    inUtc = !inUtc;
+    store("zone", inUtc ? "utc" : "local");
     showAges();
   }
 
@@ -166,11 +193,13 @@
   function onClick(event) {
     // A touch has no pointer to rest on an age.
     if (event.target.closest("button.ages, td:not(:has(a)) > time[data-age]")) toggleAges();
+    if (event.target.closest("time[datetime*=T]:not([data-age])")) toggleZone();
     const button = event.target.closest("button");
     if (!button) return;
     if (button.dataset.copy !== undefined) copyFrom(button);
     else if (button.dataset.watch) toggleStar(button);
     else if (button.classList.contains("theme")) nextTheme();
+    else if (button.classList.contains("zone")) toggleZone();
   }
 
   // The search box as a combobox: a list of links below it, by arrow keys, Enter and Escape.

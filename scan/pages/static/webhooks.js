@@ -1,5 +1,5 @@
 "use strict";
-// Webhooks of an owner through the API: list, create, test, deliveries, retry, delete.
+// Webhooks of an owner through the API: list, create, change, addresses, test, deliveries, retry, delete.
 (() => {
   const {base} = window.scan;
   const byId = (id) => document.getElementById(id);
@@ -8,6 +8,7 @@
   function complain(error) {
     byId("message").textContent = error ? String(error.message || error) : "";
     byId("message").hidden = !error;
+    if (error) byId("message").scrollIntoView({block: "nearest"});
   }
 
   async function api(path, method = "GET", body = undefined) {
@@ -61,6 +62,64 @@
     return frame;
   }
 
+  const lines = (text) => text.split(/[\s,]+/).filter(Boolean);
+  const long = (text) => element("span", text, {className: "long"});
+  const when = (text) => element("time", text.replace("T", " ").replace("Z", " UTC"), {dateTime: text});
+
+  // What narrows a webhook's events, as the API has it: null where nothing does.
+  function narrowingOf(form) {
+    const amounts = lines(form.minimumValue.value);
+    const pairs = amounts.flatMap((unit, index) => (index % 2 ? [] : [[unit, amounts[index + 1] ?? ""]]));
+    return {
+      direction: form.direction.value || null,
+      tokens: form.tokens.value.trim() ? lines(form.tokens.value) : null,
+      minimumValue: amounts.length > 1 ? Object.fromEntries(pairs) : (amounts[0] ?? null),
+      confirmations: form.confirmations.value === "" ? null : Number(form.confirmations.value),
+    };
+  }
+
+  const short = (hex) => (hex?.length > 20 ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : (hex ?? "any"));
+  const amountsOf = (value) => (value && typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" ")).join("\n") : value || "");
+
+  function narrowingInWords({direction, tokens, minimumValue, confirmations, topics, format}) {
+    const parts = [
+      format && `${format} messages`,
+      direction && `${direction} only`,
+      tokens && `tokens ${tokens.map(short).join(", ")}`,
+      minimumValue && `at least ${amountsOf(minimumValue).split("\n").map((pair) => pair.split(" ").map(short).join(" ")).join(", ")}`,
+      topics && `topics ${topics.map((topic) => [topic].flat().map(short).join(" or ")).join(", ")}`,
+      confirmations !== null && `after ${confirmations} blocks`,
+    ];
+    return parts.filter(Boolean).join("; ") || "all";
+  }
+
+  let chosen = null; // the webhook of the sections below the list
+
+  function choose(webhook, section) {
+    chosen = webhook;
+    for (const id of ["change-section", "addresses-section"]) byId(id).hidden = id !== section;
+    byId(section).focus(); // which brings it into view
+  }
+
+  function showChange(webhook) {
+    const form = byId("change-form");
+    byId("changed").textContent = webhook.url;
+    form.direction.value = webhook.direction || "";
+    form.tokens.value = (webhook.tokens || []).join("\n");
+    form.minimumValue.value = amountsOf(webhook.minimumValue);
+    form.confirmations.value = webhook.confirmations ?? "";
+    choose(webhook, "change-section");
+  }
+
+  async function showAddresses(webhook, cursor = null) {
+    const query = "?limit=100" + (cursor ? "&cursor=" + encodeURIComponent(cursor) : "");
+    const page = await api(`/webhooks/${webhook.id}/addresses${query}`);
+    const rows = page.addresses.map((address) => [long(address)]);
+    byId("addresses").replaceChildren(element("p", page.total === 1 ? "1 address" : `${page.total} addresses`), table(["Address"], rows, "The list is empty."));
+    if (page.next) byId("addresses").append(button("More", () => showAddresses(webhook, page.next)));
+    choose(webhook, "addresses-section");
+  }
+
   function rowOf(webhook) {
     const path = "/webhooks/" + webhook.id;
     const state = webhook.active ? "active" : webhook.stoppedReason || "stopped";
@@ -72,6 +131,9 @@
       " ",
       button("Deliveries", () => showDeliveries(webhook)),
       " ",
+      ...(webhook.watchAddress ? [] : [button("Addresses", () => showAddresses(webhook)), " "]),
+      button("Change", () => showChange(webhook)),
+      " ",
       button(webhook.active ? "Deactivate" : "Activate", async () => {
         await api(path, "PATCH", {active: !webhook.active});
         await list();
@@ -80,19 +142,20 @@
       button("Delete", async () => {
         if (!confirm(`Delete the webhook to ${webhook.url}?`)) return;
         await api(path, "DELETE");
-        byId("deliveries-section").hidden = true;
+        for (const id of ["change-section", "addresses-section", "deliveries-section"]) byId(id).hidden = true;
         await list();
       }),
     ];
-    const url = element("span", webhook.url, {className: "long"});
-    const watched = element("span", webhook.watchAddress, {className: "long"});
-    return [url, watched, webhook.eventTypes.join(", "), state, String(webhook.failCount), actions];
+    const watched = long(webhook.watchAddress || `a list of ${webhook.addressCount}`);
+    const last = webhook.lastTriggeredAt ? when(webhook.lastTriggeredAt) : "never";
+    return [long(webhook.url), watched, webhook.eventTypes.join(", "), long(narrowingInWords(webhook)), state, last, String(webhook.failCount), actions];
   }
 
   async function list() {
     const {webhooks} = await api("/webhooks?owner=" + encodeURIComponent(form.owner.value.trim()));
-    const names = ["URL", "Watches", "Events", "State", "Failures", "Actions"];
+    const names = ["URL", "Watches", "Events", "Which", "State", "Last sent", "Failures", "Actions"];
     byId("webhooks").replaceChildren(table(names, webhooks.map(rowOf), "This owner has no webhooks."));
+    scan.showPage();
   }
 
   // A receiver may take ten seconds; a failed attempt is repeated later.
@@ -113,7 +176,7 @@
       each.status,
       each.responseCode === null ? each.error || "" : String(each.responseCode),
       String(each.attempts),
-      each.createdAt,
+      when(each.createdAt),
       button("Retry", async () => {
         await api(`${path}/${each.id}/retry`, "POST");
         await showDeliveries(webhook);
@@ -150,10 +213,16 @@
     const fields = new FormData(event.target);
     const eventTypes = fields.getAll("eventTypes");
     if (!eventTypes.length) return complain("Choose at least one kind of event.");
-    if (fields.get("topic0") && !eventTypes.includes("log")) return complain("A first topic applies to contract events: select these, too.");
+    const topics = fields.getAll("topic0").concat([1, 2, 3].map((n) => fields.get("topic" + n) || "")).map(lines);
+    while (topics.length && !topics.at(-1).length) topics.pop();
+    if (topics.length && !eventTypes.includes("log")) return complain("Topics apply to contract events: select these, too.");
+    const watched = lines(fields.get("watched"));
     const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes};
-    if (fields.get("watchAddress")) body.watchAddress = fields.get("watchAddress");
-    if (fields.get("topic0")) body.topics = [fields.get("topic0")];
+    if (fields.get("format")) body.format = fields.get("format");
+    if (watched.length > 1 || fields.get("isList")) body.watchAddresses = watched;
+    else if (watched.length) body.watchAddress = watched[0];
+    if (topics.length) body.topics = topics.map((position) => (position.length > 1 ? position : (position[0] ?? null)));
+    for (const [key, value] of Object.entries(narrowingOf(event.target))) if (value !== null) body[key] = value;
     try {
       const created = await api("/webhooks", "POST", body);
       byId("secret").textContent = created.secret;
@@ -165,6 +234,28 @@
     } catch (error) {
       complain(error);
     }
+  });
+  function onSubmit(id, send) {
+    byId(id).addEventListener("submit", async (event) => {
+      event.preventDefault();
+      complain(null);
+      try {
+        await send(event.target);
+        await list();
+      } catch (error) {
+        complain(error);
+      }
+    });
+  }
+
+  onSubmit("change-form", async (fields) => {
+    await api("/webhooks/" + chosen.id, "PATCH", narrowingOf(fields));
+    byId("change-section").hidden = true;
+  });
+  onSubmit("addresses-form", async (fields) => {
+    await api(`/webhooks/${chosen.id}/addresses`, "POST", {add: lines(fields.add.value), remove: lines(fields.remove.value)});
+    fields.reset();
+    await showAddresses(chosen);
   });
   if (form.owner.value) list().catch(complain);
 })();

@@ -26,6 +26,48 @@ const show = () => {
 find.addEventListener("input", show);
 find.hidden = false;
 
+// An example's request as a command and as code, each with a button that copies it.
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+const base = location.origin + document.currentScript.dataset.base;
+const asCode = (example) => {
+  const [line, ...headers] = example.querySelector(".request").textContent.split("\n");
+  const [method, path] = line.split(/ (.*)/);
+  const body = example.querySelector(".body")?.textContent;
+  const isForm = headers.some((header) => header.includes("urlencoded"));
+  if (body && !isForm) headers.push("Content-Type: application/json");
+  const compact = body && !isForm ? JSON.stringify(JSON.parse(body)) : body;
+  const command = [
+    `curl${method === "GET" ? "" : ` -X ${method}`} ${quoted(base + path)}`,
+    ...headers.map((header) => `-H ${quoted(header)}`),
+    ...(body ? [`-d ${quoted(compact)}`] : []),
+  ];
+  const options = [
+    ...(method === "GET" ? [] : [`method: "${method}"`]),
+    ...(headers.length ? [`headers: ${JSON.stringify(Object.fromEntries(headers.map((h) => h.split(": "))))}`] : []),
+    ...(body ? [`body: ${isForm ? JSON.stringify(body) : `JSON.stringify(${compact})`}`] : []),
+  ];
+  const rest = options.length ? `, {\n  ${options.join(",\n  ")},\n}` : "";
+  const code = `const response = await fetch(${JSON.stringify(base + path)}${rest});\nconsole.log(await response.text());`;
+  return { curl: command.join(" \\\n  "), JavaScript: code };
+};
+const addCode = ({ target }) => {
+  if (!target.matches?.(".example:not(:has(.code))")) return;
+  const blocks = Object.entries(asCode(target)).flatMap(([name, text]) => {
+    const block = Object.assign(document.createElement("pre"), { className: "code", textContent: text, tabIndex: 0 });
+    block.setAttribute("role", "group");
+    block.setAttribute("aria-label", name);
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "small", textContent: `Copy ${name}` });
+    button.addEventListener("click", async () => {
+      await (window.scan?.copyText ?? ((text) => navigator.clipboard.writeText(text)))(text);
+      button.textContent = "Copied";
+      setTimeout(() => (button.textContent = `Copy ${name}`), 2000);
+    });
+    return [block, button];
+  });
+  target.querySelector("summary").after(...blocks);
+};
+document.addEventListener("toggle", addCode, true);
+
 const adapt = ({ React, specSelectors }) => ({
   wrapComponents: {
     // Every operation accepts a key, for its higher limit. It has a padlock only if it may require

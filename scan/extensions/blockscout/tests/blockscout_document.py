@@ -1,16 +1,15 @@
-"""The table of Blockscout's paths in docs/compatible.md, which
+"""The table of paths that differ from Blockscout's in the extension's README.md, which
 `python -m scan.extensions.blockscout.tests.blockscout_document` writes."""
 
 import re
 from collections import defaultdict
 
-from scan.extensions.blockscout.paths import STATS_PREFIX, answered_paths, refused_paths
+from scan.extensions.blockscout.paths import STATS_PREFIX, answered_paths
 from tests.support.serving import ROOT
 
-DOCUMENT = ROOT / "docs" / "compatible.md"
+DOCUMENT = ROOT / "scan/extensions/blockscout/README.md"
 BEGIN = "<!-- generated from scan/extensions/blockscout/paths.toml -->"
 END = "<!-- end -->"
-NOT_ANSWERED = "404: [why](../scan/extensions/blockscout/paths.toml)"
 
 
 def whole():
@@ -27,16 +26,8 @@ def _rows():
         if answered.differs and not path.startswith(STATS_PREFIX):
             method = "" if answered.method == "GET" else f"{answered.method} "
             by_remark[answered.differs].append(f"{method}{path}")
-    by_remark[NOT_ANSWERED] = [*_families([*refused_paths()])]
     for remark, paths in by_remark.items():
         yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in paths)
-
-
-def _families(paths):
-    """Yield the paths that are below no other of them, marked where others are below."""
-    for path in paths:
-        if not any(path.startswith(f"{other}/") for other in paths):
-            yield f"{path}{'/…' if any(p.startswith(f'{path}/') for p in paths) else ''}"
 
 
 if __name__ == "__main__":

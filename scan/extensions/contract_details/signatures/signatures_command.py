@@ -16,6 +16,7 @@ from scan.cached_values import json_decoder
 from scan.commands import arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
+from scan.database.connection import Database
 from scan.errors import InvalidParameter, ScanError, install_extra
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.files import file_errors
@@ -55,8 +56,10 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
     )
-    arguments.add_command(actions, "list", "print every signature with its selector", run=list_all)
-    remove = arguments.add_command(actions, "delete", "delete signatures by selector", run=delete)
+    text = "print every signature with its selector"
+    arguments.add_list(actions, text, list_all, ("selector", "signature"))
+    text = "remove signatures by selector"
+    remove = arguments.add_command(actions, "remove delete", text, run=delete)
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 
@@ -158,15 +161,19 @@ def _exported_lines(export: "parquet_export.ParquetExport", path: Path) -> Itera
         yield Line(f"{path.name}, row {number}", to_hex(bytes(digest or b"")), signature)
 
 
-def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    last: tuple[bytes, str] = (b"", "")
+def list_all(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, NAME) as database:
-        while rows := database.rows(
-            "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
-        ):
-            print_lines(*(f"{to_hex(bytes(selector))} {text}" for selector, text in rows))
-            last = bytes(rows[-1][0]), rows[-1][1]
+        arguments.print_rows(options, _stored(database))
     return 0
+
+
+def _stored(database: Database) -> Iterator[tuple[str, str]]:
+    last: tuple[bytes, str] = (b"", "")
+    while rows := database.rows(
+        "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
+    ):
+        yield from ((to_hex(bytes(selector)), text) for selector, text in rows)
+        last = bytes(rows[-1][0]), rows[-1][1]
 
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:

@@ -195,7 +195,7 @@ def test_events_are_decoded_and_paged(explorer):
     assert "Deposited" in first and "&lt;i&gt;note&lt;/i&gt;" in first
     [following] = {*re.findall(r'rel="?next"? href="([^"]+)"|href="([^"]+)" rel="?next', first)}
     second = explorer.client.get(unescape("".join(following))).text
-    assert [page.count('<article class="event"') for page in (first, second)] == [25, 2]
+    assert [page.count('<tr id="log-') for page in (first, second)] == [25, 2]
     assert explorer.client.get(f"{path}&cursor=x").status_code == 400
 
 

@@ -1,5 +1,7 @@
 """The method that lists of transactions show."""
 
+import re
+
 import pytest
 from eth_utils import keccak
 
@@ -141,3 +143,22 @@ def test_the_start_of_a_text_is_shown_in_lists(explorer):
     explorer.send(receiver, f"0x{b'<i>2026</i>'.hex()}", gas=hex(2_000_000))
     row = explorer.client.get(f"/address/{receiver.lower()}").text
     assert "“<bdi>&lt;i&gt;2…</bdi>”" in row and "<i>2" not in row
+
+
+METHOD = re.compile(
+    r'<tr id="(?:tx|transfer[0-9-]*)-([0-9a-f]{64})".*?data-label="Method">(.*?)</td>', re.S
+)
+
+
+def test_transfers_have_the_methods_of_their_transactions(client, scenario):
+    """In the list of all, of an address and of a token."""
+    transfers = scenario.truth.token_transfers
+    row = transfers[-1]
+    lists = [f"/address/{row['fromAddress']}?tab=transfers&", f"/token/{row['tokenAddress']}?"]
+    paths = [f"/txs?limit=100&page={page}" for page in range(1, 12)]
+    of_transactions = {}
+    for path in paths:
+        of_transactions |= METHOD.findall(client.get(path).text)
+    for path in ("/token-transfers?", *lists):
+        shown = METHOD.findall(client.get(f"{path}limit=100").text)
+        assert shown and [of_transactions[hash_] for hash_, _ in shown] == [m for _, m in shown]

@@ -70,3 +70,14 @@ def test_earlier_calls_of_a_block_are_found_by_indexes(service, database):
     [plan] = database.plans
     plan.require_indexes(most_sorted=2 * len(numbers))
     assert plan.buffers <= 30 * len(numbers)
+
+
+@pytest.mark.parametrize("limit", [25, 100])
+def test_the_methods_of_a_list_of_transfers_are_read_by_indexes(service, limit):
+    """A page of them pays for few pages of an index a row."""
+    plans, page = service.plans(f"/token-transfers?limit={limit}")
+    [plan] = [p for p in plans if p.statement == "queries/transactions_list_contexts"]
+    assert page.count('data-label="Method"') == limit
+    for each in plans:
+        each.require_indexes()
+    assert plan.buffers <= 12 * limit

@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from scan.extensions.explanations.transactions.summary_facts import (
-    UNLIMITED,
     Facts,
     Flows,
     Recognised,
@@ -34,6 +33,7 @@ from scan.extensions.explanations.transactions.summary_parts import (
     token_part,
 )
 from scan.hex import to_hex
+from scan.pages.formatting import UNLIMITED
 
 APPROVAL = topic_of("Approval(address,address,uint256)")
 APPROVAL_FOR_ALL = topic_of("ApprovalForAll(address,address,bool)")

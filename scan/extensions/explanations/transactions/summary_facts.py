@@ -12,8 +12,8 @@ from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.explanations.transactions import summary_parts
 from scan.hex import to_hex
+from scan.pages.formatting import UNLIMITED
 
-UNLIMITED = 2**255  # amounts from here on; most wallets and exchanges ask for 2**256 - 1
 MAX_WORDS = 8
 WORD = 32
 

@@ -8,6 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
+from scan.http.request_state import CacheKey
 from tests.support import anvil
 from tests.support.indexing import Indexing, client_over
 from tests.support.items import items_of, require_same_items
@@ -181,7 +182,11 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
     away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
     assert away["owner"] == talking.owner
-    assert "ETag" not in client.get(f"/api/v1/tokens/{talking.tokens['text']}/items/1").headers
+    path = f"/api/v1/tokens/{talking.tokens['text']}/items/1"
+    assert client.get(path).json == away
+    client.get(other := "/api/v1/blocks")
+    kept = [client.application.wsgi_app.cache.find(CacheKey(of)) for of in (path, other)]
+    assert kept[0] is None and kept[1] is not None
 
 
 def test_a_bep1155_is_asked_for_its_uri(client, scenario):

@@ -49,12 +49,25 @@ def test_exported_labels_can_be_imported(database_url, tmp_path):
     for address, label in stored.items():
         insert(database_url, "labels", address=bytes.fromhex(address[2:]), label=label)
     listed = scan("labels", "list", DATABASE_URL=database_url).stdout
-    assert listed == "".join(f"{address} {label}\n" for address, label in stored.items())
+    rows = "".join(f"{address}  {label}\n" for address, label in stored.items())
+    assert listed == f"{'ADDRESS':42}  LABEL\n{rows}"
     file = str(tmp_path / "labels.csv")
     assert scan("labels", "export", file, DATABASE_URL=database_url).returncode == 0
     execute(database_url, "DELETE FROM labels")
     assert scan("labels", "import", file, DATABASE_URL=database_url).returncode == 0
     assert labels(database_url) == stored
+
+
+def test_labels_are_removed_by_address(database_url):
+    for address in (FIRST, SECOND):
+        insert(database_url, "labels", address=bytes.fromhex(address[2:]), label="Bridge")
+    done = scan("labels", "remove", FIRST, DATABASE_URL=database_url)
+    assert (done.returncode, done.stdout) == (0, "1 labels removed\n")
+    assert [*labels(database_url)] == [SECOND.lower()]
+    assert scan("labels", "remove", FIRST, DATABASE_URL=database_url).returncode == 1
+    wrong = scan("labels", "remove", SECOND, "0x12", DATABASE_URL=database_url)
+    assert wrong.returncode == 1 and "40 hex digits" in wrong.stderr
+    assert [*labels(database_url)] == [SECOND.lower()]
 
 
 def test_a_file_that_cannot_be_is_named(database_url, tmp_path):

@@ -4,6 +4,7 @@ import re
 
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.logs import upgrades
+from tests.support import page_checks
 from tests.support.anvil import calldata
 from tests.support.many_functions import deploy
 
@@ -66,3 +67,17 @@ def test_what_its_events_alone_say_is_said_so(explorer):
     explorer.send(proxy, "0x12345678")
     page = explorer.client.get(f"{path}3").text
     assert "Read from its events." in page
+
+
+def test_earlier_upgrades_are_folded(page, explorer, explorer_url):
+    """Seven of them do not fill the first screen of a phone."""
+    proxy = deploy(explorer, UPGRADEABLE, "Upgradeable", f"{explorer.place('5b00')[2:]:0>64}")
+    for _ in range(6):
+        explorer.send(proxy, calldata("upgradeTo(address)", explorer.place("00")))
+    page_checks.show_at(page, 360)
+    page.open(f"{explorer_url}/address/{proxy}")
+    row = "[...document.querySelectorAll('dt')].find(e => e.innerText === 'Upgraded to').parentNode"
+    assert page.evaluate(f"{row}.offsetHeight") < 220
+    assert "6 earlier upgrades" in page.evaluate(f"{row}.innerText")
+    page.evaluate(f"{row}.querySelector('summary').click()")
+    assert page.evaluate(f"{row}.innerText").count("from block") == 6

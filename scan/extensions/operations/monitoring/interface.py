@@ -22,6 +22,7 @@ from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.http.prerequisites import Mark, marked
 from scan.http.services import services
+from scan.observability import metrics
 from scan.settings import Settings
 from scan.verification.restored_sources import compilations_left
 
@@ -77,7 +78,7 @@ def export() -> Response:
     state.register(State(services().writes, services().settings.chain_name))
     if services().reads is not services().writes:
         state.register(Replica(services().reads, services().writes))
-    text = generate_latest(REGISTRY) + generate_latest(state)
+    text = generate_latest(state) + generate_latest(REGISTRY)  # in which it sets the chain
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
 
@@ -101,14 +102,8 @@ class State(Collector):
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
-        # The chain's id and name as labels tell metrics of several chains apart.
-        info = GaugeMetricFamily(
-            "scan_chain_info",
-            "The indexed chain, in labels; always 1.",
-            labels=("chain_id", "name"),
-        )
-        info.add_metric((chain_id or "", self._chain_name), 1)
-        yield info
+        if chain_id is not None:
+            metrics.CHAIN_INFO.labels(chain_id, self._chain_name).set(1)
         # Of keys that operators made: those of wallets are as many as strangers want.
         text = "Requests with an operator's key, written every half second."
         of_keys = CounterMetricFamily("scan_api_key_requests", text, labels=("id", "label"))

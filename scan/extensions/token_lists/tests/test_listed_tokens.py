@@ -136,14 +136,15 @@ def test_an_import_replaces_the_list_and_fetches_what_is_new(run, scenario, rece
     assert "\n0 logos stored, 0 failed\n" in run("import", first).stdout
     second = write_list(tmp_path / "second", {token: {"logoURI": uri, "symbol": "NEW"}})
     assert "1 tokens stored, 1 removed\n" in run("import", second).stdout
-    assert run("list").stdout == f"{token} NEW, A name (Test)\n"
+    assert " Test " in run("list").stdout and " NEW " in run("list").stdout
     assert len(receiver.received) == 2
     exported = tmp_path / "exported"
     assert run("export", str(exported)).returncode == 0
     assert run("remove", "Test").returncode == 0
-    assert run("list").stdout == ""
+    assert len(run("list").stdout.splitlines()) == 1  # headings
     assert run("import", str(exported)).returncode == 0
-    assert run("list").stdout == f"{token} NEW, A name (Scan)\n"
+    listed = json.loads(run("list", "--json").stdout)
+    assert (listed["list"], listed["symbol"], listed["hasLogo"]) == ("Scan", "NEW", True)
 
 
 def test_a_list_is_read_from_a_url(run, scenario, receiver, tmp_path):
@@ -155,7 +156,7 @@ def test_a_list_is_read_from_a_url(run, scenario, receiver, tmp_path):
     assert (refused.returncode, "not a token list" in refused.stderr) == (1, True)
     for source in ("http://localhost/", "file:///etc/passwd", str(tmp_path / "none")):
         assert run("import", source).returncode == 1
-    assert run("list").stdout.count("\n") == 1
+    assert run("list").stdout.count("\n") == 2
 
 
 @pytest.mark.parametrize("path", ["0" * 63, "0" * 65, "A" * 64, "../tokens", "%00"])

@@ -120,6 +120,8 @@ def test_two_verified_contracts(explorer):
     assert "-        value = to;\n+        value = to + 1;\n" in compared[0]["changes"]
     answer = explorer.client.get(f"/address/{first}/compare?with={second}")
     assert answer.location == f"/address/{first}/compare/{second}"
+    form = explorer.client.get(f"/address/{first}/compare")
+    assert form.status_code == 200 and 'name="with"' in form.text
     page = explorer.client.get(answer.location)
     assert page.status_code == 200 and "value = to + 1;" in page.text
     same = explorer.client.get(f"/address/{first}/compare/{first}")

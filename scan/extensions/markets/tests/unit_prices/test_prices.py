@@ -77,6 +77,24 @@ def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
     assert "≈" in client.get(address).text and "2.5 <bdi>" in client.get(token).text
 
 
+def test_worth_stands_beside_values_of_lists(client, indexed, scenario, tmp_path):
+    """In rows alone: heads and notes of prices have it anyway."""
+    priced = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
+    transfers = [row for row in scenario.truth.token_transfers if row["tokenId"] is None]
+    person = transfers[-1]["fromAddress"]
+    valued = next(row for row in scenario.truth.transactions if row["value"] != "0")
+    paths = [f"/address/{person}?tab={tab}" for tab in ("history", "transfers", "transactions")]
+    paths += ["/accounts", "/token-transfers", f"/address/{valued['fromAddress']}"]
+    for path in paths:
+        rows = priced.get(path).text.partition("<tbody>")[2].partition("</tbody>")[0]
+        assert "≈" in rows and " <bdi>USD</bdi>" in rows, path
+        assert "≈" not in client.get(path).text
+    assert "≈" in priced.get("/gas").text and "≈" not in client.get("/gas").text
+    sent = f"/block/{valued['blockNumber']}"
+    [burnt] = re.findall(r"<dt>Burnt fees</dt>.*", priced.get(sent).text)
+    assert "≈" in burnt
+
+
 @pytest.mark.parametrize("type_", ["BEP721", "BEP1155"])
 def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(indexed, scenario, tmp_path, type_):
     client = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))

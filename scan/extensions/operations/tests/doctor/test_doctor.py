@@ -114,7 +114,7 @@ BROKEN = (
         {"DATABASE_URL": "", "SCAN_DATA_DIR": "{folder}"},
         "database",
         "DATABASE_URL is not set",
-        "start `scan run`",
+        "scan run`",
     ),
     ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
     ({"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"}, "limits", "refused", "start or mend it"),
@@ -203,7 +203,7 @@ def test_a_schema_of_an_older_version(sound):
     database.execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
     planned = scan("migrate", "--plan", DATABASE_URL=sound.database_url)
     assert planned.stdout.startswith("schema.sql: ")
-    the_error(sound.examine(), "database", "not current: schema.sql", "run `scan migrate`")
+    the_error(sound.examine(), "database", "not current: schema.sql", "scan migrate`")
     scan("migrate", DATABASE_URL=sound.database_url)
     expected = "the schema is current\n"
     assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == expected
@@ -262,5 +262,5 @@ def test_a_node_cannot_write_lines_of_the_report(sound):
 )
 def test_settings_that_scan_run_replaces_are_named(given, taken):
     findings = json.loads(scan("doctor", "--json", **given).stdout)
-    named = [f["text"].split()[0] for f in findings if "no effect on `scan run`" in f["text"]]
+    named = [f["text"].split()[0] for f in findings if "scan run`, which uses" in f["text"]]
     assert named == taken

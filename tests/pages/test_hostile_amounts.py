@@ -1,0 +1,131 @@
+"""Amounts and names as long as a stranger can make them, in lists that others read."""
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from tests.support import page_checks
+from tests.support.many_functions import deploy
+
+pytestmark = pytest.mark.thorough
+
+LARGEST = 2**256 - 1
+WIDE = "W" * 50
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Hostile {
+    string public name = "NAME"; string public symbol = "SYMBOL"; uint8 public decimals = DECIMALS;
+    uint256 public totalSupply = type(uint256).max;
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event Approval(address indexed owner, address indexed spender, uint256 value);
+    event TransferSingle(
+        address indexed operator, address indexed from, address indexed to, uint256 id,
+        uint256 value
+    );
+    function balanceOf(address) external pure returns (uint256) { return type(uint256).max; }
+    function allowance(address, address) external pure returns (uint256) {
+        return type(uint256).max - 7;
+    }
+    function supportsInterface(bytes4 id) external pure returns (bool) {
+        return IS_MULTI && (id == 0xd9b67a26 || id == 0x01ffc9a7);
+    }
+    function send(address to, uint256 value) external { emit Transfer(msg.sender, to, value); }
+    function approve(address to, uint256 value) external {
+        emit Approval(msg.sender, to, value);
+    }
+    function sendItem(address to, uint256 id, uint256 value) external {
+        emit TransferSingle(msg.sender, msg.sender, to, id, value);
+    }
+}
+"""
+
+
+def call(signature, *arguments):
+    types = signature.partition("(")[2][:-1].split(",")
+    return "0x" + (keccak(text=signature)[:4] + encode(types, arguments)).hex()
+
+
+@pytest.fixture(scope="module")
+def token(explorer):
+    """Returns the address of a token with a name, a symbol and decimals."""
+
+    def made(name, symbol, decimals, is_multi=False):
+        source = SOURCE.replace("NAME", name).replace("SYMBOL", symbol)
+        source = source.replace("DECIMALS", str(decimals))
+        return deploy(explorer, source.replace("IS_MULTI", str(is_multi).lower()), "Hostile")
+
+    return made
+
+
+@pytest.fixture(scope="module")
+def owner(explorer, token):
+    """Of transactions that move, approve and emit the largest numbers."""
+    owner, other = explorer.anvil.accounts[:2]
+    for decimals in (0, 18, 255):
+        address = token("N" * 255, WIDE, decimals)
+        explorer.send(address, call("send(address,uint256)", other, LARGEST))
+        explorer.send(address, call("approve(address,uint256)", other, LARGEST - 7))
+    items = token("Items", "M" * 50, 0, is_multi=True)
+    send = "sendItem(address,uint256,uint256)"
+    for id in (5, LARGEST):
+        explorer.send(items, call(send, other, id, LARGEST))
+    return owner
+
+
+def lists_of(owner):
+    tabs = ("transactions", "transfers", "tokens", "history", "approvals", "items")
+    of_owner = [f"/address/{owner}?tab={tab}" for tab in tabs]
+    return ["/", "/txs", "/token-transfers", "/tokens", "/events", *of_owner]
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_list_is_wider_than_the_screen(page, explorer_url, owner, width):
+    page_checks.show_at(page, width)
+    wide = []
+    for path in lists_of(owner):
+        page.open(explorer_url + path)
+        fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
+        wide += [] if fits and page.evaluate(page_checks.TABLES_FIT) else [path]
+        longest = "Math.max(...document.body.innerText.match(/[0-9,]+/g).map((t) => t.length))"
+        digits = page.evaluate(longest)
+        wide += [] if digits <= 40 else [(path, digits)]
+    assert wide == []
+
+
+def test_what_moved_is_one_line_on_a_phone(page, explorer_url, owner):
+    """Where it has two items, too: none of its words stands below another."""
+    page_checks.show_at(page, 360)
+    page.open(f"{explorer_url}/txs")
+    heights = page.evaluate("[...document.querySelectorAll('.what')].map(e => e.offsetHeight)")
+    assert len(heights) == 5
+    assert max(heights) < 30
+    texts = page.evaluate("[...document.querySelectorAll('.what')].map(e => e.innerText)")
+    assert any(f"1.157…·10⁷⁷ {WIDE}"[:20] in text for text in texts), texts
+    whole = page.evaluate("document.querySelector('.what data[title]').title")
+    assert whole == f"{LARGEST:,}"
+
+
+def test_a_transfer_has_few_lines_on_a_phone(page, explorer_url, owner):
+    page_checks.show_at(page, 360)
+    page.open(f"{explorer_url}/token-transfers")
+    heights = page.evaluate("[...document.querySelectorAll('tbody tr')].map(e => e.offsetHeight)")
+    assert len(heights) == 5
+    assert max(heights) < 100
+
+
+def test_an_approval_that_was_used_is_unlimited(explorer, owner):
+    html = explorer.client.get(f"/address/{owner}?tab=approvals").text
+    assert html.count("unlimited") == 3
+    assert "event:" not in html
+
+
+def test_a_sentence_has_the_power_of_ten_of_pages(explorer, owner):
+    rows = explorer.client.get(f"/api/v1/transactions?address={owner}&method={SENT}").json
+    records = [explorer.transaction(row["hash"]) for row in rows["transactions"]]
+    pages = [explorer.client.get(f"/tx/{row['hash']}").text for row in rows["transactions"]]
+    assert "1.15e77" in "".join(record["summary"]["text"] for record in records)
+    assert "1.15·10⁷⁷" in "".join(pages)
+    assert "1.15e77" not in "".join(pages)
+
+
+SENT = call("send(address,uint256)", "0x" + "00" * 20, 0)[:10]

@@ -1,0 +1,207 @@
+"""One webhook: read, changed, and where its deliveries go meanwhile."""
+
+import time
+from functools import partial
+
+import pytest
+
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer
+from tests.support.serving import wait_until
+
+OWNER, OTHER = address("owner"), address("other")
+TOPIC = "0x" + "a" * 64
+URL = "https://hooks.example.com/scan"
+TELEGRAM = "https://api.telegram.org/bot1/sendMessage?chat_id=1"
+
+
+@pytest.fixture(autouse=True)
+def public_names(names):
+    inside = {"inside.example.com": ["10.0.0.7"]}
+    names["example.com"] = lambda host: inside.get(host, ["93.184.215.14"])
+    names["telegram.org"] = lambda _: ["149.154.167.220"]
+
+
+@pytest.fixture
+def hook(webhooks):
+    return webhooks.register(OWNER, URL)
+
+
+def ask(webhooks, hook, method="GET", json=None, path="", **options):
+    path = f"/api/v1/webhooks/{hook.id}{path}"
+    options = {"headers": hook.headers, **options}
+    return webhooks.client.open(path, method=method, json=json, **options)
+
+
+def changed(webhooks, hook, **body):
+    answer = ask(webhooks, hook, "PATCH", body)
+    assert answer.status_code == 200, answer.get_json()
+    assert answer.get_json() == ask(webhooks, hook).get_json()
+    return answer.get_json()
+
+
+def test_a_webhook_is_read_by_who_may_change_it(webhooks, hook):
+    answer = ask(webhooks, hook)
+    assert answer.status_code == 200
+    assert answer.get_json() == webhooks.record(OWNER, hook) | {"url": URL}
+    assert hook.secret not in answer.get_data(as_text=True)
+    stranger = {"headers": {}, "environ_base": {"REMOTE_ADDR": "203.0.113.9"}}
+    refused = ask(webhooks, hook, **stranger)
+    assert (refused.status_code, refused.get_json()["code"]) == (403, "owner_mismatch")
+    assert ask(webhooks, hook._replace(id=5)).status_code == 404
+
+
+def test_what_a_registration_takes_can_be_changed(webhooks, hook):
+    before = ask(webhooks, hook).get_json()
+    values = {
+        "url": "https://other.example.com/scan",
+        "watchAddress": f"0x{OTHER.hex()}",
+        "eventTypes": ["log", "token_transfer"],
+        "topics": [TOPIC, None, [TOPIC]],
+        "tokens": [f"0x{OTHER.hex()}"],
+        "direction": "in",
+        "minimumValue": "7",
+        "confirmations": 3,
+        "format": "slack",
+    }
+    assert changed(webhooks, hook, **values) == before | values
+    one = changed(webhooks, hook, minimumValue={"coin": "5"}, direction=None)
+    assert one == before | values | {"minimumValue": {"coin": "5"}, "direction": None}
+    nothing = dict.fromkeys(["topics", "tokens", "direction", "minimumValue", "confirmations"])
+    back = changed(webhooks, hook, **nothing, watchAddress=None, eventTypes=None, format=None)
+    assert back == before | {"url": values["url"]}
+
+
+REFUSED = {
+    "an inner address": ({"url": "https://10.0.0.1/"}, "url"),
+    "a name that leads inside": ({"url": "https://inside.example.com/"}, "url"),
+    "plain http": ({"url": "http://hooks.example.com/"}, "url"),
+    "no url": ({"url": None}, "url"),
+    "no event types": ({"eventTypes": []}, "eventTypes"),
+    "topics of no log": ({"topics": [TOPIC]}, "topics"),
+    "event types without the direction's": ({"eventTypes": ["dex_trade"]}, "direction"),
+    "no chat": ({"format": "telegram"}, "url"),
+    "another owner": ({"ownerAddress": f"0x{OTHER.hex()}"}, "ownerAddress"),
+    "a list": ({"watchAddresses": [f"0x{OTHER.hex()}"]}, "watchAddresses"),
+    "not active, and no text": ({"active": False, "url": 5}, "url"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_change_has_the_rules_of_a_registration_and_changes_nothing_else(webhooks, case):
+    hook = webhooks.register(OWNER, URL, direction="in")
+    before = ask(webhooks, hook).get_json()
+    body, field = REFUSED[case]
+    answer = ask(webhooks, hook, "PATCH", body)
+    assert (answer.status_code, answer.get_json()["field"]) == (400, field)
+    assert ask(webhooks, hook).get_json() == before
+
+
+def test_a_url_and_its_format_are_checked_together(webhooks, hook):
+    record = changed(webhooks, hook, url=TELEGRAM, format="telegram")
+    assert record["format"] == "telegram"
+    answer = ask(webhooks, hook, "PATCH", {"url": "https://hooks.example.com/"})
+    assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
+
+
+@pytest.mark.thorough
+def test_a_list_has_no_address_to_change_and_pays_for_logs(webhooks):
+    addresses = [f"0x{number:040x}" for number in range(1, 1_002)]
+    hook = webhooks.register(OWNER, URL, watchAddresses=addresses)
+    answer = ask(webhooks, hook, "PATCH", {"watchAddress": f"0x{OTHER.hex()}"})
+    assert (answer.status_code, answer.get_json()["field"]) == (400, "watchAddress")
+    dear = ask(webhooks, hook, "PATCH", {"eventTypes": ["tx", "log"]})
+    assert (dear.status_code, dear.get_json()["code"]) == (409, "limit_reached")
+    assert changed(webhooks, hook, eventTypes=["token_transfer"])["addressCount"] == 1_001
+
+
+@pytest.mark.thorough
+def test_no_change_brings_more_webhooks_to_an_address_than_registrations(webhooks, hook):
+    """The hundred and first of an address is refused, and one of ten of an owner is none more."""
+    others = [
+        webhooks.register(address(f"owner {number}"), URL, watch_address=OTHER)
+        for number in range(100)
+    ]
+    moved = ask(webhooks, hook, "PATCH", {"watchAddress": f"0x{OTHER.hex()}"})
+    assert (moved.status_code, moved.get_json()["code"]) == (409, "limit_reached")
+    record = ask(webhooks, hook).get_json()
+    assert (record["active"], record["watchAddress"]) == (True, f"0x{OWNER.hex()}")
+    changed(webhooks, others[0], watchAddress=f"0x{OWNER.hex()}")
+    for _ in range(9):
+        webhooks.register(OWNER, URL)
+    assert changed(webhooks, hook, watchAddress=f"0x{OTHER.hex()}")["active"]
+
+
+def test_only_events_of_the_next_blocks_are_of_the_new_address(webhooks, receiver):
+    hook = webhooks.register(OWNER, receiver.url())
+    changed(webhooks, hook, watchAddress=f"0x{OTHER.hex()}")
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    [sent] = webhooks.chain.append([Move(OTHER, OTHER)])
+    with webhooks.delivering():
+        [received] = receiver.wait_for(1)
+    assert received.event["data"]["hash"] == f"0x{sent.hex()}"
+    wait_until(lambda: webhooks.pending() == 0)
+    assert len(webhooks.deliveries(hook)) == 1
+
+
+def test_deliveries_that_wait_go_to_the_new_url_also_during_a_lease(webhooks, receiver):
+    """The sender held the old url for as long as it had something to send, up to five seconds."""
+    hook = webhooks.register(OWNER, receiver.url("/old"))
+    webhooks.chain.append([Move(OWNER, OWNER) for _ in range(20)])
+
+    def answer(_handler, received):
+        time.sleep(0.1)
+        return Answer()
+
+    receiver.behaviour = answer
+    with webhooks.delivering():
+        receiver.wait_for(2)
+        changed(webhooks, hook, url=receiver.url("/new"))
+        were_old = len(receiver.received) + 1  # the one that is on its way
+        receiver.wait_for(20)
+    paths = [received.path for received in receiver.received]
+    assert len({received.delivery for received in receiver.received}) == 20
+    assert paths.count("/old") <= were_old < 10
+    assert paths == sorted(paths, reverse=True)
+
+
+def test_no_event_is_lost_where_its_form_changes_while_it_is_sent(webhooks, receiver):
+    hook = webhooks.register(OWNER, receiver.url())
+    for _ in range(30):
+        webhooks.chain.append([Move(OWNER, OWNER)])
+    receiver.behaviour = lambda *_: [time.sleep(0.05), Answer()][1]
+    with webhooks.delivering():
+        receiver.wait_for(2)
+        changed(webhooks, hook, format="slack")
+        wait_until(lambda: webhooks.pending() == 0)
+    signed = [r for r in receiver.received if b'"event"' in r.body]
+    told = b"".join(r.body for r in receiver.received if b'"event"' not in r.body)
+    assert len(signed) + told.count(b"ETH") >= 30
+
+
+@pytest.mark.thorough
+def test_a_new_receiver_has_not_proven_to_be_quick(webhooks, receiver):
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    healthy = partial(webhooks.execute, "SELECT is_healthy, host FROM delivery_queues")
+    with webhooks.delivering():
+        receiver.wait_for(1)
+        wait_until(lambda: healthy()[0][0])
+    changed(webhooks, hook, url="https://hooks.example.com/scan")
+    assert healthy() == [(False, "hooks.example.com:443")]
+
+
+def test_what_is_made_says_where_it_is(webhooks, receiver):
+    body = {"ownerAddress": f"0x{OWNER.hex()}", "url": receiver.url()}
+    made = webhooks.client.post("/api/v1/webhooks", json=body)
+    record = webhooks.client.get(made.headers["Location"])
+    assert (made.status_code, record.get_json()["id"]) == (201, made.get_json()["id"])
+    sent = webhooks.client.post(f"{made.headers['Location']}/test")
+    delivery = webhooks.client.get(sent.headers["Location"])
+    assert (sent.status_code, delivery.get_json()["id"]) == (201, sent.get_json()["deliveryId"])
+    other = webhooks.register(OWNER, URL)
+    foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery.get_json()['id']}"
+    assert webhooks.client.get(foreign, headers=other.headers).status_code == 404
+    below = webhooks.another(base_path="/eth").post("/eth/api/v1/webhooks", json=body)
+    assert below.headers["Location"].startswith("/eth/api/v1/webhooks/")

@@ -1,0 +1,109 @@
+"""A webhook's secret is rotated: for a day the former one signs beside the new one."""
+
+import json
+from base64 import b64encode
+from pathlib import Path
+
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer
+from tests.support.serving import completed
+from tests.support.solidity import NODE
+
+OWNER = address("owner")
+VERIFY = Path(__file__).with_name("verify.cjs").read_text()
+
+
+def rotate(webhooks, hook):
+    path = f"/api/v1/webhooks/{hook.id}/rotate-secret"
+    return webhooks.client.post(path, headers=hook.headers)
+
+
+def rotated(webhooks, hook):
+    answer = rotate(webhooks, hook)
+    assert answer.status_code == 200, answer.get_json()
+    return hook._replace(secret=answer.get_json()["secret"])
+
+
+def end_former(webhooks):
+    webhooks.execute("UPDATE former_secrets SET ends_at = now()")
+
+
+def verified(received, hook):
+    """What the library makes of a request."""
+    library = Webhook("whsec_" + b64encode(hook.secret.encode()).decode())
+    return library.verify(received.body, dict(received.headers))
+
+
+def sent(webhooks, receiver):
+    """The next event, as the receiver gets it."""
+    receiver.received.clear()
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    with webhooks.delivering():
+        [received] = receiver.wait_for(1)
+    return received
+
+
+def test_both_secrets_sign_until_the_former_one_ends(webhooks, receiver):
+    hook = webhooks.register(OWNER, receiver.url())
+    after = rotated(webhooks, hook)
+    received = sent(webhooks, receiver)
+    assert received.headers["Webhook-Signature"].count("v1,") == 2
+    assert verified(received, hook) == verified(received, after) == received.event
+    assert received.is_signed_with(after.secret)
+    given = {"secret": hook.secret, "body": received.body.decode(), "headers": received.headers}
+    script = completed(["node", "-e", VERIFY], cwd=NODE, input=json.dumps(given))
+    assert json.loads(script.stdout) == received.event
+    end_former(webhooks)
+    received = sent(webhooks, receiver)
+    assert verified(received, after) == received.event
+    with pytest.raises(WebhookVerificationError):
+        verified(received, hook)
+
+
+def test_a_secret_that_was_rotated_twice_signs_for_its_whole_day(webhooks, receiver):
+    first = webhooks.register(OWNER, receiver.url())
+    second = rotated(webhooks, first)
+    third = rotated(webhooks, second)
+    received = sent(webhooks, receiver)
+    assert all(verified(received, hook) == received.event for hook in (first, second, third))
+    hours = webhooks.execute("SELECT min(ends_at) - now() > '23 h' FROM former_secrets")
+    assert hours == [(True,)]
+
+
+def test_only_the_new_secret_manages_the_webhook(webhooks, receiver):
+    """Whoever has stolen a secret must not hold the webhook for another day by it."""
+    hook = webhooks.register(OWNER, receiver.url())
+    after = rotated(webhooks, hook)
+    assert after.secret != hook.secret
+    assert rotate(webhooks, hook).status_code == 403
+    path = f"/api/v1/webhooks/{hook.id}"
+    assert webhooks.client.delete(path, headers=hook.headers).status_code == 403
+    assert webhooks.client.get(path, headers=after.headers).status_code == 200
+
+
+@pytest.mark.thorough
+def test_the_newest_six_secrets_sign_and_no_others_are_kept(webhooks, receiver):
+    hooks = [webhooks.register(OWNER, receiver.url())]
+    for _ in range(8):
+        hooks.append(rotated(webhooks, hooks[-1]))
+    received = sent(webhooks, receiver)
+    assert received.headers["Webhook-Signature"].count("v1,") == 6
+    assert all(verified(received, hook) == received.event for hook in hooks[-6:])
+    assert webhooks.execute("SELECT count(*) <= 6 FROM former_secrets") == [(True,)]
+    end_former(webhooks)
+    rotated(webhooks, hooks[-1])
+    assert webhooks.execute("SELECT count(*) FROM former_secrets") == [(1,)]
+
+
+def test_a_delivery_under_way_is_signed_by_the_new_secret_next(webhooks, receiver):
+    """A lease held its secret for five seconds."""
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OWNER) for _ in range(5)])
+    made = []
+    receiver.behaviour = lambda *_: [made or made.append(rotated(webhooks, hook)), Answer()][1]
+    with webhooks.delivering():
+        received = receiver.wait_for(5)
+    assert all(verified(of, made[0]) == of.event for of in received[1:])
