@@ -25,12 +25,7 @@ from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
 from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
-from tests.support.explorer import (
-    compiling_in_server,
-    explorer_over,
-    place_compilers,
-    served_compilers,
-)
+from tests.support.explorer import compiling_in_server, place_compilers, served_compilers
 from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
@@ -46,7 +41,7 @@ from tests.support.solidity import alone
 from tests.support.truth import read_truth
 from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
-from tests.support.world import World
+from tests.support.world import World, explorer_over
 
 pytest_plugins = [
     "tests.support.pytest_hooks",
@@ -192,6 +187,11 @@ def scenario(request, tmp_path_factory):
         played = pickle.loads(path.read_bytes())
         with kept_answers(played.anvil.url, folder / "answers"):
             yield played
+
+
+@pytest.fixture(scope="session")
+def truth(scenario):
+    return scenario.truth
 
 
 def _played(node):
@@ -388,6 +388,12 @@ def short_pauses(monkeypatch):
     of_errors = ("node_errors.MAX_PAUSE_S", "node_errors.REFUSAL_PAUSE_S")
     for pause in ("client.REST_AFTER_FAILURE_S", *of_errors):
         monkeypatch.setattr(f"scan.ethereum.{pause}", 0.05)
+
+
+@pytest.fixture
+def read_once(monkeypatch):
+    """A lie is told whenever it is asked for: to read it again takes time alone."""
+    monkeypatch.setattr("scan.indexer.node_reader.READS", 1)
 
 
 @pytest.fixture

@@ -142,14 +142,13 @@ def sample(only, count, seed):
 
 def tests_of(path):
     """The files with the tests of a file: those that name it, then those of its extension, or those
-    which CONTRIBUTING.md names for its layer; of these, files of like names, then quick ones."""
-    cost = tiers.seconds_by_file(tiers.TIERS)
+    which CONTRIBUTING.md names for its layer; of these, files of like names, then short ones."""
     texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in tiers.test_files(ROOT)}
     names, layers = _names(path), _layers(path)
     own = words(path)
 
     def order(file):
-        return not names(texts[file]), -len(own & words(file)), cost[file]
+        return not names(texts[file]), -len(own & words(file)), len(texts[file])
 
     chosen = [f for f in texts if f.startswith(layers) or names(texts[f])]
     return sorted(chosen, key=order)
@@ -259,10 +258,10 @@ def applied(mutants, folder):
             _write(folder / path, original)
 
 
-def tried_alone(mutant, folder, tests, run):
+def tried_alone(mutant, folder, run):
     """Return whether the nearest tests of `make test` fail of a mutant, and why."""
     chosen = tiers.tiers_of_run(TIERS["test"])
-    files = [f for f in tests if not f.endswith(".py") or tiers.tiers_of_file(ROOT / f) & chosen]
+    files = [f for f in tests_of(mutant.path) if tiers.tiers_of_file(ROOT / f) & chosen]
     if not files:
         return LIVES, "no tests"
     options = ["-x", "-p", "no:xdist", "-m", TIERS["test"]]
@@ -277,7 +276,7 @@ def tried_alone(mutant, folder, tests, run):
     return "killed by make test", why
 
 
-def tried_together(mutants, folder, tests, markexpr, run, report):
+def tried_together(mutants, folder, markexpr, run, report):
     """Try mutants at once on all tests of a tier. Report each that a test fails of, and why; return
     the others, and what was said of them last."""
 
@@ -289,7 +288,7 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
 
     remaining, why, is_whole, is_reported = mutants, "no tests", False, True
     while remaining and not is_whole and is_reported:
-        names, why, is_whole = failing(remaining, tests)
+        names, why, is_whole = failing(remaining, [])
         if names is None:
             raise SystemExit(f"no test can run with all of these mutants: {why}")
         without = (failing([], names)[0] or []) if names else []
@@ -319,9 +318,7 @@ def tried_together(mutants, folder, tests, markexpr, run, report):
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
     parser.add_argument("--only", default="", help="files whose path matches this pattern")
-    parser.add_argument("--tests", default="", help="folders or files of tests for all mutants")
     parser.add_argument("--count", type=int, default=60, help="how many mutants, at random")
-    parser.add_argument("--skip", type=int, default=0, help="how many of them were tried before")
     parser.add_argument("--seed", type=int, default=60, help="chooses them")
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
     parser.add_argument("--workers", type=int, default=4, help="how many run a tier's tests")
@@ -330,10 +327,10 @@ def main(arguments=None):
     parser.add_argument("--hangs", type=float, default=120, help="seconds after which a test fails")
     parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
     args = parser.parse_args(arguments)
-    chosen = sample(args.only, args.count, args.seed)[args.skip :]
+    chosen = sample(args.only, args.count, args.seed)
     print(f"seed {args.seed}, {len(chosen)} mutants", flush=True)
     outcomes = _read(args.results)
-    run, tests = Run(args.alone, args.bound, args.hangs, args.workers), args.tests.split()
+    run = Run(args.alone, args.bound, args.hangs, args.workers)
     free = SimpleQueue[Path]()
 
     def report(outcome, mutant, why):
@@ -346,7 +343,7 @@ def main(arguments=None):
     def try_alone(mutant):
         folder = free.get()
         try:
-            outcome, why = tried_alone(mutant, folder, tests or tests_of(mutant.path), run)
+            outcome, why = tried_alone(mutant, folder, run)
         finally:
             free.put(folder)
         report(outcome, mutant, why)
@@ -365,7 +362,7 @@ def main(arguments=None):
             remaining, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
             for tier, markexpr in TIERS.items():
                 killed = partial(report, f"killed by make {tier}")
-                remaining, why = tried_together(remaining, folder, tests, markexpr, run, killed)
+                remaining, why = tried_together(remaining, folder, markexpr, run, killed)
                 reasons.append(why)
             for mutant in remaining:
                 why = ", then ".join(dict.fromkeys(reasons))

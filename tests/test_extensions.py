@@ -7,16 +7,17 @@ import shutil
 import sys
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from scan import registry
+from tests.support.copied_tree import NODE_MODULES, tree
 from tests.support.extension_tests import FOLDER, files_of_tests, imported, own_extension, used_by
 from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT, completed
 
-NODE_MODULES = Path("tests/support/node/node_modules")
+__all__ = ["tree"]
+
 # The application, its document, its statements and schema, all without a database.
 PUT_TOGETHER = """
 import app
@@ -35,18 +36,6 @@ print(len(paths), len(document["paths"]), *details)
 def put_together(folder, **environ):
     env = os.environ | {"PYTHONPATH": str(folder)} | environ
     return completed([sys.executable, "-c", PUT_TOGETHER], cwd=folder, env=env)
-
-
-@pytest.fixture(scope="module")
-def tree(tmp_path_factory):
-    """The whole tree but for what is installed in it, in files of its own; with its bytecode, or
-    the first Python that is started there would compile all of it."""
-    folder = tmp_path_factory.mktemp("tree") / "scan"
-    installed = (".git", ".venv", ".*_cache", ".hypothesis", "*.egg-info", "node_modules", "built")
-    unfinished = "*.pyc.*"  # which another worker renames once it is written
-    shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*installed, unfinished, "var"))
-    (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
-    return folder
 
 
 @contextmanager
@@ -104,9 +93,6 @@ REMOVALS = [
 ]
 
 
-FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("gone", REMOVALS)
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
@@ -131,6 +117,9 @@ def test_all_tests_that_are_left_are_collected_without_an_extension(name, tree):
     with deleted(tree, gone_without([name])):
         done = run(tree, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only")
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
 
 
 @pytest.mark.long

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import threading
-from contextlib import contextmanager
 
 import pytest
 
@@ -16,7 +15,7 @@ from scan.files import UNFINISHED, held_folder, whole_file, write_private
 from scan.http.index_version import ReplicaPoller
 from scan.outbound import allowed_urls
 from tests.support import WAIT_S
-from tests.support.serving import ROOT, wait_until
+from tests.support.serving import ROOT, no_thread_starts, wait_until
 
 pytestmark = pytest.mark.check
 
@@ -65,15 +64,6 @@ def test_a_deadline_that_has_just_passed_is_not_that_of_the_next_work():
         deadline.begin(0.0)  # it is watched
         wait_until(lambda: deadline.is_late)
         deadline.release()
-
-
-@contextmanager
-def no_thread_starts():
-    before = threading.stack_size(1 << 45)
-    try:
-        yield
-    finally:
-        threading.stack_size(before)
 
 
 def _usage():

@@ -12,7 +12,6 @@ from tests.support import WAIT_S
 from tests.support.serving import PROGRAMS, ROOT, SERVERS, completed, program
 
 INSTALL = SERVERS.with_name("install_servers")
-NEEDS_REDIS = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"
 
 
 @pytest.fixture
@@ -54,8 +53,9 @@ def test_a_test_is_left_out_without_its_server_and_fails_in_ci(monkeypatch, bare
 
 @pytest.mark.long
 def test_what_was_left_out_is_named_at_the_end_of_a_run(tmp_path):
+    needs_redis = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"
     done = completed(
-        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", NEEDS_REDIS],
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", needs_redis],
         cwd=ROOT,
         env={"PATH": str(tmp_path), "HOME": os.environ.get("HOME", str(tmp_path))},
     )

@@ -8,16 +8,13 @@ import sys
 import pytest
 
 from tests.support.anvil import Anvil
+from tests.support.copied_tree import tree
 from tests.support.faulty_node import FaultyNode, no_development
 from tests.support.serving import ROOT, completed
-from tests.test_extensions import tree
 
 pytestmark = pytest.mark.thorough
 
 __all__ = ["tree"]
-MADE_UP = ROOT / "tests" / "support" / "made_up"
-PINGED = "0x" + "dd" * 20
-VAULT = "0x" + "ee" * 20
 # Indexes the node, audits the index, and prints the answers to these paths.
 INDEX_AND_ASK = """
 import json, sys
@@ -47,8 +44,11 @@ def ask(tree, url, rpc_url, head, *paths):
 
 
 def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, postgres):
+    made_up = ROOT / "tests" / "support" / "made_up"
     for name in ("pings", "ping_chain"):
-        shutil.copytree(MADE_UP / name, tree / "scan" / "extensions" / name)
+        shutil.copytree(made_up / name, tree / "scan" / "extensions" / name)
+    pinged = "0x" + "dd" * 20
+    vault = "0x" + "ee" * 20
     with (
         Anvil("--chain-id", "77777") as node,
         FaultyNode(node.url, no_development) as served,
@@ -56,14 +56,14 @@ def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, po
     ):
         for account, times in ((0, 2), (1, 1), (0, 3)):
             for _ in range(times):
-                node.send(node.accounts[account], PINGED, value=1)
+                node.send(node.accounts[account], pinged, value=1)
             node.mine()
         one = f"/api/v1/pings?pinger={node.accounts[0]}"
         paths = (
             "/api/v1/pings",
             one,
             "/api/v1/blocks/1",
-            f"/api/v1/addresses/{VAULT}/history",
+            f"/api/v1/addresses/{vault}/history",
             "/api/v1/transactions",
             one + "&format=csv",
             "/api/v1/openapi.json",

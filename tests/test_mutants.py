@@ -7,6 +7,11 @@ from tests import mutants
 pytestmark = pytest.mark.check
 
 
+def mutants_of(path, text):
+    results = (mutants.mutated(path, text, *change) for change in mutants.changes(path, text))
+    return [mutant for mutant in results if mutant]
+
+
 MUTANTS = [
     ("a.py", 'x = a < 1  # <\ny = "<"\n', ["a <= 1", "a < 2"]),
     ("a.py", "x = not a and é + b\n", ["=  a and", "not a or é", "é - b"]),
@@ -18,11 +23,6 @@ MUTANTS = [
     ),
     ("a.sql.j2", "{%- if a -%}SELECT 1 {{- b - 1 -}}", ["SELECT 2", "b + 1", "b - 2"]),
 ]
-
-
-def mutants_of(path, text):
-    results = (mutants.mutated(path, text, *change) for change in mutants.changes(path, text))
-    return [mutant for mutant in results if mutant]
 
 
 @pytest.mark.parametrize(("path", "text", "changed"), MUTANTS)

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.support import tiers
+from tests.support import extension_tests, tiers
 from tests.support.serving import ROOT
 
 pytestmark = [pytest.mark.check, pytest.mark.thorough]
@@ -24,6 +24,19 @@ def test_tests_are_plain():
             faults[kind].append(f"{file}:{line}")
     more = {kind: lines for kind, lines in faults.items() if len(lines) > AT_MOST[kind]}
     assert not more, more
+
+
+def test_nothing_is_imported_from_a_file_of_tests():
+    """What a second file needs is of `tests/support`, or of a module of its folder."""
+    modules = [*(ROOT / "tests").rglob("*.py"), *(ROOT / "scan" / "extensions").rglob("*.py")]
+    imports = {
+        path.relative_to(ROOT).as_posix(): name
+        for path in modules
+        if "node_modules" not in path.parts
+        for name in extension_tests.imported(path)
+        if name.split(".")[0] in ("tests", "scan") and ".test_" in name
+    }
+    assert imports == {}
 
 
 def faults_of(text):

@@ -74,9 +74,6 @@ SQL_IN_PYTHON = {'CREATE DATABASE "', 'ALTER DATABASE "', "DROP INDEX CONCURRENT
 
 
 MODULES, TREES = paths(), trees()
-BLUEPRINTS = sorted(
-    m for m in MODULES if m.startswith("scan.api.") and not re.search("openapi|hooks", m)
-)
 
 
 @cache
@@ -202,13 +199,6 @@ def test_a_folder_of_an_extension_imports_none_in_it():
     assert not offenders, _listed(offenders)
 
 
-# Of which one room is told in two folders, or which are to be parted.
-OF_ONE_ROOM = {
-    ("scan.ethereum", "scan.ethereum.forms"),
-    ("scan.verification", "scan.verification.languages"),
-}
-
-
 def test_no_folders_import_each_other():
     imports = {
         (_folder(module), _folder(imported))
@@ -217,7 +207,12 @@ def test_no_folders_import_each_other():
         if module != "scan.__main__"
     }
     mutual = {(one, other) for one, other in imports if one < other and (other, one) in imports}
-    assert mutual <= OF_ONE_ROOM, _listed(sorted(map(str, mutual - OF_ONE_ROOM)))
+    # Of which one room is told in two folders, or which are to be parted.
+    of_one_room = {
+        ("scan.ethereum", "scan.ethereum.forms"),
+        ("scan.verification", "scan.verification.languages"),
+    }
+    assert mutual <= of_one_room, _listed(sorted(map(str, mutual - of_one_room)))
 
 
 def _extension(module):
@@ -272,6 +267,11 @@ def test_the_environment_is_read_in_settings_alone():
     assert not readers, _listed(readers)
 
 
+BLUEPRINTS = sorted(
+    m for m in MODULES if m.startswith("scan.api.") and not re.search("openapi|hooks", m)
+)
+
+
 def test_a_blueprint_imports_no_sibling():
     siblings = [
         f"{module} imports {name}: what both need belongs into scan/queries or scan/http"
@@ -280,13 +280,6 @@ def test_a_blueprint_imports_no_sibling():
         if name in BLUEPRINTS
     ]
     assert not siblings, _listed(siblings)
-
-
-# What makes a Node that does not know which chain it has to serve: it learns that chain.
-LEARNING_THE_CHAIN = set(
-    "scan.commands.run scan.extensions.operations.doctor.checks"
-    " scan.extensions.backfill.cluster scan.extensions.names.views".split()
-)
 
 
 def test_a_node_knows_the_chain_that_it_has_to_serve():
@@ -299,7 +292,12 @@ def test_a_node_knows_the_chain_that_it_has_to_serve():
         and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Node"
         and "chain" not in {keyword.arg for keyword in node.keywords}
     }
-    expected = {*filter(is_there, LEARNING_THE_CHAIN)}
+    # What makes a Node that does not know which chain it has to serve: it learns that chain.
+    learning_the_chain = set(
+        "scan.commands.run scan.extensions.operations.doctor.checks"
+        " scan.extensions.backfill.cluster scan.extensions.names.views".split()
+    )
+    expected = {*filter(is_there, learning_the_chain)}
     assert makers.keys() == expected, _listed(sorted(makers.values()))
 
 

@@ -2,14 +2,14 @@
 
 import os
 import socket
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan import settings
-from tests.support import WAIT_S, forked_python
+from tests.support import forked_python
+from tests.support.scan_command import started
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -127,12 +127,3 @@ NEAR_NAMES = [
 @pytest.mark.parametrize(("name", "advice"), NEAR_NAMES)
 def test_what_all_names_share_makes_none_near(name, advice):
     assert settings.unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
-
-
-def started(*command, environ):
-    """In a process that imports what SCAN_EXTENSIONS says."""
-    arguments = [sys.executable, "-m", *map(str, command)]
-    environment = os.environ | environ
-    return subprocess.run(
-        arguments, env=environment, capture_output=True, text=True, timeout=WAIT_S
-    )

@@ -13,6 +13,12 @@ from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
+
+@pytest.fixture(autouse=True)
+def folder_of_all(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
 HOLDING = """
 import sys, tempfile, time
 from pathlib import Path
@@ -23,11 +29,6 @@ with temporary_folder("scan-made-") as folder:
     print(folder, flush=True)
     time.sleep(600)
 """
-
-
-@pytest.fixture(autouse=True)
-def folder_of_all(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
 
 def test_a_killed_process_leaves_no_folder_and_one_that_lives_keeps_its_own(tmp_path):

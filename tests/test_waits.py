@@ -91,7 +91,6 @@ WAITS = {
     ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
     ("scan.extensions.traces.block_traces", "_verified"),  # the same
 }
-WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
 SPEAKS = {
     ("scan.ethereum.transport", "__init__"): "the node",
@@ -182,7 +181,8 @@ def test_compilers_run_in_places_alone():
 
 
 def test_whatever_waits_has_a_place_or_a_thread_of_its_own():
-    waits = _functions_with(WAITING)
+    waiting = {"wait", "wait_for", "result", "sleep", "acquire"}
+    waits = _functions_with(waiting)
     known = WAITS | OWN_THREADS
     assert {at: text for at, text in waits.items() if at not in known} == {}
     assert known - waits.keys() == set() or taken_away()
@@ -233,23 +233,21 @@ def test_a_property_of_one_request_holds_none_of_another():
     assert slow.events == 1 and isinstance(Reads.events, cached_property)
 
 
-# Waits of two seconds to three minutes; a shorter one is for what must not come.
-FIGURE = r"([2-9]|[1-9][0-9]|1[0-7][0-9])(\.[0-9]+)?\b"
-OWN_FIGURE = re.compile(
-    rf"\btimeout={FIGURE}|wait_until\(.*\btimeout_s={FIGURE}"
-    rf"|\.(wait|result|join|settimeout|communicate)\({FIGURE}\)"
-)
-
-
 def test_no_wait_of_a_test_has_a_figure_of_its_own():
     """It has tests.support.WAIT_S, or POLL_S: a busy machine makes none fail."""
     folders = [ROOT / "tests", *(ROOT / "scan" / "extensions").glob("*/tests")]
     files = [path for folder in folders for path in folder.rglob("*.py")]
     texts = {p: p.read_text(encoding="utf-8") for p in files if "node_modules" not in p.parts}
-    matches = {p: OWN_FIGURE.search(text) for p, text in texts.items()}
+    # Waits of two seconds to three minutes; a shorter one is for what must not come.
+    figure = r"([2-9]|[1-9][0-9]|1[0-7][0-9])(\.[0-9]+)?\b"
+    own_figure = re.compile(
+        rf"\btimeout={figure}|wait_until\(.*\btimeout_s={figure}"
+        rf"|\.(wait|result|join|settimeout|communicate)\({figure}\)"
+    )
+    matches = {p: own_figure.search(text) for p, text in texts.items()}
     assert {path: match[0] for path, match in matches.items() if match} == {}
     for wait in ("thread.join({})", "get(url, timeout={})", "wait_until(is_there, timeout_s={}.5)"):
-        assert OWN_FIGURE.search(wait.format(60)) and not OWN_FIGURE.search(wait.format("WAIT_S"))
+        assert own_figure.search(wait.format(60)) and not own_figure.search(wait.format("WAIT_S"))
 
 
 def _names(tree):

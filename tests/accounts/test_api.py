@@ -16,8 +16,6 @@ from tests.support.serving import at_once, gunicorn, statuses, wait_until
 from tests.support.value_names import shown
 from tests.support.wallets import key_request, new_wallet, obtain_key
 
-ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
-
 
 def post(server, body, **options):
     return requests.post(f"{server}/api/v1/keys", json=body, timeout=WAIT_S, **options)
@@ -48,7 +46,7 @@ def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
     assert created["keyPrefix"] == created["key"][:12]
     assert 0 < created["id"] < 2**53
     [record] = listed(shared_server, wallet)
-    assert re.fullmatch(ISO, record["createdAt"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", record["createdAt"])
     assert record == {
         "id": created["id"],
         "keyPrefix": created["keyPrefix"],

@@ -9,14 +9,8 @@ import pytest
 from scan.accounts import api_keys
 from scan.database.connection import Database
 from scan.errors import Unavailable
-from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.database import execute, name_in
+from tests.support.database import execute, made_key, name_in
 from tests.support.serving import wait_until
-
-
-@pytest.fixture
-def database(database_url):
-    return Database(database_url, statement_timeout_ms=5000)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import pytest
 
-from app import create_app
 from scan.queries.filter_values import QUERIED
 from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import ZERO, Anvil
@@ -77,18 +76,16 @@ def test_the_node_is_asked_for_balances(database_url):
         for number, recipient in enumerate(others, start=1):
             anvil.send(sender, recipient, value=1)
             anvil.mine()
-            settings = indexing.Indexing(database_url, node.url).run_until(number).settings
+            index = indexing.Indexing(database_url, node.url).run_until(number)
         anvil.call("anvil_setBalance", others[0], hex(7))
         node.fault = record
         path = f"/api/v1/addresses?addresses={','.join(others)}"
-        rows = create_app(settings).test_client().get(path).json["addresses"]
+        rows = index.client().get(path).json["addresses"]
     assert [row["balanceBlock"] for row in rows] == [2, 2]
     tries = [ZERO] * 2  # whether the node takes block hashes
     assert (rows[0]["balance"], requested) == ("7", [*tries, *others])
 
 
-ADDRESS = "0x" + 40 * "a"
-LISTS = ("blocks", "transactions", "tokens", f"transactions?address={ADDRESS}", "blocks?page=9")
 STATS = {
     **dict.fromkeys(("latestBlock", "totalTransactions", "totalTokens"), 0),
     **dict.fromkeys(("chainId", "chainName", "firstBlock")),
@@ -98,7 +95,9 @@ STATS = {
 
 def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
     client = indexing.client_over(database_url)
-    for path in LISTS:
+    address = "0x" + 40 * "a"
+    lists = ("blocks", "transactions", "tokens", f"transactions?address={address}", "blocks?page=9")
+    for path in lists:
         answer = client.get(f"/api/v1/{path}")
         assert (answer.status_code, [*answer.json.values()]) == (200, [[], 0, None])
     for entity in set(QUERIED) - {"logs"}:  # which are not stored: the node would have to be asked
@@ -106,7 +105,7 @@ def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url
             result = client.post("/api/v1/query", json={"entity": entity, **window}).json
             assert (result["entity"], result["count"], result["data"]) == (entity, 0, [])
             assert (result["total"], result["next"]) == (0, None)
-    for path in ("blocks/0", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}"):
+    for path in ("blocks/0", f"tokens/{address}", f"transactions/0x{64 * '0'}"):
         assert client.get(f"/api/v1/{path}").status_code == 404
     stats = client.get("/api/v1/stats").json
     del stats["version"]

@@ -1,17 +1,13 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
-from dataclasses import replace
 from pathlib import Path
 
-from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.explorer import with_state_of_a_fork
 from tests.support.faulty_node import FaultyNode, refuse
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
-
-COUNTER = Path(__file__).with_name("Counter.sol").read_text()
 
 
 def parties(scenario):
@@ -86,6 +82,9 @@ def test_blocks_that_are_not_indexed_or_no_blocks(client):
             assert get(client, f"{path}?block={block}", 400)["field"] == "block"
 
 
+COUNTER = Path(__file__).with_name("Counter.sol").read_text()
+
+
 def test_calls_see_the_state_of_the_block(explorer):
     """From before the contract was there, a revert that is none later, and an implied newest."""
     address = verified(explorer, COUNTER, "Counter")
@@ -121,7 +120,7 @@ def test_calls_see_the_state_of_the_block(explorer):
             -32000,
             "missing trie node",
         )
-        client = create_app(replace(explorer.settings, rpc_urls=(node.url,))).test_client()
+        client = explorer.indexing.client(rpc_urls=(node.url,))
         path, body = f"/api/v1/contracts/{address}/call", {"functionName": "count"}
         assert client.post(path, json=body).json["result"] == "11"
         refused = client.post(f"{path}?block={numbers[2]}", json=body).json

@@ -6,11 +6,16 @@ from urllib.parse import quote
 import pytest
 
 from scan.queries.filter_values import QUERIED
+from tests.support.refusals import (
+    ADDRESS,
+    HASH,
+    HUGE,
+    NOT_ADDRESSES,
+    require_parameter,
+    require_refusal,
+)
 from tests.support.value_names import shown
 
-ADDRESS = "0x" + 40 * "1"
-HASH = "0x" + 64 * "1"
-HUGE = "1" + 400 * "0"
 PAGED = ("/blocks", "/transactions", "/tokens")
 
 NOT_COUNTS = [
@@ -18,38 +23,8 @@ NOT_COUNTS = [
     *("null", "true", "NaN", "Infinity", "[1]", "1\0", "\0", "1\n", "%31", "\u0661", "\uff11"),
     *("1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
 ]
-NOT_ADDRESSES = [
-    *("", "0x", " ", ADDRESS[:-1], ADDRESS + "1", ADDRESS[2:], "0x" + 40 * "g", HASH, "1"),
-    *(ADDRESS + " ", " " + ADDRESS, ADDRESS + "\n", ADDRESS[:-1] + "\0", "1" + ADDRESS[1:]),
-    *("0x" + 40 * "\u0661", "0x" + 40 * "\uff11", "vitalik.eth", "null", "\x00"),
-    "0x" + 10**5 * "1",
-]
 NOT_BLOCKS = ("0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1")
 NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
-
-
-# Of tracebacks, statements, drivers, and Python's own messages.
-INTERNALS = (
-    *("traceback", '.py"', "psycopg", "select ", "syntax error", "object at 0x", "nonetype"),
-    *("error(", "invalid literal", "codec can't", "out of range for type"),
-)
-
-
-def require_refusal(answer, status, code, field=None):
-    assert answer.status_code == status, answer.text[:300]
-    assert answer.mimetype == "application/json"
-    body = answer.json
-    assert body["code"] == code and len(body["error"]) > 10, body
-    assert body.get("field") == field, body
-    shown = body["error"].lower()
-    assert not [word for word in INTERNALS if word in shown], body
-    return body
-
-
-def require_parameter(answer, field):
-    require_refusal(answer, 400, "invalid_parameter", field)
-
-
 NOT_LIMITS = (*NOT_COUNTS, "101", "1000", "9223372036854775807")
 OF_ADDRESSES = """
     /addresses/{} /addresses/{}/tokens /addresses/{}/items /tokens/{} /tokens/{}/holders

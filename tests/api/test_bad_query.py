@@ -7,17 +7,15 @@ from itertools import product
 
 import pytest
 
-from tests.api.test_bad_input import ADDRESS, NOT_ADDRESSES, require_parameter, require_refusal
+from tests.support.refusals import ADDRESS, NOT_ADDRESSES, require_parameter, require_refusal
 from tests.support.value_names import shown
 
 PATH = "/api/v1/query"
-MIB = 1024 * 1024
 ENTITIES = tuple(
     "transactions blocks tokens token_transfers dex_trades internal_transfers logs"
     " user_operations".split()
 )
 ORDERS = ("asc", "desc")
-OF_ADDRESSES = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {
     "transactions": "address, counterparty, from, to, method, status, nonce, type,"
@@ -28,9 +26,6 @@ KEYS = {
     "internal_transfers": f"address, counterparty, from, to, {RANGE}",
     "logs": f"address, topic0, topic1, topic2, topic3, {RANGE}",
 }
-NOTHING = {"count": 0, "data": [], "next": None}
-MORE = {"internal_transfers": {"untracedBlocks": 0}}
-NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
     *(None, True, False, 1.0, 1.5, -0.0, 1e3, "1", "", "0x1", [], [1], {}, {"a": 1}, 2**63, 2**64),
     *(10**400, -(2**63) - 1),
@@ -86,8 +81,9 @@ def test_compressed_bodies_are_refused_as_such(client):
 
 
 def test_bodies_of_a_mebibyte_at_most(client):
-    assert send(client, BODY.ljust(MIB)).status_code == 200
-    for size in (MIB + 1, 2 * MIB):
+    mib = 1024 * 1024
+    assert send(client, BODY.ljust(mib)).status_code == 200
+    for size in (mib + 1, 2 * mib):
         require_refusal(send(client, BODY.ljust(size)), 413, "too_large")
 
 
@@ -139,7 +135,7 @@ REFUSED = [
         ({"entity": "transactions", "filter": {name: value}}, name)
         for names, values in (
             (("nonce",), (None, True, 1.5, -1, 2**63, "0x1", "", [], {})),
-            (NUMBERS, (*NOT_INTEGERS, -1)),
+            (("blockFrom", "blockTo", "blockNumber"), (*NOT_INTEGERS, -1)),
             (("address", "from", "to"), (*NOT_ADDRESSES, None, 1, True, [], {}, [ADDRESS])),
         )
         for name in names
@@ -166,35 +162,36 @@ def test_values_that_are_refused_and_named(client, field):
         require_parameter(answer, field)
 
 
-NO_EXCHANGES = [
-    *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
-    *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
-]
-NO_BLOCKS = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
-
-
 def test_lists_of_nothing_are_empty(client, scenario):
     """Of exchanges nobody knows, of ranges without blocks, and beyond the end of a list."""
+    no_exchanges = [
+        *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
+        *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
+    ]
     bodies = [
         {"entity": "dex_trades", "filter": {"dex": dex}, "offset": offset}
-        for dex in NO_EXCHANGES
+        for dex in no_exchanges
         for offset in (0, 1000)
     ]
-    for entity, (first, last), order in product(KEYS, NO_BLOCKS, ORDERS):
+    no_blocks = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
+    for entity, (first, last), order in product(KEYS, no_blocks, ORDERS):
         blocks = {"blockFrom": first, "blockTo": last}
         bodies.append({"entity": entity, "filter": blocks, "orderBy": order})
+    nothing = {"count": 0, "data": [], "next": None}
+    more = {"internal_transfers": {"untracedBlocks": 0}}
     for body in bodies:
         answer = ask(client, **body).json
         assert answer.pop("total") in {"logs": (0, None)}.get(body["entity"], (0,)), body
-        assert answer == {"entity": body["entity"], **NOTHING, **MORE.get(body["entity"], {})}
+        assert answer == {"entity": body["entity"], **nothing, **more.get(body["entity"], {})}
     maker = scenario.truth.dex_trades[0]["maker"]
-    of_maker = product(OF_ADDRESSES, ({"address": maker}, {"address": maker, "blockFrom": 1}))
+    of_addresses = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
+    of_maker = product(of_addresses, ({"address": maker}, {"address": maker, "blockFrom": 1}))
     lists = [*product(ENTITIES, [{}]), *of_maker]
     for (entity, filters), offset, order in product(lists, (10_000, 2**31, 2**63 - 1), ORDERS):
         page = {"filter": filters, "offset": offset, "orderBy": order, "limit": 100}
         answer = ask(client, entity=entity, **page).json
         assert (answer.pop("total") is None) is (entity == "logs")
-        assert answer == {"entity": entity, **NOTHING, **MORE.get(entity, {})}
+        assert answer == {"entity": entity, **nothing, **more.get(entity, {})}
 
 
 @pytest.mark.parametrize("order", ORDERS)

@@ -13,19 +13,13 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import brute_force, indexing
-from tests.support.database import execute, insert
+from tests.support.database import execute, store_all_logs
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 
-TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
-A_ROUND = 10  # traversals, after which the client is compared with an index that saw no fork
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
 TOPICS = TOPIC, _ = b"\1" * 32, b"\2" * 32
 POOLS = address("pool"), address("other pool")
 MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
-
-
-def store_all_logs(url):
-    insert(url, "chain", chain_id=1, stored_logs="all")
 
 
 class Weather:
@@ -189,12 +183,16 @@ def traverse(weather, body, matching=None):
         cursor = page["next"]
 
 
+TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
+
+
 @pytest.mark.thorough
 def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, template):
     """The rows are those of numbered pages, and at the end of a round of a fresh index."""
     reorganised = 0
-    for _ in range(TRAVERSALS // A_ROUND):
-        for _ in range(A_ROUND):
+    a_round = 10  # traversals, after which the client is compared with an index that saw no fork
+    for _ in range(TRAVERSALS // a_round):
+        for _ in range(a_round):
             body = weather.body()
             rows, newest, times = traverse(weather, body)
             reorganised += times

@@ -15,9 +15,6 @@ from tests.support import WAIT_S, openapi_document
 from tests.support.serving import ROOT, completed, gunicorn
 
 BIN = Path(sys.executable).parent
-SUPPORT = ROOT / "tests" / "support"
-LINTER = SUPPORT / "node" / "node_modules" / ".bin" / "redocly"
-QUIET = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
 EXAMPLES = ROOT / "docs" / "examples"
 PACKAGE = "scan_client"
 
@@ -56,7 +53,10 @@ def test_examples_import_operations_by_the_groups_of_the_document():
 
 @pytest.mark.thorough
 def test_the_linter_has_nothing_to_say(document):
-    run(LINTER, "lint", document, "--config", SUPPORT / "redocly.yaml", **QUIET)
+    support = ROOT / "tests" / "support"
+    linter = support / "node" / "node_modules" / ".bin" / "redocly"
+    quiet = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true"}
+    run(linter, "lint", document, "--config", support / "redocly.yaml", **quiet)
 
 
 @pytest.fixture(scope="module")

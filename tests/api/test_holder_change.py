@@ -11,8 +11,6 @@ from tests.support.scenario.stage import STRANGERS, Stage
 
 pytestmark = pytest.mark.thorough
 
-DAY_S = 86_400
-
 
 def test_holders_that_came_and_went_are_counted(postgres, template, anvil):
     stage = Stage(anvil)
@@ -23,7 +21,8 @@ def test_holders_that_came_and_went_are_counted(postgres, template, anvil):
     stage.mine()
     parties = [*stage.people, *STRANGERS[:3]]
     before = {party: anvil.read(coin, "balanceOf", party) for party in parties}
-    anvil.call("anvil_setBlockTimestampInterval", 40 * DAY_S)
+    day_s = 86_400
+    anvil.call("anvil_setBlockTimestampInterval", 40 * day_s)
     stage.mine()
     anvil.call("anvil_setBlockTimestampInterval", 12)
     stage.do(1, "coin", "transfer", new[0], 100)
@@ -33,7 +32,7 @@ def test_holders_that_came_and_went_are_counted(postgres, template, anvil):
     stage.do(0, "coin", "transfer", STRANGERS[1], 0)
     stage.mine()
     at_last_midnight = {party: anvil.read(coin, "balanceOf", party) for party in parties}
-    anvil.call("anvil_setBlockTimestampInterval", DAY_S)
+    anvil.call("anvil_setBlockTimestampInterval", day_s)
     stage.do(4, "coin", "transfer", owner, 7)
     stage.do(0, "coin", "burn", 1)
     stage.mine()

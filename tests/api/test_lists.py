@@ -1,13 +1,11 @@
 """Every list: its rows are the node's, once and in order, by number, by cursor and as a file."""
 
 import csv
-import dataclasses
 import io
 import json
 
 import pytest
 
-from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
 from tests.support.derived_lists import contract_creations
@@ -37,11 +35,6 @@ TESTED_ELSEWHERE = {
 @pytest.fixture(scope="module")
 def lists(scenario):
     return lists_of(scenario.truth)
-
-
-@pytest.fixture(scope="module")
-def truth(scenario):
-    return scenario.truth
 
 
 def with_cursor():
@@ -100,8 +93,7 @@ def test_oldest_first_is_the_other_way_round(client, read):
 
 
 def test_files_have_the_rows_of_the_pages(indexed, read, tmp_path):
-    unlimited = {"rate_limit_files": "100000/minute", "data_dir": tmp_path}
-    client = create_app(dataclasses.replace(indexed.settings, **unlimited)).test_client()
+    client = indexed.client(rate_limit_files="100000/minute", data_dir=tmp_path)
     stored = [(listed, rows) for listed, rows in read if listed.name != "logs"]
     assert len(stored) > 30
     for listed, rows in stored:
@@ -312,7 +304,7 @@ def test_contracts_are_listed_by_their_creations(client, truth):
 
 def test_links_lead_to_the_first_previous_next_and_last_page(indexed):
     """Below the base path of the service, with the list's filters."""
-    client = create_app(dataclasses.replace(indexed.settings, base_path="/eth")).test_client()
+    client = indexed.client(base_path="/eth")
     path = "/eth/api/v1/transactions?limit=2&orderBy=asc&blockFrom=1"
     answer = client.get(f"{path}&page=2")
     links = links_of(answer)

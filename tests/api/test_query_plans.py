@@ -4,15 +4,16 @@ Asked over HTTP, so that the statements are those that the service runs, with it
 """
 
 import math
-from collections import namedtuple
 
 import pytest
 
 from scan.database.lists import all_entities
-from scan.queries.filter_values import FILTERS, QUERIED
+from scan.queries.filter_values import QUERIED
 from scan.queries.filtered_pages import MAX_UNLISTED_ENTRIES
-from tests.support import brute_force, database, explain
-from tests.support.lists import post
+from tests.support import database, explain
+from tests.support.seeded_lists import LISTED, Seeded, query, seeded
+
+__all__ = ["seeded"]
 
 pytestmark = pytest.mark.thorough
 
@@ -24,49 +25,6 @@ BESIDE_A_LIST = {
     "contracts/signatures_find",
     *(f"queries/{n}_get_bounds" for n, e in all_entities().items() if e.counted or e.by_param),
 }
-
-
-# The filters by which an entity has a list; counterparties are those of PAIRS, makers addresses.
-LISTED = [
-    (entity, filter_.key)
-    for entity in QUERIED
-    for filter_ in FILTERS[entity]
-    if filter_.param in all_entities()[entity].listed
-    and filter_.key not in ("counterparty", "maker", "paymaster")
-]
-
-
-class Seeded(namedtuple("Seeded", "service hot rare")):
-    """`hot`: what most records match, by entity and filter key; `rare`: of some seen lately, what
-    has the shortest list."""
-
-    @property
-    def url(self):
-        return self.service.url
-
-    def value(self, entity, key, heat):
-        return (self.hot if heat == "hot" else self.rare)[entity, key]
-
-
-@pytest.fixture(scope="module")
-def seeded(seeded_service):
-    hot, rare = {}, {}
-    for entity, key in LISTED:
-        records = query(seeded_service.client, entity, {}, 100)["data"]
-        listed = [brute_force.LISTED_BY[entity, key](record, {}) for record in records]
-        values = [[value for value in of_record if value][-1] for of_record in listed]
-        hot[entity, key] = max(values, key=values.count)
-        lengths = {
-            value: query(seeded_service.client, entity, {key: value}, 100)["count"]
-            for value in sorted(set(values[:20]))
-        }
-        rare[entity, key] = min(lengths, key=lengths.__getitem__)
-    return Seeded(seeded_service, hot, rare)
-
-
-def query(client, entity, filters, limit, offset=0):
-    body = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
-    return post(client, "/query", **body)
 
 
 def plan_of(seeded, path, body=None):
@@ -90,17 +48,15 @@ def test_holders_of_a_token(seeded, heat):
     assert last.buffers <= explain.DEEPER * first.buffers
 
 
-RANGES = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
-
-
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", QUERIED)
 def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
     """Of what most records match in every range of blocks, and of what few match."""
-    every = [{}, *RANGES] if entity != "tokens" else [{}]
+    ranges = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
+    every = [{}, *ranges] if entity != "tokens" else [{}]
     for key in (key for of_entity, key in LISTED if of_entity == entity):
         hot = {key: seeded.value(entity, key, "hot")}
-        every += [hot, {**hot, **RANGES[2]}, {key: seeded.value(entity, key, "rare")}]
+        every += [hot, {**hot, **ranges[2]}, {key: seeded.value(entity, key, "rare")}]
     for filters in every:
         body = {"entity": entity, "filter": filters, "orderBy": direction}
         require_same_at_any_depth(seeded, body)

@@ -17,13 +17,24 @@ def schemas_of(operation):
     return [body["schema"] for body in operation.get("requestBody", {}).get("content", {}).values()]
 
 
+@pytest.fixture(scope="module")
+def api(own_index):
+    import schemathesis  # takes 0.6 s, and every worker collects this file
+
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", create_app(own_index.settings))
+
+
 CASES = [
     (method, path, mode)
     for method, path, operation in openapi_document.OPERATIONS
     for mode in (ALLOWED, NOT_ALLOWED)
     if mode is ALLOWED or operation.get("parameters") or any(schemas_of(operation))
 ]
+
+
 EXAMPLES = 12
+
+
 CHECKS = {
     "status_code_conformance",
     "content_type_conformance",
@@ -31,15 +42,10 @@ CHECKS = {
     "response_schema_conformance",
     "negative_data_rejection",
 }
+
+
 # Etherscan's form reports errors with status 200.
 LEFT_OUT = {path: {"negative_data_rejection"} for path in ("/api", "/v2/api")}
-
-
-@pytest.fixture(scope="module")
-def api(own_index):
-    import schemathesis  # takes 0.6 s, and every worker collects this file
-
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", create_app(own_index.settings))
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)

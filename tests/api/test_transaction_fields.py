@@ -9,15 +9,11 @@ import pytest
 
 from scan.database.connection import Database
 from scan.hex import to_hex
-from scan.pages.formatting import amount, rounded
+from scan.pages.formatting import FEE_PLACES, aligned, amount
 from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
-NAMES = tuple(
-    "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
-    " blobVersionedHashes cumulativeGasUsed methodId".split()
-)
 LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOBS = (bytes([1]) * 32, b"\\x" * 16)
 GREATEST = 2**256 - 1
@@ -43,6 +39,19 @@ def chain(url):
 @pytest.fixture
 def client(url):
     return indexing.client_over(url)
+
+
+def listings(client, chain):
+    """The newest transaction wherever it is shown."""
+    block, sender = chain.number, to_hex(SOMEBODY)
+    body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
+    file = client.get(f"/api/v1/transactions?blockFrom={block}&format=ndjson").text
+    return [
+        *client.get("/api/v1/transactions?limit=1").json["transactions"],
+        *client.get(f"/api/v1/transactions?address={sender}&limit=1").json["transactions"],
+        *client.post("/api/v1/query", json=body).json["data"],
+        json.loads(file),
+    ]
 
 
 CASES = {
@@ -73,25 +82,16 @@ CASES = {
 }
 
 
-def listings(client, chain):
-    """The newest transaction wherever it is shown."""
-    block, sender = chain.number, to_hex(SOMEBODY)
-    body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
-    file = client.get(f"/api/v1/transactions?blockFrom={block}&format=ndjson").text
-    return [
-        *client.get("/api/v1/transactions?limit=1").json["transactions"],
-        *client.get(f"/api/v1/transactions?address={sender}&limit=1").json["transactions"],
-        *client.post("/api/v1/query", json=body).json["data"],
-        json.loads(file),
-    ]
-
-
 @pytest.mark.parametrize("case", CASES)
 def test_what_a_transaction_asked_for(chain, client, case):
     fields, expected = CASES[case]
     [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
-    assert tuple(record[name] for name in NAMES) == expected
+    names = tuple(
+        "nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+        " blobVersionedHashes cumulativeGasUsed methodId".split()
+    )
+    assert tuple(record[name] for name in names) == expected
     block = client.get("/api/v1/blocks/latest").json
     assert (record["blockHash"], block["baseFeePerGas"]) == (block["hash"], "7")
     for listed in listings(client, chain):
@@ -127,6 +127,6 @@ def test_everything_shows_the_same_fee(chain, url, client, case):
     path = f"/api/v1/addresses/{sender}/history?types=fee&limit=1"
     assert [entry["amount"] for entry in client.get(path).json["history"]] == [str(fee)]
     assert f'<data value="{fee}">{amount(fee)} ' in client.get(f"/tx/{key}").text
-    assert rounded(fee).fraction in client.get("/txs").text
+    assert aligned(fee, most=FEE_PLACES).fraction in client.get("/txs").text
     newest = "SELECT fee_coin * 1e18 FROM v1.transactions ORDER BY block_number DESC LIMIT 1"
     assert execute(url, newest) == [(fee,)]

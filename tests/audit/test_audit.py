@@ -14,9 +14,9 @@ from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
-from tests.indexer.test_node_faults import status
 from tests.support.auditing import COUNT_HOLDERS, run, spoil
 from tests.support.database import execute
+from tests.support.indexing import status
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
@@ -93,36 +93,34 @@ def test_spoilt_derived_values_are_found_and_repaired(copied, statements, capsys
     assert digest(copied.database_url) == before
 
 
-# What is changed together, and what is said of it beside the node.
-ALTERED = {
-    "UPDATE transactions SET value = value + 1, status = NOT status"
-    " WHERE block_number = 19": "value is|status is",
-    "UPDATE blocks SET gas_limit = 1, timestamp = timestamp + interval '1 s'"
-    " WHERE number = 9": "gas_limit is 1|timestamp_s is",
-    "UPDATE token_transfers SET value = 1 WHERE block_number = 7": "token_transfers 7",
-    "DELETE FROM token_transfers WHERE block_number = 37": "token_transfers 37",
-    "UPDATE dex_trades SET amount_in = amount_in + 1 WHERE block_number = 38": "amount_in is",
-    "DELETE FROM log_emitters WHERE block_number = 9": "log_emitters",
-    "UPDATE internal_transfers SET value = value + 1 WHERE ordinal = 5": "internal_transfers",
-    "UPDATE internal_transfers SET type = type + 1 WHERE ordinal = 6": "type is",
-    "DELETE FROM internal_transfers WHERE ordinal = 7": "is missing",
-    "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)": "withdrawals 9 1 is not",
-    "UPDATE logs SET data = '\\x01' WHERE ordinal = 7": "data is 0x01, the node has",
-    "UPDATE logs SET topics = '\\x' WHERE ordinal = 8": "topics is 0x",
-    "DELETE FROM logs WHERE ordinal = 9": "logs ",
-    "DELETE FROM tokens WHERE address = (SELECT token_address FROM token_transfers"
-    " ORDER BY ordinal DESC LIMIT 1)": "counts nowhere",
-    "DELETE FROM token_transfers WHERE token_address NOT IN (SELECT address FROM tokens)": "",
-}
-
-
 def test_rows_that_are_not_the_nodes_are_found(copied, capsys):
     spoil(copied, "UPDATE chain SET stored_logs = 'all'")
-    for statement in ALTERED:
+    # What is changed together, and what is said of it beside the node.
+    altered = {
+        "UPDATE transactions SET value = value + 1, status = NOT status"
+        " WHERE block_number = 19": "value is|status is",
+        "UPDATE blocks SET gas_limit = 1, timestamp = timestamp + interval '1 s'"
+        " WHERE number = 9": "gas_limit is 1|timestamp_s is",
+        "UPDATE token_transfers SET value = 1 WHERE block_number = 7": "token_transfers 7",
+        "DELETE FROM token_transfers WHERE block_number = 37": "token_transfers 37",
+        "UPDATE dex_trades SET amount_in = amount_in + 1 WHERE block_number = 38": "amount_in is",
+        "DELETE FROM log_emitters WHERE block_number = 9": "log_emitters",
+        "UPDATE internal_transfers SET value = value + 1 WHERE ordinal = 5": "internal_transfers",
+        "UPDATE internal_transfers SET type = type + 1 WHERE ordinal = 6": "type is",
+        "DELETE FROM internal_transfers WHERE ordinal = 7": "is missing",
+        "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)": "withdrawals 9 1 is not",
+        "UPDATE logs SET data = '\\x01' WHERE ordinal = 7": "data is 0x01, the node has",
+        "UPDATE logs SET topics = '\\x' WHERE ordinal = 8": "topics is 0x",
+        "DELETE FROM logs WHERE ordinal = 9": "logs ",
+        "DELETE FROM tokens WHERE address = (SELECT token_address FROM token_transfers"
+        " ORDER BY ordinal DESC LIMIT 1)": "counts nowhere",
+        "DELETE FROM token_transfers WHERE token_address NOT IN (SELECT address FROM tokens)": "",
+    }
+    for statement in altered:
         spoil(copied, statement)
     assert run(copied, node=True, first=0) == audit.DIFFERS  # which shows all
     printed = capsys.readouterr().out
-    texts = [text for messages in ALTERED.values() for text in messages.split("|")]
+    texts = [text for messages in altered.values() for text in messages.split("|")]
     assert [text for text in texts if text not in printed] == []
 
 

@@ -5,14 +5,15 @@ So they do after reorganisations, and so does what `scan audit` expects in them.
 
 import json
 from dataclasses import replace
-from datetime import date, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
 from scan.database import connection, lists
 from scan.indexer import writer
-from tests.audit.test_columns import NOT_COMPARED
+from tests.audit.columns import NOT_COMPARED
 from tests.support import auditing, derived_lists, derived_truth
+from tests.support.auditing import require_same, stored
 from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
 from tests.support.indexing import Indexing, batches_of
 from tests.support.truth.reading import ZERO
@@ -41,34 +42,6 @@ TABLES = {
     derived_truth.dexes: ("name",),
     derived_truth.daily_stats: ("day",),
 }
-
-
-def stored(settings, table, key, columns):
-    read = f"SELECT {', '.join((*key, *columns))} FROM {table}"  # noqa: S608
-    rows = [[_plain(value) for value in row] for row in execute(settings.database_url, read)]
-    by_key = {
-        row[0] if len(key) == 1 else tuple(row[: len(key)]): dict(
-            zip(columns, row[len(key) :], strict=True)
-        )
-        for row in rows
-    }
-    assert len(by_key) == len(rows), f"{table} has two rows of one key"
-    return by_key
-
-
-def _plain(value):
-    if isinstance(value, memoryview):
-        return "0x" + bytes(value).hex()
-    if isinstance(value, datetime):
-        return int(value.timestamp())
-    return value.isoformat() if isinstance(value, date) else value
-
-
-def require_same(actual, expected, *, null_is_zero=False):
-    assert actual.keys() == expected.keys()
-    for key, row in expected.items():
-        values = {n: v or 0 if null_is_zero else v for n, v in actual[key].items()}
-        assert values == {name: row.get(name, 0) for name in values}, key
 
 
 @pytest.fixture(scope="module")

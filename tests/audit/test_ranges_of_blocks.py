@@ -7,8 +7,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.indexer.writer import Writer
-from tests.audit.test_derived_truth import stored
-from tests.support.auditing import EXACT, run
+from tests.support.auditing import EXACT, run, stored
 from tests.support.database import execute
 
 BIGINT_MAX = 2**63 - 1

@@ -18,11 +18,11 @@ from scan.commands.rebuild import run_beside
 from scan.database import connection, migrations
 from scan.ethereum import events
 from scan.indexer import block_rows
-from tests.commands.test_command import scan
 from tests.support import auditing, request_contracts, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute, name_in
 from tests.support.indexing import Indexing, client_over, index_apart, settings_for
+from tests.support.scan_command import scan
 from tests.support.table_digest import digest, fresh_digest
 
 NOWHERE = "http://127.0.0.1:1"  # a node that is stopped

@@ -18,7 +18,6 @@ import pytest
 from scan.commands import database_commands, startup
 from scan.database import migrations, owners_file
 from scan.settings import Settings
-from tests.database.test_embedded import running_in
 from tests.support import (
     WAIT_S,
     backups,
@@ -30,6 +29,7 @@ from tests.support import (
     serving,
     table_digest,
 )
+from tests.support.embedded import running_in
 from tests.support.scan_run import scan_run
 
 NAME = "scan_1337_00000000"

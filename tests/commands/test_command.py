@@ -25,20 +25,8 @@ from scan.ethereum.client import Node
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 from tests.support import WAIT_S, database, faulty_node, forked_python, indexing, serving, wallets
+from tests.support.scan_command import OWNERS, require_help, require_wrong_call, scan
 from tests.support.serving import NOWHERE, ROOT, completed, free_port
-
-FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
-OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
-
-
-def scan(*arguments, **environment):
-    data_dir = os.environ["SCAN_DATA_DIR"]
-    bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SCAN_DATA_DIR": data_dir}
-    return forked_python.run(
-        [sys.executable, "-m", "scan", *arguments],
-        env=bare | environment,
-        cwd=Path(__file__).resolve().parent.parent.parent,
-    )
 
 
 @pytest.mark.check
@@ -55,16 +43,6 @@ def test_help_names_every_command_in_a_sentence(capsys):
 @pytest.mark.check
 def test_without_a_command_or_an_action_it_prints_help(capsys):
     require_help(capsys, [], ["key"], ["solc"])
-
-
-def require_help(capsys, *calls):
-    for arguments in calls:
-        assert main(arguments) == 2
-        printed, problems = capsys.readouterr()
-        with pytest.raises(SystemExit, match=r"^0$"):
-            main([*arguments, "--help"])
-        assert printed == capsys.readouterr().out
-        assert problems == ""
 
 
 def test_the_version_is_the_packages_and_in_a_checkout_has_its_commit():
@@ -133,13 +111,6 @@ WRONG_CALLS = [
 @pytest.mark.parametrize(("arguments", "environment", "named"), WRONG_CALLS)
 def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path):
     require_wrong_call(arguments, environment, named, tmp_path)
-
-
-def require_wrong_call(arguments, environment, named, tmp_path):
-    result = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
-    assert result.returncode == 2
-    assert named in result.stderr
-    assert "Traceback" not in result.stderr
 
 
 LONG_OUTPUTS = [

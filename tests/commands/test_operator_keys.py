@@ -7,10 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import requests
 
-from tests.commands.test_command import scan
 from tests.support import WAIT_S, database, serving
+from tests.support.scan_command import scan
 
-PATH = "/api/v1/stats"
 MUCH = "100000/minute"  # for requests until something has changed
 
 
@@ -28,7 +27,7 @@ def create_key(url, *options):
     return key, re.match(r"Key (\d+) of Ann allows (\d+) requests a minute", message).groups()
 
 
-def ask(server, key, path=PATH, method="GET", **body):
+def ask(server, key, path="/api/v1/stats", method="GET", **body):
     headers = {"X-API-Key": key}
     return requests.request(method, f"{server}{path}", headers=headers, timeout=WAIT_S, **body)
 

@@ -18,10 +18,9 @@ from scan.database import migrations
 from scan.ethereum.client import Node
 from scan.indexer import chain_identity
 from scan.settings import Settings
-from tests.database.test_embedded import running_in
-from tests.database.test_owners_file import NEWEST, rows
 from tests.support import WAIT_S, database, documents, folders, forked_python
-from tests.support.owners_rows import fill_owners
+from tests.support.embedded import running_in
+from tests.support.owners_rows import NEWEST, fill_owners, rows
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 

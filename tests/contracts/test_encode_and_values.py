@@ -68,7 +68,7 @@ def test_a_proxy_is_written_as_its_implementation(explorer, vault):
     proxy = deploy(explorer, PROXY, "Proxy", vault[2:].rjust(64, "0") + SLOT)
     call = encoded(explorer, proxy, functionName="withdraw", args=[1]).json
     assert (call["to"], call["implementation"]) == (proxy, vault)
-    values = explorer.client.get(f"/api/v1/contracts/{proxy}/values").json
+    values = explorer.get(f"/api/v1/contracts/{proxy}/values")
     assert values["implementation"] == vault
     total = next(value for value in values["values"] if value["function"] == "total()")
     assert total["result"] == "0"  # of the proxy's own storage
@@ -76,7 +76,7 @@ def test_a_proxy_is_written_as_its_implementation(explorer, vault):
 
 def test_functions_without_arguments_are_called_at_once(explorer, vault):
     explorer.wait_for_block(explorer.anvil.head())  # values are those of the newest indexed block
-    answer = explorer.client.get(f"/api/v1/contracts/{vault}/values").json
+    answer = explorer.get(f"/api/v1/contracts/{vault}/values")
     assert answer["complete"] is True and answer["implementation"] is None
     values = {value["function"]: value for value in answer["values"]}
     expected = set("burn() megabytes() note() owner() refuse() reserves() total()".split())
@@ -99,7 +99,7 @@ def test_an_abi_of_many_functions_is_called_in_part(explorer):
                         for n in range(60))  # fmt: skip
     source = f"pragma solidity ^0.8.0; contract Wide {{ {functions} }}"
     address = verified(explorer, source, "Wide")
-    answer = explorer.client.get(f"/api/v1/contracts/{address}/values").json
+    answer = explorer.get(f"/api/v1/contracts/{address}/values")
     assert answer["complete"] is False and len(answer["values"]) == 40
     assert all(value["result"] == value["function"][1:-2] for value in answer["values"])
 
@@ -110,4 +110,4 @@ def test_what_is_not_verified_has_no_values(explorer):
         answer = explorer.client.get(f"/api/v1/contracts/{path}")
         assert (answer.status_code, answer.json["code"]) == (404, "not_found")
     assert encoded(explorer, address, functionName="f").status_code == 404
-    assert explorer.client.get("/api/v1/contracts/0x12/values").json["field"] == "address"
+    assert explorer.get("/api/v1/contracts/0x12/values")["field"] == "address"

@@ -126,15 +126,8 @@ def __default__() -> Bytes[255]:
         text = text.replace("(to: address)", "(to_: address)").replace("= to\n", "= to_\n")
         proxy = explorer.deploy(vyper.creation_of("0.4.3", text), word(many)[2:])
         explorer.send(proxy, calldata("over(uint256)", 5))
-        page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+        page = explorer.get(f"/address/{proxy}?tab=contract&view=read")
         assert "is a proxy:" in page and f"/address/{many}" in page and "over(" in page
-
-
-WARNING = "It says that its implementation is {}, and passed calls on to another one."
-
-
-def proxy_contract(name):
-    return f"P{[*COMPILED].index(name)}"
 
 
 def deployed(explorer, contract, *addresses):
@@ -146,7 +139,7 @@ def deployed(explorer, contract, *addresses):
 def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name):
     """A call decides, in the record and on the page, which warn of it; before, it is a claim, and
     not even one where the code does not have the slot's name."""
-    unread, target, contract = explorer.place("6001600c"), many, proxy_contract(name)
+    unread, target, contract = explorer.place("6001600c"), many, f"P{[*COMPILED].index(name)}"
     for named in NAMED_BY.get(name, ()):
         target = deployed(explorer, named, target)
     proxy = deployed(explorer, contract, target, unread)
@@ -157,9 +150,10 @@ def test_a_slot_that_the_code_does_not_read_is_not_believed(explorer, many, name
     explorer.send(proxy, calldata("over(uint256)", 5))
     record = explorer.contract(proxy).json["proxy"]
     assert (record["implementation"], record["evidence"]) == (many, "trace")
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.get(f"/address/{proxy}?tab=contract")
     is_named = stated is not None and stated["implementation"] == unread
-    assert (record.get("warning") == WARNING.format(unread)) is is_named
-    assert (WARNING.format(unread) in page) is is_named
-    shown = explorer.client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"]
+    warning = "It says that its implementation is {}, and passed calls on to another one."
+    assert (record.get("warning") == warning.format(unread)) is is_named
+    assert (warning.format(unread) in page) is is_named
+    shown = explorer.get(f"/api/v2/smart-contracts/{proxy}")["implementations"]
     assert [row["address_hash"].lower() for row in shown] == [many]

@@ -164,7 +164,7 @@ def sent(explorer, many):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_what_traces_show_is_named_and_what_is_claimed_is_said_to_be(sent, name):
     proxy, vault = sent.at[name], sent.vault
-    shown = sent.explorer.client.get(f"/api/v2/addresses/{proxy}").json
+    shown = sent.explorer.get(f"/api/v2/addresses/{proxy}")
     named = {row["address_hash"].lower() for row in shown["implementations"]}
     assert named == {to for to in sent.ran[proxy].values() if to}
     answer = sent.explorer.call(proxy, "over(uint256)", 5).json  # which may fail now

@@ -1,10 +1,7 @@
 """Every kind of proxy, by real contracts or by its documented code, on a real node."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.contracts.proxy_contracts import account_delegation, proxy_after
 from tests.support.anvil import calldata
@@ -180,7 +177,7 @@ def test_proxies_by_their_slot(explorer, many, kind):
     proxy = deploy(explorer, source, "Proxy", word(many)[2:] + slot[2:])
     answer = explorer.call(proxy, "over(uint256)", 5).json
     assert (answer["implementation"], answer["evidence"]) == (many, "claim")
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.get(f"/address/{proxy}?tab=contract")
     assert "says that it is a proxy" in page and "Claims to be a proxy of" in page
     expect(explorer, proxy, kind, many, "trace")
 
@@ -192,13 +189,13 @@ def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
     explorer.send(proxy, calldata("nothing()"))
     link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
     for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):
-        page = explorer.client.get(f"/address/{path}").text
+        page = explorer.get(f"/address/{path}")
         assert link in page, path
         heading = page.partition('<div class="heading">')[2].partition("<details")[0]
         assert "<h1>Contract</h1>" in heading and ">proxy</span>" in heading, path
     assert explorer.client.get(f"/address/{proxy}").headers.get("ETag")
-    assert "Proxy of" not in explorer.client.get(f"/address/{many}").text
-    lost = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    assert "Proxy of" not in explorer.get(f"/address/{many}")
+    lost = explorer.indexing.client(rpc_urls=("http://127.0.0.1:9",))
     unknown = lost.get(f"/address/{proxy}")
     assert "could not be read now" in unknown.text and "ETag" not in unknown.headers
     assert link in lost.get(f"/address/{clone}").text
@@ -236,7 +233,7 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     }
     assert explorer.call(diamond, "over(uint256)", 4).json["result"] == "number"
     assert explorer.call(diamond, "absent").status_code == 400
-    page = explorer.client.get(f"/address/{diamond}?tab=contract&view=read").text
+    page = explorer.get(f"/address/{diamond}?tab=contract&view=read")
     assert "says that it is a proxy (ERC-2535)" in page
     assert all(f"/address/{facet}" in page for facet in facets)
     assert "grown(" in page and "facetAddresses" in page

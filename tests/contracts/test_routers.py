@@ -108,10 +108,10 @@ def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, n
         assert (answer["result"], answer["implementation"]) == (result, module)
         assert answer["evidence"] == "trace"
     assert explorer.call(router, "pool(uint256)", 5).status_code == 400  # which was not called
-    page = explorer.client.get(f"/address/{router}?tab=contract&view=read").text
+    page = explorer.get(f"/address/{router}?tab=contract&view=read")
     assert "is a proxy (router)" in page and core in page and market in page
     for text in ("price", "inDollars"):
         assert text in page
-    values = explorer.client.get(f"/api/v1/contracts/{router}/values").json
+    values = explorer.get(f"/api/v1/contracts/{router}/values")
     assert str(values).count("'version()'") == 1, values
     assert explorer.call(router, "missing(uint256)", 5).status_code == 400

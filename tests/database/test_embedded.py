@@ -7,27 +7,19 @@ import stat
 import subprocess
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg2
 import pytest
 
 from scan.database import connection
-from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
+from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import Unavailable
 from tests.support.database import execute
-from tests.support.folders import temporary_folder
+from tests.support.embedded import data_folder, running_in, start
 from tests.support.serving import completed, wait_until
 
 Usage = namedtuple("Usage", "total used free")
-
-
-@contextmanager
-def data_folder():
-    """With a space in its name, and too long for a socket."""
-    with temporary_folder("scan embedded ") as top:
-        yield top / f"data {80 * 'x'}"
 
 
 @pytest.fixture(scope="module")
@@ -47,29 +39,10 @@ def folder(initialised):
         yield path
 
 
-@contextmanager
-def running_in(folder):
-    server = EmbeddedPostgres(folder)
-    start(server)
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
 @pytest.fixture
 def started(folder):
     with running_in(folder) as server:
         yield server
-
-
-def start(server):
-    """As the supervisor does: for as long as it is only late."""
-    while True:
-        try:
-            return server.start()
-        except StillStarting:
-            continue
 
 
 def require_answer(server):

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from scan.database import errors
-from tests.indexer.test_node_faults import status, wait_until
 from tests.support import database, indexer_process, postgres_wires
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long

@@ -9,11 +9,20 @@ import psycopg2
 import pytest
 
 from scan.database import connection, errors, migrations
-from scan.indexer.partitions import TABLES
 from scan.settings import own_call
-from tests.commands.test_command import scan
-from tests.support import WAIT_S, auditing, first_release, indexing, serving
+from tests.support import WAIT_S, auditing, indexing, serving
 from tests.support.database import execute, name_in
+from tests.support.first_release import (
+    bring_up,
+    first_template,
+    first_url,
+    release_with,
+    require_present_shape,
+    shape,
+)
+from tests.support.scan_command import scan
+
+__all__ = ["first_template", "first_url"]
 
 NOWHERE = "http://127.0.0.1:1"
 
@@ -25,14 +34,6 @@ def empty_url(postgres):
 
 
 @pytest.fixture(scope="module")
-def first_template(postgres):
-    """The name of a database as release 1.0 left it."""
-    with postgres.cloned("template0") as url:
-        first_release.load(url)
-        yield name_in(url)
-
-
-@pytest.fixture(scope="module")
 def upgraded_template(postgres, first_template):
     """The name of one that was brought up to date."""
     with postgres.cloned(first_template) as url:
@@ -41,39 +42,9 @@ def upgraded_template(postgres, first_template):
 
 
 @pytest.fixture
-def first_url(postgres, first_template):
-    with postgres.cloned(first_template) as url:
-        yield url
-
-
-@pytest.fixture
 def upgraded_url(postgres, upgraded_template):
     with postgres.cloned(upgraded_template) as url:
         yield url
-
-
-SHAPE = Path(__file__).with_name("shape.sql").read_text()
-
-
-PARTITION = re.compile(rf"({'|'.join(TABLES)})_\d")
-
-
-def shape(url):
-    """Columns in any order, indexes, constraints, functions and how tables are stored, but for
-    partitions, which follow from rows."""
-    return {row for row in execute(url, SHAPE) if not PARTITION.match(str(row[1]))}
-
-
-def bring_up(url, release=None):
-    with closing(connection.Database(url, statement_timeout_ms=0)) as database:
-        return migrations.bring_up(database, release or migrations.expected_schema())
-
-
-def release_with(text):
-    """The next version, with one more migration."""
-    release = migrations.expected_schema()
-    added = migrations.Migration(release.newest + 1, f"{release.newest + 1:04d}_next.sql", text)
-    return release._replace(migrations=(*release.migrations, added))
 
 
 def readiness(url):
@@ -131,17 +102,6 @@ def test_tokens_of_an_earlier_commit_are_ordered_without_indexing_anew(first_url
     assert execute(first_url, "SELECT to_regclass('tokens_by_transfers')") == [(None,)]
 
 
-def require_present_shape(url, expected):
-    """It may have more functions: those that the previous release calls."""
-    present = shape(url)
-    more = {part for part in present - expected if part[0] != "function"}
-    assert (expected - present, more) == (set(), set()), (
-        "a database of 1.0 that is brought up to date differs from a new one: add a file to"
-        " migrations/; before 1.0 is released, `python -m"
-        " scan.extensions.demo.tests.first_release_writing` writes the database of 1.0 anew"
-    )
-
-
 def test_a_migration_that_fails_changes_nothing(first_url):
     before = shape(first_url)
     with pytest.raises(psycopg2.Error):
@@ -157,7 +117,6 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
 
 
 READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
-FILES = Path(__file__).with_name("files.sql").read_text()
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 
@@ -345,6 +304,9 @@ class Readers:
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+
+FILES = Path(__file__).with_name("files.sql").read_text()
 
 
 @pytest.mark.thorough

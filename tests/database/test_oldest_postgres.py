@@ -12,17 +12,35 @@ from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
-SCAN = (sys.executable, "-m", "scan")
-WORKERS_S = 15.0  # until each thread beside serving has looked for work
-OF_THE_NODE = ("are not proven: ", "node")  # in warnings that say nothing of the database
+
+def test_a_service_indexes_the_same_and_no_thread_fails(
+    oldest_postgres, scenario, indexed, open_folder
+):
+    node = scenario.anvil
+    scan = (sys.executable, "-m", "scan")
+    workers_s = 15.0  # until each thread beside serving has looked for work
+    of_the_node = ("are not proven: ", "node")  # in warnings that say nothing of the database
+    with oldest_postgres.cloned("template0") as url:
+        with scan_run(scan, open_folder, DATABASE_URL=url, RPC_URL=node.url) as run:
+            run.wait_for_block(node.head())
+            time.sleep(workers_s)
+        lines = [line for line in run.output().splitlines() if re.search(" WARNING | ERROR ", line)]
+        assert [line for line in lines if not any(words in line for words in of_the_node)] == []
+        assert digest(url) == digest(indexed.url)
+
+
 BUILT_IN = """
     SELECT proname, proargtypes::regtype[]::text FROM pg_proc
     WHERE pronamespace = 'pg_catalog'::regnamespace
 """
+
+
 BODIES = """
     SELECT p.proname, regexp_replace(p.prosrc, '--[^\\n]*', '', 'g') FROM pg_proc p
     JOIN pg_language l ON l.oid = p.prolang WHERE l.lanname = 'plpgsql'
 """
+
+
 # Functions that are older for some arguments, each with why PostgreSQL 16 has it for these.
 OLDER = {
     ("first_block_since", "max"): "of numbers",
@@ -32,19 +50,6 @@ OLDER = {
     ("unproven_blocks", "max"): "of numbers",
     ("unproven_blocks", "min"): "of numbers",
 }
-
-
-def test_a_service_indexes_the_same_and_no_thread_fails(
-    oldest_postgres, scenario, indexed, open_folder
-):
-    node = scenario.anvil
-    with oldest_postgres.cloned("template0") as url:
-        with scan_run(SCAN, open_folder, DATABASE_URL=url, RPC_URL=node.url) as run:
-            run.wait_for_block(node.head())
-            time.sleep(WORKERS_S)
-        lines = [line for line in run.output().splitlines() if re.search(" WARNING | ERROR ", line)]
-        assert [line for line in lines if not any(words in line for words in OF_THE_NODE)] == []
-        assert digest(url) == digest(indexed.url)
 
 
 def test_functions_of_the_schema_call_none_that_is_newer(database_url, oldest_database_url):

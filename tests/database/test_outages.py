@@ -5,7 +5,6 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 
 import psycopg2
 import pytest
@@ -29,9 +28,7 @@ from tests.support.serving import wait_until
 pytestmark = pytest.mark.thorough
 
 NOBODY = "http://127.0.0.1:9"
-THREADS = 4
 PATIENCE_S = 10.0
-ADVICE = "narrow it with blockFrom and blockTo"
 
 
 @pytest.fixture(scope="module")
@@ -107,12 +104,13 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
     """Each thread has a connection, and each has died."""
     requests = endpoint_requests(served)
     app = served.application
-    with ThreadPoolExecutor(THREADS) as pool:
+    threads = 4
+    with ThreadPoolExecutor(threads) as pool:
 
         def statuses():
             lists = pool.map(
                 lambda _: [ask(app.test_client(), r).status_code for r in requests],
-                range(2 * THREADS),
+                range(2 * threads),
             )
             return {status for codes in lists for status in codes}
 
@@ -145,7 +143,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     require_unavailable(locked)
     assert "lock" in locked.json["error"]
     require_unavailable(answer)
-    assert ADVICE in answer.json["error"]
+    assert "narrow it with blockFrom and blockTo" in answer.json["error"]
     insist(lambda: client.post("/api/v1/query", json=body))
 
 
@@ -248,7 +246,7 @@ def test_a_label_shows_at_once(own_postgres, served, url):
 def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):
     """Of an account, a token, a block and a transaction that are indexed, and of an address that
     was never seen."""
-    client = create_app(replace(settings_for(url, NOBODY), rpc_urls=())).test_client()
+    client = client_over(url, rpc_urls=())
     transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     named = {"block": transaction["blockNumber"], "number": transaction["blockNumber"]}

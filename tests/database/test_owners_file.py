@@ -2,7 +2,6 @@
 
 import re
 from contextlib import closing
-from pathlib import Path
 
 import orjson
 import pytest
@@ -13,12 +12,16 @@ from scan.database.migrations import read_schema
 from scan.database.owners_file import OwnersFileError
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
-from tests.support.owners_rows import BODY, HASH, OWNER, fill_owners
-
-# One is added with each release, of a database with the rows of owners_rows.py.
-FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
-NEWEST = next(path for path in FILES if path.name == "2026-11-30-former-secrets.jsonl")
-WITHOUT_DELIVERIES = [path for path in FILES if b'"deliveries"' not in path.read_bytes()]
+from tests.support.owners_rows import (
+    BODY,
+    FILES,
+    HASH,
+    NEWEST,
+    OWNER,
+    changed_file,
+    fill_owners,
+    rows,
+)
 
 
 @pytest.fixture
@@ -39,16 +42,6 @@ def write(url, path):
 def restore(url, path, **options):
     with opened(url) as database:
         return owners_file.restore(database, owners_file.read(path), **options)
-
-
-def rows(url, *, with_left_out=False):
-    """Those of all tables of people, by table."""
-    stored = {}
-    for name, table in owners_file.owned_tables().items():
-        without = [] if with_left_out else [*table.left_out]
-        statement = f"SELECT (to_jsonb(t) - %s::text[])::text FROM {name} t ORDER BY 1"  # noqa: S608
-        stored[name] = execute(url, statement, without)
-    return stored
 
 
 def add_chain(url, chain_id, newest):
@@ -127,6 +120,9 @@ QUEUE = """SELECT first_block, fresh_block, pending_count, pending_bytes
     FROM webhooks JOIN delivery_queues ON webhook_id = id"""
 
 
+WITHOUT_DELIVERIES = [path for path in FILES if b'"deliveries"' not in path.read_bytes()]
+
+
 @pytest.mark.parametrize("path", WITHOUT_DELIVERIES, ids=lambda path: path.stem)
 def test_a_file_without_deliveries_names_the_first_block_that_was_not_sent(path, database_url):
     restore(database_url, path)
@@ -202,16 +198,6 @@ def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, t
     with pytest.raises(OwnersFileError, match=r"cannot read .*: No such file or directory"):
         restore(database_url, tmp_path / "absent")
     assert not any(rows(database_url).values())
-
-
-def changed_file(path, change, original=NEWEST):
-    """Write a file with each row changed, and what makes it whole."""
-    header, *stored, _ = original.read_bytes().splitlines()
-    stored = [orjson.dumps(change(orjson.loads(line))) for line in stored]
-    content = b"".join(line + b"\n" for line in (header, *stored))
-    digest = owners_file.sha256(content).hexdigest()
-    path.write_bytes(content + orjson.dumps({"rows": len(stored), "sha256": digest}) + b"\n")
-    return path
 
 
 def test_another_chain_is_refused(database_url, tmp_path):

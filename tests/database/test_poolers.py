@@ -1,7 +1,5 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
-import os
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -12,26 +10,14 @@ from scan.database import errors, notifications, sessions
 from scan.database.connection import Database
 from scan.http.services import SESSION
 from scan.webhooks.dispatcher import Dispatcher
-from tests.http.test_response_freshness import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support import WAIT_S, http_client, indexing, serving
 from tests.support.database import execute
+from tests.support.http_client import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support.indexer_process import IndexerProcess
 from tests.support.pgbouncer import pgbouncer
+from tests.support.scan_command import started
 
 pytestmark = pytest.mark.long
-
-SHARING = [
-    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
-    for mode in ("transaction", "statement")
-    for settings in (
-        {},
-        {"default_pool_size": "1"},
-        {"server_round_robin": "1"},
-        {"server_round_robin": "1", "min_pool_size": "5"},
-        {"server_reset_query_always": "1"},
-        {"server_reset_query_always": "1", "default_pool_size": "1"},
-    )
-]
 
 
 def settings_of(database):
@@ -131,6 +117,20 @@ def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
     serving.wait_until(lambda: execute(database_url, statement) == [(0,)])
 
 
+SHARING = [
+    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
+    for mode in ("transaction", "statement")
+    for settings in (
+        {},
+        {"default_pool_size": "1"},
+        {"server_round_robin": "1"},
+        {"server_round_robin": "1", "min_pool_size": "5"},
+        {"server_reset_query_always": "1"},
+        {"server_reset_query_always": "1", "default_pool_size": "1"},
+    )
+]
+
+
 @pytest.mark.parametrize(("mode", "settings"), SHARING)
 def test_a_shared_session_is_found_out(database_url, mode, settings):
     """Whatever other clients do at the moment, and however sessions are lent."""
@@ -198,10 +198,12 @@ COMMANDS = [
 @pytest.mark.parametrize(("command", "mode"), COMMANDS)
 def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
     with pgbouncer(database_url, mode) as url:
-        code, message = started(command, DATABASE_URL=url.replace("postgres@", "postgres:pw@"))
-    assert code == 2
-    assert message.startswith("scan: DATABASE_URL='postgresql://postgres:***@127.0.0.1:")
-    assert "pool_mode = session" in message and "Traceback" not in message
+        given = {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())}
+        given["DATABASE_URL"] = url.replace("postgres@", "postgres:pw@")
+        ended = started("scan", command, environ=given)
+    assert ended.returncode == 2
+    assert ended.stderr.startswith("scan: DATABASE_URL='postgresql://postgres:***@127.0.0.1:")
+    assert "pool_mode = session" in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
@@ -214,9 +216,3 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
     ):
         assert process.wait(WAIT_S) == 1
         assert b"READ_DATABASE_URL='" in process.stderr.read()
-
-
-def started(command, **environment):
-    env = os.environ | {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())} | environment
-    ended = serving.completed([sys.executable, "-m", "scan", command], cwd=serving.ROOT, env=env)
-    return ended.returncode, ended.stderr

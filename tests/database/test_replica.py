@@ -7,53 +7,22 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from tests.database.test_poolers import started
 from tests.support import WAIT_S, http_client, serving
-from tests.support.database import Postgres, execute, insert_key, name_in
+from tests.support.database import execute, insert_key
 from tests.support.indexing import Indexing
+from tests.support.replica import SETTINGS, indexed, primary, replays, replica, urls
+from tests.support.scan_command import started
+
+__all__ = ["primary", "replica", "urls"]
 
 pytestmark = pytest.mark.long
 
 NEWEST = "/api/v1/blocks?limit=1"
-SETTINGS = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
-
-
-@pytest.fixture(scope="module")
-def primary():
-    with Postgres() as server:
-        server.make_template()
-        yield server
-
-
-@pytest.fixture(scope="module")
-def replica(primary):
-    with Postgres(primary) as server:
-        yield server
-
-
-@pytest.fixture
-def urls(primary, replica):
-    with primary.cloned("template_scan") as url:
-        name = name_in(url)
-        copy = replica.url(name)
-        named = "SELECT 1 FROM pg_database WHERE datname = %s"
-        serving.wait_until(lambda: execute(replica.url("postgres"), named, name))
-        yield url, copy
-        replays(replica, pause=False)
-
-
-def replays(replica, *, pause):
-    execute(replica.url("postgres"), f"SELECT pg_wal_replay_{'pause' if pause else 'resume'}()")
 
 
 def ready(server):
     response = requests.get(f"{server}/readyz", timeout=WAIT_S)
     return response.status_code, response.json()
-
-
-def indexed(url):
-    [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
-    return number
 
 
 def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
@@ -184,9 +153,11 @@ def metric(server, name):
 @pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
 def test_nothing_starts_on_a_standby_as_its_primary(urls, command):
     _, copy = urls
-    code, message = started(command, DATABASE_URL=copy)
-    assert code == 2 and "Traceback" not in message
-    assert message.startswith("scan: DATABASE_URL=") and "this server is read-only" in message
+    given = {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port()), "DATABASE_URL": copy}
+    ended = started("scan", command, environ=given)
+    assert ended.returncode == 2 and "Traceback" not in ended.stderr
+    assert ended.stderr.startswith("scan: DATABASE_URL=")
+    assert "this server is read-only" in ended.stderr
 
 
 def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
@@ -204,20 +175,3 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
             serving.wait_until(lambda: ready(address)[0] == 200)
     finally:
         server.__exit__(None, None, None)
-
-
-def held(source, received):
-    """What a client has once it has come to the block with two transactions."""
-    names = []
-    events = [*received]
-    while True:
-        for event in events:
-            name = f"{event.type} {event.data['hash']}"
-            if event.data.get("removed"):
-                assert names.pop() == name
-            else:
-                names.append(name)
-        last = events[-1]
-        if last.type == "transactions" and last.data["transactionIndex"] == 1:
-            return names
-        events = source.take(1)

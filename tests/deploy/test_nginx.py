@@ -248,29 +248,27 @@ def slow_instance():
         yield url
 
 
-FILES = [
-    ("/api/v1/blocks", "*/*", 503),
-    ("/api/v1/blocks?format=json", "*/*", 503),
-    ("/api/v1/blocks?format=json", "text/csv", 503),
-    ("/api/v1/blocks?format=csv", "*/*", 200),
-    ("/bsc/api/v1/logs?topic0=0x1&format=ndjson", "*/*", 200),
-    ("/api/v1/blocks", "application/json;q=0.1, text/csv", 200),
-    ("/api/v1/blocks?limit=1", "application/x-ndjson", 200),
-]
-
-
 @pytest.mark.thorough
 @pytest.mark.check
 def test_only_files_may_take_long(slow_instance, tmp_path):
     replaced = {"proxy_read_timeout 15s;": "proxy_read_timeout 1s;"}
+    files = [
+        ("/api/v1/blocks", "*/*", 503),
+        ("/api/v1/blocks?format=json", "*/*", 503),
+        ("/api/v1/blocks?format=json", "text/csv", 503),
+        ("/api/v1/blocks?format=csv", "*/*", 200),
+        ("/bsc/api/v1/logs?topic0=0x1&format=ndjson", "*/*", 200),
+        ("/api/v1/blocks", "application/json;q=0.1, text/csv", 200),
+        ("/api/v1/blocks?limit=1", "application/x-ndjson", 200),
+    ]
     with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
 
         def ask(number):
-            path, accept, _ = FILES[number]
+            path, accept, _ = files[number]
             return requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=WAIT_S)
 
-        responses = serving.at_once(len(FILES), ask)
-    assert [r.status_code for r in responses] == [status for _, _, status in FILES]
+        responses = serving.at_once(len(files), ask)
+    assert [r.status_code for r in responses] == [status for _, _, status in files]
 
 
 @pytest.mark.thorough

@@ -15,7 +15,6 @@ pytestmark = pytest.mark.thorough
 
 DOCUMENT = ROOT / "docs/operation.md"
 [UPGRADE] = [block for block in documents.blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
-TREE = ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql")
 ENVIRONMENT = """\
 # A comment.
 DATABASE_URL={}
@@ -58,7 +57,7 @@ def empty_url(postgres):
 def machine(tmp_path, empty_url):
     """A folder with what an installation has in /opt/scan, a clone of `upstream`, and /etc/scan."""
     upstream = tmp_path / "upstream"
-    for name in TREE:
+    for name in ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         upstream.mkdir(exist_ok=True)
         copy(ROOT / name, upstream / name)

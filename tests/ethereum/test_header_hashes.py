@@ -17,7 +17,6 @@ pytestmark = pytest.mark.check
 WORD, ADDRESS, BLOOM = b"\xab" * 32, b"\xcd" * 20, bytes(256)
 BFT_MIX_HASH = bytes.fromhex("63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365")
 SIGNATURE = b"\x5e" * 65
-LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
 
 OLDEST = {
     "parentHash": WORD,
@@ -135,6 +134,9 @@ def test_a_hash_leaves_out_the_seals_of_validators(name):
     other_validator = data.replace(b"\xce" * 20, b"\xcf" * 20)
     assert not has_its_hash(struct_of(fields | {"extraData": other_validator}, hash_))
     assert not has_its_hash(struct_of(fields | {"mixHash": WORD}, hash_))
+
+
+LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
 
-PATIENCE_S = 30.0
-
 
 @pytest.fixture(scope="module")
 def ipc_anvil(tmp_path_factory):
@@ -155,10 +153,12 @@ def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):
 def test_a_late_answer_is_nobodys(tmp_path):
     given_up, answered = threading.Event(), threading.Event()
 
+    patience_s = 30.0
+
     def serve(connection, request):
         is_slow = request["method"] == "slow"
         if is_slow:
-            assert given_up.wait(PATIENCE_S)
+            assert given_up.wait(patience_s)
         try:
             connection.sendall(answer(request, request["method"]))
         finally:
@@ -170,7 +170,7 @@ def test_a_late_answer_is_nobodys(tmp_path):
         with pytest.raises(client.TimedOut):
             node.batch([client.Call("slow", ())], 0.1)
         given_up.set()
-        assert answered.wait(PATIENCE_S), "the late answer was not sent"
+        assert answered.wait(patience_s), "the late answer was not sent"
         assert node.call("quick") == "quick"
 
 

@@ -8,8 +8,6 @@ import pytest
 from scan.ethereum import nested_json, transport
 from scan.ethereum.node_errors import AnswerTooLarge, RpcError
 
-TEXT = rb' {"calls":[{"a\"[":["\\",[],{"b}":[1,[{}, "\u005d"]]}],"calls":[{"x":"]"}]}],"":{"":9}} '
-
 
 def outcome(parse, text):
     try:
@@ -20,6 +18,9 @@ def outcome(parse, text):
 
 def nested(levels):
     return b'{"a":[' * (levels // 2) + b"7" + b"]}" * (levels // 2)
+
+
+TEXT = rb' {"calls":[{"a\"[":["\\",[],{"b}":[1,[{}, "\u005d"]]}],"calls":[{"x":"]"}]}],"":{"":9}} '
 
 
 @pytest.mark.parametrize("changed", [b"", b"[", b"}", b'"', b"\\"])

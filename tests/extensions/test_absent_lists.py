@@ -5,17 +5,16 @@ from contextlib import contextmanager
 
 import pytest
 
-from scan.ethereum import blocks, client, fork_schedule
+from scan.ethereum import blocks, fork_schedule
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms import accounts, made_chain
 from tests.support.faulty_node import altering
+from tests.support.indexing import source_of
 
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 MAINNET, UNKNOWN = 1, 987_654
 EXCESS, PRICE = 40_000_000, 159_773  # by Cancun's fraction
 BPO2_S = 1_767_747_671  # of mainnet's last fork
-BPO2_PRICE = 30
 BLOB_GAS = 131_072
 AUTHORIZATION = {
     **dict.fromkeys(("chainId", "nonce", "yParity"), "0x1"),
@@ -64,7 +63,7 @@ def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None
             alter_receipts(answer["result"])
 
     with served(chain, altering(change)) as node:
-        yield BlockSource(client.Node([node.url]), traces="off")
+        yield source_of(node, traces="off")
 
 
 def refused(contradiction):
@@ -203,7 +202,8 @@ def test_the_least_price_is_proven_on_every_chain():
 def test_a_fork_of_blobs_that_this_version_does_not_know_needs_the_nodes_schedule():
     """A node that lies in a receipt alone is refused; its schedule is said."""
     known, bpo3 = config(BPO2_S, 11_684_671), config(BPO2_S + 10**5, 20_000_000)
-    block = block_of(made(blobs=1, price=BPO2_PRICE, **LATER), config=known)
-    assert (block.unproven, block.blob_base_fee) == (None, BPO2_PRICE)
+    bpo2_price = 30
+    block = block_of(made(blobs=1, price=bpo2_price, **LATER), config=known)
+    assert (block.unproven, block.blob_base_fee) == (None, bpo2_price)
     block = block_of(made(blobs=1, price=7, **LATER), config=bpo3)
     assert (block.unproven, block.blob_base_fee) == (fork_schedule.PRICES, 7)

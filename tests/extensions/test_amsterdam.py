@@ -6,14 +6,13 @@ from collections import namedtuple
 import pytest
 
 from app import create_app
-from scan.ethereum.client import Node
 from scan.ethereum.sparse_tables import TransferType
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.indexer.block_source import BlockSource
 from tests.support import auditing, database, faulty_node, indexing, lists, table_digest
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
+from tests.support.indexing import source_of
 from tests.support.kept_answers import kept_answers
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.stage import Stage
@@ -21,9 +20,6 @@ from tests.support.scenario.tokens import honest_tokens, wrappers
 from tests.support.truth import comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
-ACTS = (honest_tokens, wrappers, creations, failures, purses)
-
-
 Forked = namedtuple("Forked", "chain node url client truth traces")
 
 
@@ -32,7 +28,7 @@ def plain():
     """The node that has the chain without the fork."""
     with Anvil() as node:
         stage = Stage(node)
-        for act in ACTS:
+        for act in (honest_tokens, wrappers, creations, failures, purses):
             act(stage)
         yield node
 
@@ -142,7 +138,7 @@ def test_a_block_whose_traces_and_logs_differ_has_what_is_logged(forked, plain):
         return reply
 
     with faulty_node.FaultyNode(plain.url, lying) as node:
-        [block] = BlockSource(Node([node.url])).blocks(number, number)
+        [block] = source_of(node).blocks(number, number)
     assert block.is_traced is False
     expected = [t for t in forked.truth.internal_transfers if t["blockNumber"] == number]
     assert {transfer.type for transfer in block.internal_transfers} == {TransferType.TRANSFER}

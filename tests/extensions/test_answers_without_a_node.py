@@ -2,11 +2,9 @@
 of the head, which the table names."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.thorough
@@ -36,8 +34,7 @@ OF_HEAD = re.compile(r'"(finality|safeBlock|finalizedBlock)":("\w+"|\d+|null),?'
 
 @pytest.fixture(scope="module")
 def clients(indexed):
-    alone = replace(indexed.settings, rpc_urls=(NOWHERE,))
-    return [create_app(settings).test_client() for settings in (indexed.settings, alone)]
+    return [indexed.client(), indexed.client(rpc_urls=(NOWHERE,))]
 
 
 def values_of(scenario):

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from scan.extensions.blockscout.tests import test_verification as blockscout
+from scan.extensions.blockscout.tests import submissions
 from scan.extensions.sourcify.tests import submissions as sourcify
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
@@ -45,11 +45,11 @@ def submit_to_blockscout(explorer, address, standard):
             "compiler_version": f"v{VERSION}",
             "license_type": "mit",
             "contract_name": f"{PATH}:Maker",
-            "files[0]": blockscout.upload(json.dumps(standard), "input.json"),
+            "files[0]": submissions.upload(json.dumps(standard), "input.json"),
         }
-        return blockscout.submit(explorer, address, "standard-input", **fields)
+        return submissions.submit(explorer, address, "standard-input", **fields)
 
-    assert blockscout.outcome(explorer, submit()) == "Pass - Verified"
+    assert submissions.outcome(explorer, submit()) == "Pass - Verified"
     again = submit()
     assert (again.status_code, again.json) == (422, {"message": "Already verified"})
 
@@ -80,7 +80,7 @@ def test_a_full_creation_match_replaces_a_partial_one(explorer, half, submit):
     address, standard = half
     submit(explorer, address, standard)
     wait_until(lambda: matches(explorer.contract(address).json) == ("full", "full"))
-    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    page = explorer.get(f"/address/{address}?tab=contract")
     assert "Verify a source that matches better" not in page
 
 

@@ -2,23 +2,20 @@
 flag 2^40, and is never shown as a validator's."""
 
 import csv
-from collections import namedtuple
 
 import pytest
 import rlp
 
-from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.exports import parquet, table_files
 from scan.extensions.exports.table_export import ExportOptions, export
-from scan.indexer.block_source import BlockSource
 from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms import accounts, encoding, made_chain, others
+from tests.support.indexing import source_of
 
 SEPOLIA, FLAG = 11_155_111, 2**40
 PAYEE = accounts.address("builder's account")
@@ -43,25 +40,21 @@ def made():
     return chain
 
 
-Indexed = namedtuple("Indexed", "settings client node_url")
-
-
 @pytest.fixture(scope="module")
 def indexed(postgres, template):
     with served(made()) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(1).settings
-        yield Indexed(settings, create_app(settings).test_client(), node.url)
+        yield indexing.Indexing(url, node.url).run_until(1)
 
 
 def test_records_name_builders_and_keep_the_index_of_the_block(indexed):
-    withdrawals = indexed.client.get("/api/v1/blocks/1").json["withdrawals"]
+    withdrawals = indexed.client().get("/api/v1/blocks/1").json["withdrawals"]
     assert [w["validatorIndex"] for w in withdrawals] == [*INDEXES]
     assert [w.get("builderIndex") for w in withdrawals] == [None, None, *BUILDERS]
     assert ["builderIndex" in w for w in withdrawals] == [False, False, True, True, True]
 
 
 def test_pages_show_builders_as_such(indexed):
-    text = indexed.client.get("/block/1").text
+    text = indexed.client().get("/block/1").text
     for builder in BUILDERS:
         assert f'data-label="Validator or builder">builder {builder}</td>' in text
         assert str(FLAG + builder) not in text
@@ -72,9 +65,9 @@ def test_pages_show_builders_as_such(indexed):
 def test_compatible_forms_give_the_index_of_the_block(indexed):
     """Which no validator has: Etherscan's and Blockscout's forms have one field for both."""
     query = {"module": "account", "action": "txsBeaconWithdrawal", "address": "0x" + PAYEE.hex()}
-    rows = indexed.client.get("/api", query_string=query).json["result"]
+    rows = indexed.client().get("/api", query_string=query).json["result"]
     assert {row["validatorIndex"] for row in rows} == {*map(str, INDEXES)}
-    body = indexed.client.get("/api/v2/blocks/1/withdrawals").json
+    body = indexed.client().get("/api/v2/blocks/1/withdrawals").json
     assert not faults("/api/v2/blocks/{}/withdrawals", body)
     assert {item["validator_index"] for item in body["items"]} == {*INDEXES}
 
@@ -98,7 +91,7 @@ def rows_of_parquet(path):
     ("format_", "rows_of"), [("csv", rows_of_csv), ("parquet", rows_of_parquet)]
 )
 def test_files_have_a_column_of_builders(format_, rows_of, indexed, tmp_path):
-    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    database = Database(indexed.url, statement_timeout_ms=5_000)
     export(database, ExportOptions(("withdrawals",), format_, tmp_path, 100, None, None))
     database.close()
     [path] = (tmp_path / "withdrawals").iterdir()
@@ -108,7 +101,7 @@ def test_files_have_a_column_of_builders(format_, rows_of, indexed, tmp_path):
 
 
 def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed):
-    rows, page = history(indexed.client, "0x" + PAYEE.hex())
+    rows, page = history(indexed.client(), "0x" + PAYEE.hex())
     assert sum(int(row["amount"]) for row in rows) == made().balance(PAYEE)
     assert (page["complete"], page["unexplained"]) == (True, "0")
     assert auditing.run(indexed.settings, node=True) == 0
@@ -123,7 +116,7 @@ def test_a_node_that_names_another_builder_is_refused(index, indexed):
             result["withdrawals"][3]["validatorIndex"] = hex(index)
 
     with (
-        faulty_node.FaultyNode(indexed.node_url, renamed) as node,
+        faulty_node.FaultyNode(indexed.settings.rpc_urls[0], renamed) as node,
         pytest.raises(MalformedBlock, match="withdrawals and withdrawalsRoot"),
     ):
-        BlockSource(Node([node.url])).blocks(1, 1)
+        source_of(node).blocks(1, 1)

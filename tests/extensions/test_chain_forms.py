@@ -5,23 +5,20 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 """
 
 import logging
-from contextlib import contextmanager
 
 import orjson
 import pytest
 
-from app import create_app
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill
-from scan.extensions.chains.tests.test_op_stack import SIGNS, history
+from scan.extensions.chains.tests.rollup import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
+from tests.extensions.indexed_forms import COVERED_TYPES, NAMED_TYPES, indexed
 from tests.support import auditing, database, faulty_node, table_digest
 from tests.support.chain_forms import accounts, forms, others
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, settings_for, source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -34,17 +31,6 @@ UNCHECKED = {
     "unnamed": {"senders of transactions of type 80"},
 }
 
-COVERED_TYPES = {*range(5), 0x7B, 0x7D, 0x7E}
-# Of chains whose blocks are taken though the encodings of their types are not known.
-NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
-
-
-@contextmanager
-def indexed(chain, postgres, template):
-    has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
-    with served(chain, has_bytes=has_bytes) as node, postgres.cloned(template) as url:
-        yield Indexing(url, node.url).run_until(chain.head).settings, node
-
 
 # Whose fees and credits tests/ethereum compares, too.
 RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "unnamed")
@@ -55,38 +41,38 @@ RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "u
 )
 def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
     chain = forms.FORMS[name]()
-    with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):
+    with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (index, _):
         messages = [record.getMessage() for record in caplog.records]
         unchecked = UNCHECKED.get(name, set())
         assert len(messages) == len(unchecked), messages
         assert all(any(part in message for message in messages) for part in unchecked), messages
-        client = create_app(settings).test_client()
+        client = index.client()
         blocks = client.get("/api/v1/blocks", query_string={"limit": 100}).json["blocks"]
         assert [block["number"] for block in blocks] == [*range(chain.head, -1, -1)]
         check_fees(chain, client)
         check_histories(chain, client)
-        assert auditing.run(settings, node=True) == 0
+        assert auditing.run(index.settings, node=True) == 0
 
 
 def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
-    with indexed(forms.FORMS["merged_gnosis"](), postgres, template) as (settings, _):
-        client = create_app(settings).test_client()
+    with indexed(forms.FORMS["merged_gnosis"](), postgres, template) as (index, _):
+        client = index.client()
         [withdrawal] = client.get("/api/v1/blocks/1").json["withdrawals"]
         assert (withdrawal["amount"], withdrawal["unit"]) == ("9000000000", "mGNO")
         assert "mGNO" in client.get("/block/1").text
 
 
 def test_a_page_tells_a_fee_in_another_currency(postgres, template):
-    with indexed(forms.FORMS["celo"](), postgres, template) as (settings, _):
+    with indexed(forms.FORMS["celo"](), postgres, template) as (index, _):
         token = {"address": accounts.address("token for fees"), "type": "BEP20", "symbol": "DLR"}
-        database.insert(settings.database_url, "tokens", **token, name="Dollar", decimals=6)
+        database.insert(index.url, "tokens", **token, name="Dollar", decimals=6)
         [(hash_,)] = database.execute(
-            settings.database_url,
+            index.url,
             "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"
             " WHERE ordinal = (SELECT max(ordinal) FROM transactions) RETURNING hash",
             '{"feeInFeeCurrency": "1500000"}',
         )
-        text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
+        text = index.client().get(f"/tx/0x{bytes(hash_).hex()}").text
     fee = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
     token = f"/token/0x{accounts.address('token for fees').hex()}"
     assert 'value="1500000">1<' in fee and "DLR" in fee and token in fee
@@ -149,8 +135,8 @@ def contradiction(block, receipts, chain_id):
 
 
 def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
-    with indexed(forms.FORMS["arbitrum"](), postgres, template) as (settings, _):
-        client = create_app(settings).test_client()
+    with indexed(forms.FORMS["arbitrum"](), postgres, template) as (index, _):
+        client = index.client()
         listed = {
             type_: client.get(f"/api/v1/transactions?type={type_}&orderBy=asc").json["transactions"]
             for type_ in (0x68, 0x69)
@@ -172,30 +158,30 @@ def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
 @pytest.mark.parametrize("name", forms.FORMS)
 def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
     chain = forms.FORMS[name]()
-    with indexed(chain, postgres, template) as (settings, node), postgres.cloned(template) as bulk:
+    with indexed(chain, postgres, template) as (index, node), postgres.cloned(template) as bulk:
         assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
-        assert table_digest.digest(bulk) == table_digest.digest(settings.database_url)
+        assert table_digest.digest(bulk) == table_digest.digest(index.url)
 
 
 def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
     chain = others.polygon()
     with (
         served(chain, apart=frozenset(chain.state_syncs)) as node,
-        indexed(chain, postgres, template) as (settings, _),
+        indexed(chain, postgres, template) as (index, _),
         postgres.cloned(template) as url,
     ):
         Indexing(url, node.url).run_until(chain.head)
-        assert table_digest.digest(url) == table_digest.digest(settings.database_url)
-        client = create_app(settings).test_client()
+        assert table_digest.digest(url) == table_digest.digest(index.url)
+        client = index.client()
         for hash_, number in chain.state_syncs.items():
             record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
             assert (record["blockNumber"], record["status"], record["fee"]) == (number, True, "0")
             assert record["fromAddress"] == record["toAddress"] == f"0x{0:040x}"
             assert [int(log["address"], 16) for log in record["logs"]] == [0x1010, 0x1001]
-            [(block, receipts)] = BlockSource(Node([node.url])).raw_blocks(number, number)
+            [(block, receipts)] = source_of(node).raw_blocks(number, number)
             assert len(block.transactions) == len(receipts) == {2: 3, 4: 1}[number]
             assert check_body(block, receipts, chain_id=chain.chain_id).contradiction == ""
-        [(block, receipts)] = BlockSource(Node([node.url])).raw_blocks(2, 2)
+        [(block, receipts)] = source_of(node).raw_blocks(2, 2)
         block.transactions[0].value = "0x77"
         body = check_body(block, receipts, chain_id=chain.chain_id)
         assert body.contradiction == "transactions and transactionsRoot"
@@ -214,9 +200,9 @@ def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, templ
                 del receipt["l1Fee"]
 
     with served(chain, without_fee_once) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(chain.head).settings
+        index = Indexing(url, node.url).run_until(chain.head)
         assert lacking
-        check_fees(chain, create_app(settings).test_client())
+        check_fees(chain, index.client())
 
 
 def check_fees(chain, client):

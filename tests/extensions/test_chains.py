@@ -2,14 +2,13 @@
 
 import pytest
 
-from app import create_app
 from scan.ethereum.fork_schedule import SCHEDULES
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.extensions.block_records.uncles.block_completion import REWARDS
 from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from scan.queries.network import KNOWN_CHAINS
-from tests.extensions.test_chain_forms import indexed
+from tests.extensions.indexed_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 from tests.support.indexing import client_over
 
@@ -75,8 +74,8 @@ CHAINS = [
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", CHAINS)
 def test_chains_of_other_forms(name, postgres, template):
-    with indexed(FORMS[name](), postgres, template) as (settings, _):
-        assert not wrong_answers(create_app(settings).test_client())
+    with indexed(FORMS[name](), postgres, template) as (index, _):
+        assert not wrong_answers(index.client())
 
 
 @pytest.mark.thorough
@@ -87,8 +86,8 @@ def test_the_demo_chain(postgres, demo_template, demo_node, most):
 
 
 def test_a_rollups_transactions_have_what_they_paid_for_l1(postgres, template):
-    with indexed(FORMS["ecotone"](), postgres, template) as (settings, _):
-        client = create_app(settings).test_client()
+    with indexed(FORMS["ecotone"](), postgres, template) as (index, _):
+        client = index.client()
         records = (client.get("/api/v1/transactions?limit=100").json or {})["transactions"]
         paid = {r["hash"]: r["feeParts"]["l1"] for r in records if r["feeParts"]["l1"]}
         for sent, fee in paid.items():

@@ -3,7 +3,7 @@
 import pytest
 
 from scan import registry
-from tests.commands.test_command import require_help, require_wrong_call
+from tests.support.scan_command import require_help, require_wrong_call
 
 CASES = [
     (["labels", "import", "x.csv"], {}, "DATABASE_URL"),

@@ -115,14 +115,13 @@ def solidity(version, *, library):
 
 # Else it would be searched for, with the optimizer first, which takes most of the time.
 SETTINGS = {"optimizer": {"enabled": False}}
-IDENTIFIERS = {"*": {"*": ["evm.methodIdentifiers"]}}
 
 
 def verified(explorer, version, source, name, **libraries):
     linked = {"libraries": {"Types.sol": libraries}} if libraries else {}
     standard = standard_input({"Types.sol": source}, **SETTINGS, **linked)
     address = explorer.verified(standard, version, f"Types.sol:{name}")
-    output = compilation(version, standard, IDENTIFIERS)
+    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
     return address, output["contracts"]["Types.sol"][name]["evm"]["methodIdentifiers"]
 
 
@@ -216,7 +215,7 @@ def test_every_type_of_a_library(explorer, version, overloads):
     [decoded] = post(explorer.client, "/decode", data=put["data"], address=library)["candidates"]
     assert [a["value"] for a in decoded["arguments"]] == ["3", "4"]
     chain = int(explorer.anvil.call("eth_chainId"), 16)
-    listed = explorer.client.get(f"/v2/contract/{chain}/{library}?fields=signatures").json
+    listed = explorer.get(f"/v2/contract/{chain}/{library}?fields=signatures")
     functions = {f["signature"]: f["signatureHash4"] for f in listed["signatures"]["function"]}
     assert functions == {text: f"0x{selector}" for text, selector in identifiers.items()}
 
@@ -224,8 +223,8 @@ def test_every_type_of_a_library(explorer, version, overloads):
     data = f"0x{keccak(text='put(uint256)')[:4].hex()}{9:064x}"
     sent = explorer.send(user, data, gas=1_000_000)
     doors = [
-        explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"],
-        explorer.client.get(f"/api/v1/logs?address={user}").json["logs"][0]["event"],
+        explorer.get(f"/api/v1/transactions/{sent}")["logs"][0]["event"],
+        explorer.get(f"/api/v1/logs?address={user}")["logs"][0]["event"],
     ]
     for event in doors:
         assert event["signature"] == "Stored(uint256)" and event["source"] == "verified"
@@ -233,21 +232,6 @@ def test_every_type_of_a_library(explorer, version, overloads):
 
 
 VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-VYPER_TYPES = [
-    ("uint8", "255"),
-    ("int128", "-7"),
-    ("uint256", str(2**256 - 1)),
-    ("bool", True),
-    ("address", OWNER),
-    ("bytes4", "0xa9059cbb"),
-    ("bytes32", WORD),
-    ("Bytes[33]", "0x" + 33 * "cd"),
-    ("String[9]", "vyper"),
-    ("uint64[2]", ["1", "2"]),
-    ("DynArray[int8, 3]", ["1", "-1"]),
-    ("Kind", "2"),
-    ("Thing", OTHER),
-]
 
 
 # How a version writes what differs in the source, and its settings.
@@ -262,7 +246,22 @@ VYPER_VERSIONS = [
 def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
     text = VYPER_SOURCE.format(**fields)
     decimals = "1.5"
-    types = [*VYPER_TYPES, ("decimal", decimals), ("DynArray[decimal, 2]", [decimals, decimals])]
+    vyper_types = [
+        ("uint8", "255"),
+        ("int128", "-7"),
+        ("uint256", str(2**256 - 1)),
+        ("bool", True),
+        ("address", OWNER),
+        ("bytes4", "0xa9059cbb"),
+        ("bytes32", WORD),
+        ("Bytes[33]", "0x" + 33 * "cd"),
+        ("String[9]", "vyper"),
+        ("uint64[2]", ["1", "2"]),
+        ("DynArray[int8, 3]", ["1", "-1"]),
+        ("Kind", "2"),
+        ("Thing", OTHER),
+    ]
+    types = [*vyper_types, ("decimal", decimals), ("DynArray[decimal, 2]", [decimals, decimals])]
     for n, (type_, _) in enumerate(types):
         text += f"@external\n@pure\ndef f{n}(x: {type_}) -> {type_}:\n    return x\n"
     text += "@external\n@pure\ndef fr(x: Rate) -> Rate:\n    return x\n"
@@ -276,14 +275,14 @@ def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
     check_functions(explorer, address, identifiers_of(vyper, version, standard), values)
     price = explorer.call(address, "price")
     assert price.json["result"] == "-1.5"
-    record = explorer.client.get(f"/api/v1/contracts/{address}").json
+    record = explorer.get(f"/api/v1/contracts/{address}")
     assert record["constructor"][0]["value"] == price.json["result"]
     body = {"functionName": "e1", "args": [decimals]}
     data = post(explorer.client, f"/contracts/{address}/encode", **body)["data"]
     sent = explorer.send(address, data, gas=1_000_000)
-    event = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"]
+    event = explorer.get(f"/api/v1/transactions/{sent}")["logs"][0]["event"]
     assert [argument["value"] for argument in event["arguments"]] == [decimals, decimals]
-    page = explorer.client.get(f"/address/{address}?tab=contract&view=read").text
+    page = explorer.get(f"/address/{address}?tab=contract&view=read")
     assert all(f"f{number}" in page for number in values) and price.json["result"] in page
 
 

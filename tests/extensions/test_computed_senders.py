@@ -9,8 +9,8 @@ from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_source import BlockSource
 from tests.support import anvil, database, faulty_node, indexing
 from tests.support.chain_forms import accounts, made_chain
+from tests.support.indexing import source_of
 
-VICTIM = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
 
 
@@ -40,7 +40,7 @@ def lie(change, *methods):
 
 
 def of_victim(record):
-    record["from"] = VICTIM
+    record["from"] = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
 
 
 BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
@@ -49,10 +49,10 @@ BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_a_false_sender_is_not_indexed_and_another_node_has_it_right(chain, number):
     """In a transaction and in its receipt alike; of types 0, 1 and 2."""
-    [true] = BlockSource(client.Node([chain.url])).blocks(number, number)
+    [true] = source_of(chain).blocks(number, number)
     with faulty_node.FaultyNode(chain.url, BOTH) as node:
         with pytest.raises(blocks.MalformedBlock, match=rf"block {number} .*\({OTHER_SIGNERS}\)"):
-            BlockSource(client.Node([node.url])).blocks(number, number)
+            source_of(node).blocks(number, number)
         assert BlockSource(client.Node([node.url, chain.url])).blocks(number, number) == [true]
     assert true.block.transactions[-1].from_address == bytes.fromhex(chain.accounts[1][2:])
     assert true.block.unproven is None
@@ -86,7 +86,7 @@ def read_of(version):
     """Block 1, of whose transaction an address is the signature, of a node with this version."""
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
     with served(chain, of_version(version)) as node:
-        [fetched] = BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
+        [fetched] = source_of(node, traces="off").blocks(1, 1)
     return fetched.block
 
 
@@ -109,7 +109,7 @@ def test_hardhats_other_senders_are_computed():
         alter = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
         node.fault = lambda calls, forward: alter(calls, lambda passed: named(passed, forward).body)
         with pytest.raises(blocks.MalformedBlock, match=OTHER_SIGNERS):
-            BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
+            source_of(node, traces="off").blocks(1, 1)
 
 
 NO_SIGNATURES = [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]
@@ -121,7 +121,7 @@ def test_a_signature_that_is_none_is_refused(signature):
     chain = made(1, **{"r": 1, "s": 1, **signature})
     expected = pytest.raises(blocks.MalformedBlock, match="senders of transactions")
     with served(chain, of_version("Geth/v1")) as node, expected:
-        BlockSource(client.Node([node.url]), traces="off").blocks(1, 1)
+        source_of(node, traces="off").blocks(1, 1)
 
 
 @pytest.mark.thorough
@@ -131,7 +131,7 @@ def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(chain, datab
         backfill(settings, tmp_path / "files", last_block=3, computes_senders=False)
     blocks = database.execute(database_url, "SELECT number, unproven FROM blocks ORDER BY number")
     assert blocks == [(0, None), *((number, transaction_checks.SENDERS) for number in (1, 2, 3))]
-    source = BlockSource(client.Node([chain.url]))
-    believing = BlockSource(client.Node([chain.url]), computes_senders=False)
+    source = source_of(chain)
+    believing = source_of(chain, computes_senders=False)
     for true, believed in zip(source.blocks(1, 3), believing.blocks(1, 3), strict=True):
         assert believed.block == true.block._replace(unproven=transaction_checks.SENDERS)

@@ -31,7 +31,7 @@ def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(mortals):
     is_shown({True})
     mortals.do(first, "end")
     is_shown({False})
-    sent = mortals.send(mortals.cradle, "bear", built("SecondCoin").runtime)
+    sent = mortals.queue(mortals.cradle, "bear", built("SecondCoin").runtime)
     mortals.anvil.mine()
     is_shown({True})
     assert forms.creations() == {sent}

@@ -9,22 +9,15 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.decoder.decoded_data import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from scan.extensions.decoding.tests.test_transaction_contents import (
-    SLOT,
-    STEPS,
-    WORK,
-    proxy_to,
-    work,
-)
-from scan.extensions.user_operations.tests.test_calls import PACKED, PACKED_FIELDS, call
+from scan.extensions.decoding.tests.work import SLOT, STEPS, WORK, proxy_to, work
+from scan.extensions.user_operations.tests.packed import PACKED, PACKED_FIELDS
 from tests.support import expected
+from tests.support.anvil import encoded_call as call
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]
 TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
 TRANSFER = call("transfer(address,uint256)", OTHER, 5)
-APPROVE = call("approve(address,uint256)", OTHER, 7)
-ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -80,13 +73,14 @@ def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     # A selector that is also that of a signature which an operator imported.
     text = "collate_propagate_storage(bytes16)"
     alike = call(text, b"\1" * 16)
-    explorer.execute(
-        "INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text
-    )
+    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text)
     expected = ["call standard burn(uint256)", f"call imported {text}"]
     assert names(decoded(client, alike)["candidates"]) == expected
     nothing = decoded(client, bytes.fromhex("01020304"))
     assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
+
+
+ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 
 def test_logs_errors_and_constructor_arguments(client, explorer, work):
@@ -128,6 +122,9 @@ def multi_send(*transactions):
         for operation, to, value, data in transactions
     )
     return call("multiSend(bytes)", b"".join(packed))
+
+
+APPROVE = call("approve(address,uint256)", OTHER, 7)
 
 
 def test_calls_inside_of_calls_are_unfolded(client, work):

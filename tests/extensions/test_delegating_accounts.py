@@ -3,18 +3,8 @@ delegate in the form of scan.extensions.blockscout."""
 
 import pytest
 
-from scan.extensions.block_records.tests.authorizations.test_authorizations import (
-    EVERYBODY,
-    delegations,  # noqa: F401  # a fixture
-)
-from scan.extensions.decoding.tests.test_proxy_events import events
-from scan.extensions.decoding.tests.test_transaction_contents import (
-    NEXT,
-    WORK,
-    check_work,
-    proxy_to,
-    work,
-)
+from scan.extensions.block_records.tests.authorizations.delegating import EVERYBODY, delegations  # noqa: F401  # a fixture
+from scan.extensions.decoding.tests.work import NEXT, WORK, check_work, events, proxy_to, work
 from tests.support import anvil, authorizations, many_functions
 from tests.support.anvil import ZERO
 
@@ -51,7 +41,7 @@ def account(work, request):
 
 
 def methods_in_list(work, address):
-    listed = work.explorer.client.get(f"/api/v2/addresses/{address}/transactions").json["items"]
+    listed = work.explorer.get(f"/api/v2/addresses/{address}/transactions")["items"]
     return [transaction["method"] for transaction in listed]
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from scan import json_bodies
 from scan.extensions.mcp import interface
-from tests.http.test_doors import BODIES, application, path_of
+from tests.support.entry_points import BODIES, application, path_of
 
 __all__ = ["application"]
 

@@ -2,17 +2,19 @@
 there then, and data that was sent before and after is no call."""
 
 import csv
+import os
 import re
 import time
-from collections import namedtuple
 
 import pytest
 
-from tests.support import many_functions, solidity
-from tests.support.anvil import Contract, calldata
-from tests.support.explorer import compiled, explorer_over, standard_input
+from tests.extensions.lives import EVM, Mortals, older_anvil
+from tests.support import many_functions
+from tests.support.anvil import calldata
+from tests.support.explorer import compiled, standard_input
 
-EVM = "shanghai"  # the last one in which SELFDESTRUCT ends a contract
+__all__ = ["older_anvil"]
+
 SOURCE = """// SPDX-License-Identifier: MIT
 pragma solidity 0.8.28;
 
@@ -30,43 +32,33 @@ contract First {
     function end() external { selfdestruct(payable(msg.sender)); }
 }
 """
-SWAPPED = {
-    "contract First": "contract Second",
-    "amount, uint256 fee": "fee, uint256 amount",
-    "Refused(uint256 amount": "Refused(uint256 fee",
-    "returns (int": "returns (uint",
-    "-5": "5",
-}
 
 
-class Mortal(namedtuple("Mortal", "explorer cradle address")):
+class Verified(Mortals):
+    """Contracts at one address that are verified one after the other."""
+
     def bear(self, name, source):
         standard = standard_input({"Lives.sol": source}, evmVersion=EVM)
         made = compiled(many_functions.VERSION, standard, "Lives.sol", name)
         body = bytes.fromhex(made.runtime)
-        self.explorer.send(self.cradle.address, self.cradle.data("bear", body), gas=8_000_000)
+        self.send(self.cradle.address, self.cradle.data("bear", body), gas=8_000_000)
         named = {"contractName": f"Lives.sol:{name}"}
-        answer = self.explorer.verify(self.address, standard, many_functions.VERSION, **named)
+        answer = self.verify(self.address, standard, many_functions.VERSION, **named)
         assert answer.status_code == 200, answer.json
 
     def pay(self, fee):
-        return self.explorer.send(self.address, calldata("pay(uint256,uint256)", 7, fee))
+        return self.send(self.address, calldata("pay(uint256,uint256)", 7, fee))
 
     def end(self):
-        return self.explorer.send(self.address, calldata("end()"))
+        return self.send(self.address, calldata("end()"))
 
     def get(self, path):
-        answer = self.explorer.client.get(f"{path}{'&' if '?' in path else '?'}_={self.head}")
-        return answer.json
-
-    @property
-    def head(self):
-        return self.explorer.anvil.head()
+        return super().get(f"{path}{'&' if '?' in path else '?'}_={self.head}")
 
     def price(self, amount, block):
         path = f"/api/v1/contracts/{self.address}/call?block={block}"
         body = {"functionName": "price", "args": [amount]}
-        return self.explorer.client.post(path, json=body).json
+        return self.client.post(path, json=body).json
 
     def descriptions(self, paid, refused):
         """What detail, list of logs and Etherscan's form say of a call, and why another failed."""
@@ -99,7 +91,7 @@ def forms_of_call(client, sent):
 
     own = get(f"/api/v1/transactions/{sent}").json
     single = get(f"/api/v2/transactions/{sent}").json
-    to, name = own["toAddress"], calldata_name(own["methodId"])
+    to, name = own["toAddress"], ("pay" if own["methodId"] == PAY_DATA[:10] else "transfer")
     [listed] = [
         one
         for one in get(f"/api/v2/addresses/{to}/transactions").json["items"]
@@ -134,10 +126,6 @@ def forms_of_call(client, sent):
     }
 
 
-def calldata_name(selector):
-    return "pay" if selector == PAY_DATA[:10] else "transfer"
-
-
 def csv_rows(text, sent):
     return [row for row in csv.reader(text.splitlines()) if sent in row]
 
@@ -150,15 +138,10 @@ def are_calls(client, sent):
 
 
 @pytest.fixture
-def mortal(postgres, template, solc_dir):
-    with explorer_over(postgres, template, solc_dir, hardfork=EVM) as explorer:
-        cradle = Contract(
-            explorer.deploy(solidity.artifact("Cradle", EVM).bytecode.hex()),
-            solidity.artifact("Cradle", EVM),
-        )
-        call = {"to": cradle.address, "data": cradle.data("bear", bytes(2)), "gas": hex(8_000_000)}
-        frame = explorer.anvil.call("debug_traceCall", call, "latest", {"tracer": "callTracer"})
-        yield Mortal(explorer, cradle, frame["calls"][0]["to"])
+def mortal(older_anvil, places, solc_dir):
+    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
+    with Verified(older_anvil, places, follows=True, **compilers) as mortal:
+        yield mortal
 
 
 def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
@@ -177,7 +160,14 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
     assert mortal.price(1, "latest")["code"] == "not_found"
 
     source = SOURCE
-    for before, after in SWAPPED.items():
+    swapped = {
+        "contract First": "contract Second",
+        "amount, uint256 fee": "fee, uint256 amount",
+        "Refused(uint256 amount": "Refused(uint256 fee",
+        "returns (int": "returns (uint",
+        "-5": "5",
+    }
+    for before, after in swapped.items():
         source = source.replace(before, after)
     mortal.bear("Second", source)
     other = mortal.descriptions(mortal.pay(8), mortal.pay(0))
@@ -192,22 +182,22 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
 
 @pytest.mark.thorough
 def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
-    explorer, client = mortal.explorer, mortal.explorer.client
+    client = mortal.client
 
     def send(**fields):
-        return explorer.send(mortal.address, PAY_DATA, value=5, **fields)
+        return mortal.send(mortal.address, PAY_DATA, value=5, **fields)
 
     early = send()
-    sender, price = explorer.anvil.accounts[1], 10**11
+    sender, price = mortal.anvil.accounts[1], 10**11
     in_block = {"data": PAY_DATA, "value": 5, "gasPrice": price}
-    earlier_in_block = explorer.anvil.send(sender, mortal.address, **in_block)
+    earlier_in_block = mortal.anvil.send(sender, mortal.address, **in_block)
     mortal.bear("First", SOURCE)
     first, created = (
-        int(explorer.anvil.receipt_of(earlier_in_block)[name], 16)
+        int(mortal.anvil.receipt_of(earlier_in_block)[name], 16)
         for name in ("transactionIndex", "blockNumber")
     )
     assert first == 0
-    [born] = explorer.execute(
+    [born] = mortal.sql(
         "SELECT block_number, transaction_index FROM contract_creations WHERE address = %s",
         bytes.fromhex(mortal.address[2:]),
     )
@@ -230,11 +220,10 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
 
 @pytest.mark.thorough
 def test_data_for_an_account_without_code_is_no_call(mortal):
-    explorer = mortal.explorer
-    receiver, other = explorer.anvil.accounts[5:7]
+    receiver, other = mortal.anvil.accounts[5:7]
     transfer = calldata(TRANSFER, other, 5)
-    sent = explorer.send(receiver, transfer, value=7)
-    assert not are_calls(explorer.client, sent)
-    summary = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["text"]
+    sent = mortal.send(receiver, transfer, value=7)
+    assert not are_calls(mortal.client, sent)
+    summary = mortal.get(f"/api/v1/transactions/{sent}")["summary"]["text"]
     assert "68 bytes of data" in summary
-    assert explorer.client.get(f"/api/v1/contracts/{receiver}/gas").json["methods"] == []
+    assert mortal.get(f"/api/v1/contracts/{receiver}/gas")["methods"] == []

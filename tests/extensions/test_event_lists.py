@@ -13,12 +13,11 @@ import psycopg2
 import pytest
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import signature
-from scan.extensions.events.tests.test_random_logs import Contract, add
-from tests.commands.test_command import scan
+from scan.extensions.events.tests.random_events import Contract, add, signature
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 from tests.support.solidity import node_script
 
 
@@ -160,10 +159,11 @@ def as_exported(row, name):
 def test_filters_select_by_every_argument(followed):
     draw = Random(3)
     types = set()
+    texts = ("string", "bytes")
     for event, logs in logs_by_event(followed):
         path = f"/{event['name']}"
         # Of some strings and bytes the logs do not have the text.
-        known = [a for a in event["arguments"] if not (a["hashed"] and a["type"] in TEXTS)]
+        known = [a for a in event["arguments"] if not (a["hashed"] and a["type"] in texts)]
         for argument in (a for a in known if a["parameter"] is not None):
             value = draw.choice(logs)["args"][argument["name"]]
             text = str(value).lower() if isinstance(value, bool) else value
@@ -174,9 +174,6 @@ def test_filters_select_by_every_argument(followed):
             assert followed.get(path, args=in_json, limit=100)["events"] == expected
             types.add(argument["type"])
     assert {"address", "bool", "uint256"} <= types
-
-
-TEXTS = ("string", "bytes")
 
 
 def logs_by_event(followed):

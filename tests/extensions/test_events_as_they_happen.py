@@ -4,7 +4,7 @@ import json
 from contextlib import closing
 
 from scan.database.connection import Database
-from scan.extensions.events.tests.test_following import ABI, Coffers, fill, following
+from scan.extensions.events.tests.coffers import ABI, Coffers, fill, following
 from scan.extensions.streams.block_events import OrphanedEvents, Position, read_next
 from tests.support.anvil import Anvil
 from tests.support.database import execute

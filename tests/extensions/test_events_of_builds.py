@@ -7,11 +7,11 @@ import pytest
 import requests
 
 from scan.extensions.contract_details.tests.builds.projects import SETTINGS, Project, foundry
-from tests.commands.test_command import scan
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
 from tests.support.explorer import standard_input
+from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
 from tests.support.solidity import node_script
@@ -33,12 +33,6 @@ SOURCES = {
     f" function act(uint256 n) external {{ emit {emitted}; }}"
     f" function close() external {{ emit {name}Closed(); }} }}"
     for name, (event, emitted) in CONTRACTS.items()
-}
-VIEWS = {
-    "vault_deposit": "SELECT amount::integer FROM events.vault_deposit",
-    "registry_named": "SELECT text FROM events.registry_named",
-    "auction_bid": "SELECT amounts FROM events.auction_bid",
-    "badge_minted": "SELECT kind FROM events.badge_minted",
 }
 
 
@@ -138,7 +132,13 @@ def test_each_event_of_a_foundry_project_has_a_view_within_seconds(deployed):
     deployed.wait_for("SELECT count(*) FROM event_views", (8,))
     deployed.wait_for("SELECT count(*) FROM followed_contracts WHERE complete_from = 0", (4,))
     deployed.wait_for("SELECT count(*) FROM undecoded_events", (0,))
-    assert [execute(url, query) for query in VIEWS.values()] == [
+    views = {
+        "vault_deposit": "SELECT amount::integer FROM events.vault_deposit",
+        "registry_named": "SELECT text FROM events.registry_named",
+        "auction_bid": "SELECT amounts FROM events.auction_bid",
+        "badge_minted": "SELECT kind FROM events.badge_minted",
+    }
+    assert [execute(url, query) for query in views.values()] == [
         [(2,)],
         [("b",)],
         [(["0", "0"],)],

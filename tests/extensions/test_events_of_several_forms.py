@@ -7,31 +7,30 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.events.tests.test_following import following
+from scan.extensions.events.tests.coffers import following
 from tests.support.anvil import encoded_call
 from tests.support.explorer import compiled, standard_input
 from tests.support.lists import post
 from tests.support.serving import wait_until
 
-EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 FROM, TO = f"0x{1:040x}", f"0x{2:040x}"
 
 
 def events_of(explorer, address, text):
     """The events of a transaction in every door that shows them."""
     sent = explorer.send(address, "0x" + keccak(text=text)[:4].hex(), gas=1_000_000)
-    details = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+    details = explorer.get(f"/api/v1/transactions/{sent}")["logs"]
     query = f"?address={address}&limit={len(details)}"
-    listed = explorer.client.get(f"/api/v1/logs{query}").json["logs"][::-1]
-    trace = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    listed = explorer.get(f"/api/v1/logs{query}")["logs"][::-1]
+    trace = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
     decodings = [
         post(explorer.client, "/decode", data=log["data"], topics=log["topics"], address=address)
         for log in details
     ]
-    others = explorer.client.get(f"/api/v2/transactions/{sent}/logs").json
+    others = explorer.get(f"/api/v2/transactions/{sent}/logs")
     assert "items" in others, others
     others = others["items"]
-    page = explorer.client.get(f"/tx/{sent}?tab=events").text
+    page = explorer.get(f"/tx/{sent}?tab=events")
     assert explorer.client.get(f"/address/{address}?tab=events").status_code == 200
     events = [log["event"] for log in details]
     assert [log["event"] for log in listed] == events
@@ -41,6 +40,9 @@ def events_of(explorer, address, text):
 
 def values_of(arguments):
     return [argument["value"] for argument in arguments]
+
+
+EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
 
 
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
@@ -106,13 +108,13 @@ def test_an_event_of_a_library_and_of_its_contract(explorer, version):
     right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
     for function in ("one()", "two()"):
         sent = explorer.send(address, "0x" + keccak(text=function)[:4].hex(), gas=1_000_000)
-        [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+        [log] = explorer.get(f"/api/v1/transactions/{sent}")["logs"]
         alternatives = sorted(map(values_of, log["event"]["alternatives"]))
         assert alternatives == [right, wrong] and log["event"]["source"] == "verified"
     # It runs a library that declares another form of the event, and no function that emits it.
     alone = explorer.verified(linked, version, "a.sol:Alone")
     sent = explorer.send(alone, "0x" + keccak(text="two()")[:4].hex(), gas=1_000_000)
-    [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+    [log] = explorer.get(f"/api/v1/transactions/{sent}")["logs"]
     assert values_of(log["event"]["arguments"]) == right and "alternatives" not in log["event"]
 
 
@@ -130,13 +132,13 @@ def test_bytes_without_padding_are_decoded(explorer, version):
     address = explorer.verified(standard_input({"Note.sol": text}), version, "Note.sol:Note")
     data = f"0x{keccak(text='poke(uint256,uint256)')[:4].hex()}{5:064x}{6:064x}"
     sent = explorer.send(address, data, gas=1_000_000, value=9)
-    event = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"][0]["event"]
+    event = explorer.get(f"/api/v1/transactions/{sent}")["logs"][0]["event"]
     caller = explorer.anvil.accounts[0].lower()
     words = [f"0x{n:064x}" for n in (5, 6)]
     assert values_of(event["arguments"]) == [data[:10], caller, *words, "9", data]
     data = f"0x{keccak(text='both(bytes)')[:4].hex()}{32:064x}{1:064x}ab{'00' * 31}"
     sent = explorer.send(address, data, gas=1_000_000)
-    logs = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
+    logs = explorer.get(f"/api/v1/transactions/{sent}")["logs"]
     shown = [values_of(log["event"]["arguments"]) for log in logs]
     assert shown == [[data, "7", "0xab"], ["0xab", "8", data]]
 
@@ -157,12 +159,12 @@ def test_the_code_that_ran_decides(explorer):
     right = [FROM, TO, "3"]
     for address in (verified("User", One=one, Two=two), proxy):
         sent = explorer.send(address, "0x" + keccak(text="run()")[:4].hex(), gas=1_000_000)
-        [log] = explorer.client.get(f"/api/v1/transactions/{sent}").json["logs"]
-        [listed] = explorer.client.get(f"/api/v1/logs?address={address}").json["logs"]
+        [log] = explorer.get(f"/api/v1/transactions/{sent}")["logs"]
+        [listed] = explorer.get(f"/api/v1/logs?address={address}")["logs"]
         for event in (log["event"], listed["event"]):
             assert right in map(values_of, [*event.get("alternatives", ()), event["arguments"]])
             assert TO not in values_of(event["arguments"])[:1]
-        frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+        frames = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
         [traced] = [log["event"] for frame in frames for log in frame["logs"]]
         assert values_of(traced["arguments"]) == right and "alternatives" not in traced
 
@@ -219,16 +221,16 @@ def test_code_that_runs_for_what_is_no_proxy_is_named_by_the_trace(explorer):
         ),
     ):
         sent = explorer.send(address, f"0x{call.hex()}", gas=1_000_000)
-        record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+        record = explorer.get(f"/api/v1/transactions/{sent}")
         assert [values_of(log["event"]["arguments"]) for log in record["logs"]] == expected
         assert "logs.event" in record["unproven"]
-        listed = explorer.client.get(f"/api/v1/logs?address={address}&orderBy=asc").json["logs"]
+        listed = explorer.get(f"/api/v1/logs?address={address}&orderBy=asc")["logs"]
         assert [log["event"] for log in listed] == [log["event"] for log in record["logs"]]
         for path in (f"transactions/{sent}", f"addresses/{address}"):
-            others = explorer.client.get(f"/api/v2/{path}/logs").json["items"]
+            others = explorer.get(f"/api/v2/{path}/logs")["items"]
             names = {other["decoded"]["method_call"].partition("(")[0] for other in others}
             assert names == {log["event"]["name"] for log in record["logs"]}
-        assert "Ran" in explorer.client.get(f"/tx/{sent}?tab=events").text
+        assert "Ran" in explorer.get(f"/tx/{sent}?tab=events")
 
 
 def test_functions_without_a_name_are_named(explorer):
@@ -242,9 +244,9 @@ def test_functions_without_a_name_are_named(explorer):
         (older, "0x", "fallback"),
     ):
         sent = explorer.send(address, call, gas=1_000_000, value=5)
-        method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+        method = explorer.get(f"/api/v1/transactions/{sent}")["method"]
         assert (method["signature"], method["arguments"]) == (f"{name}()", [])
-        [frame] = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+        [frame] = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
         assert frame["function"]["signature"] == f"{name}()"
         assert explorer.client.get(f"/tx/{sent}").status_code == 200
 
@@ -264,7 +266,7 @@ def test_the_abi_that_the_operator_gives_of_a_followed_contract_decodes(explorer
     address = explorer.deploy(output.creation)
     sent = explorer.send(address, f"0x{encoded_call('go()').hex()}", gas=200_000)
     path = f"/api/v1/transactions/{sent}"
-    assert [log["event"] for log in explorer.client.get(path).json["logs"]] == [None]
+    assert [log["event"] for log in explorer.get(path)["logs"]] == [None]
     [given] = [entry for entry in output.abi if entry["type"] == "event"]
     renamed = {**given, "inputs": [{**i, "name": i["name"] * 2} for i in given["inputs"]]}
     connection, followed = following(explorer.settings.database_url)
@@ -274,7 +276,7 @@ def test_the_abi_that_the_operator_gives_of_a_followed_contract_decodes(explorer
             followed.make_views()
 
             def named(names=names):
-                event = explorer.client.get(path).json["logs"][0]["event"]
+                event = explorer.get(path)["logs"][0]["event"]
                 return event and [argument["name"] for argument in event["arguments"]] == names
 
             wait_until(named)

@@ -16,7 +16,7 @@ from eth_utils import keccak
 
 from scan.database.connection import Database
 from scan.ethereum import column_types, sparse_tables
-from scan.extensions.retention.tests.test_retention import remove
+from scan.extensions.retention.tests.removal import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.filter_values import FILTER_KEYS, FILTERS
 from tests.support import auditing, brute_force

@@ -10,36 +10,14 @@ import pytest
 import requests
 
 from scan import VERSION
-from scan.extensions.user_operations.tests.test_user_operations import chain
+from scan.extensions.user_operations.tests.operations_chain import chain
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
 from tests.support import WAIT_S, page_checks, page_fixtures
 from tests.support.serving import serving
 
 __all__ = ["chain"]
 
-MOST_BYTES = 50_000  # of a page, compressed
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
-OTHER = {  # answers of the pages' interface that are no pages
-    "/live",
-    "/search/suggestions",
-    "/verified-contracts/feed",
-    "/address/<address>/feed",
-    "/address/<address>/<name>/feed",
-    "/address/<address>/compare",  # of a form, which leads to a comparison
-    "/token/<address>/feed",
-    *(
-        f"/address/<address>/{name}"
-        for name in ("abi", "bytecode", "disassembly", "qr.svg", "source")
-    ),
-    "/nft/pictures/<digest>/<address>/<token_id>",
-    "/nft/<address>/<token_id>/picture",
-    "/blob/<versioned_hash>",  # test_blobs.py
-    "/nft/<address>",  # of a form, which leads to an item
-    "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
-    "/server/repo-ui/<chain_id>/<address>",
-    "/repo-ui/contracts/<match>/<chain_id>/<address>/",
-    "/server/repo-ui/contracts/<match>/<chain_id>/<address>/",
-}
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 # Columns whose decimal points are not below each other, by their heads.
 CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
@@ -159,12 +137,13 @@ def paths_of(explorer, hostile):
 def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer, most_alike):
     """Of links that are alike some are followed."""
     rules, shown, links = explorer.app.url_map.bind(""), set(), {}  # by site
+    most_bytes = 50_000  # of a page, compressed
     for site in sites:
         answers = {path: page_of(site, path) for path in site.paths}
         for path, answer in answers.items():
             assert answer.status_code == ERRORS.get(path, 200), path
             require_a_safe_page(answer)
-            assert len(gzip.compress(answer.content)) < MOST_BYTES, path
+            assert len(gzip.compress(answer.content)) < most_bytes, path
         for path in (path for path in answers if not path.startswith("/tx/")):
             require_labels(answers[path].text)
         paths = [path.partition("?")[0] for path, answer in answers.items() if answer.ok]
@@ -189,7 +168,28 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
         and rule.endpoint.startswith("pages_")
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
-    assert sorted(pages - shown - OTHER) == []
+    other = {  # answers of the pages' interface that are no pages
+        "/live",
+        "/search/suggestions",
+        "/verified-contracts/feed",
+        "/address/<address>/feed",
+        "/address/<address>/<name>/feed",
+        "/address/<address>/compare",  # of a form, which leads to a comparison
+        "/token/<address>/feed",
+        *(
+            f"/address/<address>/{name}"
+            for name in ("abi", "bytecode", "disassembly", "qr.svg", "source")
+        ),
+        "/nft/pictures/<digest>/<address>/<token_id>",
+        "/nft/<address>/<token_id>/picture",
+        "/blob/<versioned_hash>",  # test_blobs.py
+        "/nft/<address>",  # of a form, which leads to an item
+        "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
+        "/server/repo-ui/<chain_id>/<address>",
+        "/repo-ui/contracts/<match>/<chain_id>/<address>/",
+        "/server/repo-ui/contracts/<match>/<chain_id>/<address>/",
+    }
+    assert sorted(pages - shown - other) == []
 
 
 def page_of(site, path):

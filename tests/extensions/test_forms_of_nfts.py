@@ -14,8 +14,6 @@ __all__ = ["world"]
 pytestmark = pytest.mark.thorough
 # The letters of AnyForms whose events are of items, with v vote-escrowed ones, and of amounts.
 ITEMS = "sbod4 sbo sbod sbod1 sbo1 sbo2 bod sboD4 sboD vboD47 sbd4".split()
-AMOUNTS = "sbd sbdA sbDA sbcdA sbcDA sbA1 sbD4A".split()
-LARGE = 2**200 + 7
 
 
 def is_an_item_in_every_door(world, token, owner, letters):
@@ -39,10 +37,12 @@ def is_an_item_in_every_door(world, token, owner, letters):
 
 def test_who_owns_an_id_says_that_events_are_of_items(world):
     me, you = world.me, world.you
-    contracts = {name: world.deploy("AnyForm", name.encode()) for name in (*ITEMS, *AMOUNTS)}
+    amounts = "sbd sbdA sbDA sbcdA sbcDA sbA1 sbD4A".split()
+    contracts = {name: world.deploy("AnyForm", name.encode()) for name in (*ITEMS, *amounts)}
+    large = 2**200 + 7
     for contract in contracts.values():
         world.do(contract, "mint", me, 500)
-        world.do(contract, "mint", me, LARGE)
+        world.do(contract, "mint", me, large)
         world.do(contract, "transfer", you, 500)
     world.read()
     for letters in ITEMS:
@@ -51,11 +51,11 @@ def test_who_owns_an_id_says_that_events_are_of_items(world):
         assert world.token(contract, "/items/500")["owner"] == you, letters
         assert world.holders(contract) == {me: 1, you: 1}, letters
         is_an_item_in_every_door(world, contract.address, you, letters)
-    for letters in AMOUNTS:
+    for letters in amounts:
         contract = contracts[letters]
         assert world.token(contract)["type"] == "BEP20", letters
         assert "owner" not in world.token(contract, "/items/500"), letters
-        assert letters == "sbd" or world.holders(contract) == {me: LARGE, you: 500}, letters
+        assert letters == "sbd" or world.holders(contract) == {me: large, you: 500}, letters
     world.is_the_same_in_whatever_way()
     assert world.audit(node=True) == auditing.EXACT
 

@@ -9,16 +9,14 @@ import json
 import pytest
 import rlp
 
-from app import create_app
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
-from scan.extensions.chains.tests.test_op_stack import history
+from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
-from tests.extensions.test_new_rollups import require_no_recipient
+from tests.extensions.without_recipient import require_no_recipient
 from tests.support import auditing, faulty_node, indexing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
+from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -69,8 +67,8 @@ def made():
 def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):
     chain = made()
     with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = indexing.Indexing(url, node.url).run_until(chain.head).settings
-        client = create_app(settings).test_client()
+        index = indexing.Indexing(url, node.url).run_until(chain.head)
+        client = index.client()
         rows = client.get(f"/api/v1/transactions?type={FRAMES}").json["transactions"]
         own, sponsored = rows
         assert [row["fee"] for row in rows] == [str(PRICE * GAS), "0"]
@@ -85,7 +83,7 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, te
             require_no_recipient(client, row["hash"])
         [entry] = client.get("/readyz").json["unproven"]
         assert {*entry["reason"].split("; ")} - {"senders of transactions of type 6"} == {SAID}
-        assert auditing.run(settings, node=True) == 0
+        assert auditing.run(index.settings, node=True) == 0
 
 
 def test_histories_have_no_fee_that_another_paid(postgres, template):
@@ -111,7 +109,7 @@ def test_what_the_bytes_have_cannot_be_altered(method, lie):
     with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)
         with pytest.raises(MalformedBlock, match="block 1 contradicts itself"):
-            BlockSource(Node([node.url])).blocks(1, 1)
+            source_of(node).blocks(1, 1)
 
 
 NOT_IN_BYTES = [
@@ -125,7 +123,7 @@ NOT_IN_BYTES = [
 def test_what_the_bytes_do_not_have_is_said(method, lie, expected):
     with served(made(), has_bytes=True) as node:
         node.fault = changed(method, lie)
-        [fetched] = BlockSource(Node([node.url]), traces="off").blocks(1, 1)
+        [fetched] = source_of(node, traces="off").blocks(1, 1)
         assert expected in (fetched.block.unproven or "").split("; ")
 
 
@@ -133,9 +131,9 @@ def test_a_payer_of_a_type_that_has_none_is_not_taken():
     """No bytes of it have one."""
     payer = {"payer": "0x" + CAROL.hex()}
     with served(made(), has_bytes=True) as node:
-        [honest] = BlockSource(Node([node.url])).blocks(1, 1)
+        [honest] = source_of(node).blocks(1, 1)
         node.fault = changed("eth_getBlockReceipts", payer, 0)
-        [actual] = BlockSource(Node([node.url])).blocks(1, 1)
+        [actual] = source_of(node).blocks(1, 1)
         assert actual == honest
         assert json.loads(actual.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
 

@@ -7,21 +7,14 @@ from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.served_chain import BlockId
 from scan.extensions.traces.transaction_traces import PRUNED
 from scan.hex import data
-from tests.indexer.test_node_faults import status
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, Reply
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 from tests.support.table_digest import digest
 
 KEPT, OLD = 8, 3
-READ = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
 NEW = {"Besu", "reth", "unknown"}  # of words, the others are a second way to one logic
-ALL = [
-    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
-    for name, words in WORDS_OF_PRUNED_STATE.items()
-    if name != "no block"  # near the head, which this chain is, it is a block that is missing
-]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +46,13 @@ def block_of(anvil, number):
     return BlockId(number, data(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]))
 
 
+ALL = [
+    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
+    for name, words in WORDS_OF_PRUNED_STATE.items()
+    if name != "no block"  # near the head, which this chain is, it is a block that is missing
+]
+
+
 @pytest.mark.parametrize(("code", "message"), ALL)
 def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
     chain, node, database_url, expected, code, message
@@ -61,10 +61,11 @@ def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
     node.fault = faulty_node.without_old_state(KEPT, code, message)
     sent = chain.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
     holder = chain.accounts[1]
+    read = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
     with Indexing(database_url, node.url, until=chain.head()) as indexing:
         assert status(database_url)["problem"] is None
         own = digest(database_url)
-        assert {table: own[table] for table in READ} == {table: expected[table] for table in READ}
+        assert {table: own[table] for table in read} == {table: expected[table] for table in read}
         client = indexing.client()
         for path in (f"/api/v1/addresses/{holder}", f"/api/v1/addresses/{holder}/proof"):
             refused = client.get(f"{path}?block={OLD}")

@@ -89,10 +89,10 @@ def test_a_method_all_of_whose_calls_failed(explorer):
     store = verified_of(explorer, "Store", "0" * 64)
     for _ in range(2):
         explorer.send(store, calldata("keep(uint256)", FAILING), gas=100_000)
-    [method] = explorer.client.get(f"/api/v1/contracts/{store}/gas").json["methods"]
+    [method] = explorer.get(f"/api/v1/contracts/{store}/gas")["methods"]
     assert (method["calls"], method["failed"]) == (2, 2)
     assert (method["median"], method["p90"], method["worst"]) == (None, None, None)
-    page = explorer.client.get(f"/address/{store}?tab=contract&view=write").text
+    page = explorer.get(f"/address/{store}?tab=contract&view=write")
     assert "2 calls failed." in page
     assert "usually" not in page
 
@@ -103,11 +103,11 @@ def test_a_contract_that_nobody_called(stores):
 
 
 def test_the_tab_shows_calls_as_boxes(stores):
-    page = stores.explorer.client.get(f"/tx/{stores.sent[-1]}?tab=gas").text
+    page = stores.explorer.get(f"/tx/{stores.sent[-1]}?tab=gas")
     assert page.count('<rect class="c') == 2
     assert '<svg x="0.0%" y="0" width="100.0%" height="25">' in page
     assert "make: " in page
-    page = stores.explorer.client.get(f"/tx/{stores.sent[0]}?tab=gas").text
+    page = stores.explorer.get(f"/tx/{stores.sent[0]}?tab=gas")
     assert "keep(uint256)</code> usually uses" in page
     assert "its newest 6 successful calls" in page
 

@@ -8,7 +8,7 @@ from eth_abi import encode
 from eth_utils import keccak, to_checksum_address
 
 from scan.extensions.events.event_lists import MAX_COMPARED, MAX_COMPARED_BYTES, MAX_PAGE_BYTES
-from scan.extensions.events.tests.test_following import following
+from scan.extensions.events.tests.coffers import following
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over

@@ -1,10 +1,7 @@
 """What a trace says of the implementation that ran, beside what is stated of the proxy."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.decoding.details import ListBounds
 from scan.extensions.etherscan.transactions import PageBounds
@@ -82,12 +79,12 @@ def test_a_call_before_an_upgrade_in_its_block_is_of_the_version_that_ran(explor
     first, second, creation = versions
     proxy = explorer.deploy(creation, word(first)[2:])
     before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     for sent in (before, after):
         assert decoded(untraced, sent)[2:] == (2, 2)
     assert decoded(explorer.client, before) == ("first", "oldNumber", 0, 0)
     assert decoded(explorer.client, after) == ("second", "newNumber", 0, 0)
-    frames = explorer.client.get(f"/api/v1/transactions/{before}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{before}/trace")["frames"]
     assert [frame["function"]["arguments"][0]["name"] for frame in frames] == ["first"] * 2
     assert {frame["contradiction"] for frame in frames} == {None}
 
@@ -100,12 +97,12 @@ def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(
     _, other, _, same = in_one_block(explorer, proxy, *calls)
     assert decoded(explorer.client, other) == ("second", "newNumber", 0, 0)
     assert decoded(explorer.client, same) == ("first", "oldNumber", 0, 0)
-    frames = explorer.client.get(f"/api/v1/transactions/{other}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{other}/trace")["frames"]
     assert frames[0]["function"]["arguments"][0]["name"] == "second"
     assert first in frames[0]["contradiction"] and second in frames[0]["contradiction"]
-    page = explorer.client.get(f"/tx/{other}?tab=calls").text
+    page = explorer.get(f"/tx/{other}?tab=calls")
     assert "The implementation of this proxy is" in page and "passed on to" in page
-    frames = explorer.client.get(f"/api/v1/transactions/{same}/trace").json["frames"]
+    frames = explorer.get(f"/api/v1/transactions/{same}/trace")["frames"]
     assert [frame["contradiction"] for frame in frames] == [None, None]
 
 
@@ -139,7 +136,7 @@ def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versi
     expected = {lone: old, before: old, after: new, between: new, other: new, same: old}
     head = explorer.anvil.head()
     assert listed(explorer.app, proxy, head) == expected
-    bounded = create_app(explorer.settings)
+    bounded = explorer.indexing.client().application
     # Of each list's first doubtful row: calls are listed in their order, events backwards.
     sources(bounded.test_client()).get(ListBounds).traced = 1
     possible, unnamed = ("newNumber", 2), ("act(uint256)", ("", 0))
@@ -178,12 +175,12 @@ def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explo
     names = listed(explorer.app, proxy, head)
     old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
     assert names == {other: new, same: old, unknown: ("", None), known: old, inside: (None, old[1])}
-    untraced = create_app(replace(explorer.settings, traces="off"))
+    untraced = explorer.indexing.client(traces="off").application
     unnamed = ("act(uint256)", ("", 0))
     assert listed(untraced, proxy, head) == dict.fromkeys(names, unnamed) | {
         inside: (None, ("newNumber", 2))  # the index has the trace of one that ran
     }
-    logs = explorer.client.get(f"/api/v1/logs?address={proxy}&limit=2").json["logs"]
+    logs = explorer.get(f"/api/v1/logs?address={proxy}&limit=2")["logs"]
     of_inside = [log["event"]["arguments"][0]["name"] for log in logs]
     assert of_inside == ["newNumber", "oldNumber"]
 
@@ -194,7 +191,7 @@ def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
     sender = explorer.anvil.accounts[0]
     for to in (proxy, another, proxy, proxy):
         explorer.send(to, act(1))
-    bounded = create_app(explorer.settings)
+    bounded = explorer.indexing.client().application
     path = f"/api?module=account&action=txlist&address={sender}&page=1&offset=4&sort=desc&_={proxy}"
     bounds = sources(bounded.test_client()).get(PageBounds)
     bounds.proxies, bounds.states = 1, 2
@@ -217,8 +214,8 @@ def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_bot
     standard = standard_input({"P.sol": SOURCE})
     both = explorer.deploy(compiled(VERSION, standard, "P.sol", "Both").creation)
     sent = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
-    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
-    frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    record = explorer.get(f"/api/v1/transactions/{sent}")
+    frames = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
     for logs in (record["logs"], [log for frame in frames for log in frame["logs"]]):
         names = [log["event"]["arguments"][0]["name"] for log in logs]
         assert names == ["oldNumber", "newNumber"]
@@ -237,7 +234,7 @@ def test_a_proxy_that_depends_on_the_caller_is_known_by_its_calls_alone(explorer
     assert "says that it is a proxy" in page and first in page and second not in page
     assert client.get(f"/api/v2/addresses/{proxy}").json["implementations"] == []
     sent = explorer.send(proxy, act(1))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     assert decoded(client, sent) == ("second", "newNumber", 0, 0)
     assert decoded(untraced, sent)[2:] == (2, 2)  # it may have been either
     assert client.get(f"/api/v1/transactions/{sent}").json["method"]["evidence"] == "trace"
@@ -260,11 +257,11 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     slot = f"0x{act(1)[2:10]:0>64}"
     explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(second))
     sent = explorer.send(proxy, act(1))
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
+    untraced = explorer.indexing.client(traces="off")
     method = untraced.get(f"/api/v1/transactions/{sent}").json["method"]
     assert method["arguments"][0]["name"] == "second", method
     assert explorer.call(proxy, "n()").status_code == 422  # of the facet that it names
-    page = explorer.client.get(f"/address/{proxy}?tab=contract").text
+    page = explorer.get(f"/address/{proxy}?tab=contract")
     assert second in page
 
 
@@ -278,7 +275,7 @@ def test_a_list_names_calls_of_a_router_that_names_no_facets_by_their_traces(exp
         explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(facet))
         sent.append(explorer.send(proxy, act(1)))
     path = f"/api?module=account&action=txlist&address={proxy}"
-    names = {row["hash"]: row["functionName"] for row in explorer.client.get(path).json["result"]}
+    names = {row["hash"]: row["functionName"] for row in explorer.get(path)["result"]}
     assert [names[hash_] for hash_ in sent] == ["act(uint256 first)", "act(uint256 second)"]
 
 
@@ -293,24 +290,22 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
     explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, word(first))
     explorer.send(explorer.anvil.accounts[1], "")  # in the state of a block without a call
     sent = explorer.send(proxy, act(1))
-    record = explorer.client.get(f"/api/v1/transactions/{sent}").json
+    record = explorer.get(f"/api/v1/transactions/{sent}")
     assert record["method"] is None or record["method"]["source"] != "verified"
     answer = explorer.call(proxy, "n()")
     assert answer.status_code == 200 and answer.json["evidence"] == "claim"
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=write").text
+    page = explorer.get(f"/address/{proxy}?tab=contract&view=write")
     assert "says that it is a proxy" in page
-
-
-# Builds a value of 300 operations over the size of its input, stores at it and reads, again and
-# again; each operation more would have been followed once.
-ENDLESS = "CALLDATASIZE " + "DUP1 1 ADD XOR " * 100 + "DUP1 DUP1 MSTORE DUP1 MLOAD POP " * 460
 
 
 def test_code_that_is_long_to_follow_holds_neither_the_index_nor_a_reader(explorer, versions):
     """Nobody follows it: it is matched with what is known, whose size alone decides how long."""
     first, *_ = versions
     anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
-    bare = assembled(ENDLESS).hex()
+    # Builds a value of 300 operations over the size of its input, stores at it and reads, again and
+    # again; each operation more would have been followed once.
+    endless = "CALLDATASIZE " + "DUP1 1 ADD XOR " * 100 + "DUP1 DUP1 MSTORE DUP1 MLOAD POP " * 460
+    bare = assembled(endless).hex()
     codes = [f"{n:02x}".join(("60", "50")) + bare + "f4" for n in range(40)]
     codes.append(EIP1167.format(first[2:]))
     creations = [
@@ -348,5 +343,4 @@ def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer,
     in_one_block(explorer, proxy, act(2))
     assert names(startblock=explorer.anvil.head()) == ["act(uint256 second)"]
     assert names() == ["", "act(uint256 first)", "", "act(uint256 second)"]
-    settings = replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))
-    assert names(create_app(settings).test_client()) == [""] * 4
+    assert names(explorer.indexing.client(rpc_urls=("http://127.0.0.1:9",))) == [""] * 4

@@ -1,11 +1,15 @@
 """Internal transfers in the forms of other explorers."""
 
+from scan.ethereum.blocks import Withdrawal
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.traces.tests.test_internal_transfers import NOBODY, PAID, a_withdrawal
 from scan.hex import to_hex
-from tests.support import indexing, table_digest
+from tests.support import indexing, serving, table_digest
 from tests.support.auditing import EXACT, run
-from tests.support.made_blocks import address
+from tests.support.made_blocks import Move, address
+
+
+def a_withdrawal(index, who, gwei):
+    return Withdrawal(index, 7, address(who), gwei * 10**9)
 
 
 def require_withdrawals(client):
@@ -32,7 +36,8 @@ def require_withdrawals(client):
 def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     chain.append(withdrawals=[])
     chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
-    chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
+    paid = Move(address("person"), address("purse"))
+    chain.append([paid], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
     client = indexing.client_over(database_url)
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
@@ -54,4 +59,4 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
     assert table_digest.digest(database_url) == before
     page = client.get(f"/address/{to_hex(address('new'))}").text
     assert 'First seen</dt><dd><span class="quiet">never' in page
-    assert run(indexing.settings_for(database_url, NOBODY)) == EXACT
+    assert run(indexing.settings_for(database_url, serving.NOWHERE)) == EXACT

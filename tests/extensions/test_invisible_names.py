@@ -13,7 +13,7 @@ def test_what_shows_nothing_is_in_no_sentence_and_in_no_comparison(explorer):
     for character in (*shows_nothing, hidden):
         assert text_cleaning.clean(f"Thank{character} you", 20) == "Thank you"
     statement = "SELECT c FROM unnest(%s) AS c WHERE skeleton('Tether' || c) <> skeleton('Tether')"
-    assert explorer.execute(statement, [*shows_nothing, hidden]) == []
+    assert explorer.sql(statement, [*shows_nothing, hidden]) == []
     assert text_cleaning.clean("\u2764\ufe0f", 20) == "\u2764"
 
 
@@ -22,6 +22,6 @@ def test_a_mark_disguises_no_letter(explorer):
     marks = [c for c in map(chr, range(0x110000)) if unicodedata.category(c) in ("Mn", "Me")]
     assert len(marks) > 1_900
     statement = "SELECT c FROM unnest(%s) AS c WHERE skeleton('H' || c || 'OT') <> skeleton('HOT')"
-    assert explorer.execute(statement, [*marks, "\u0323\u0301"]) == []
+    assert explorer.sql(statement, [*marks, "\u0323\u0301"]) == []
     letters = "SELECT skeleton(c) FROM unnest(%s) AS c"
-    assert explorer.execute(letters, ["\u0646\u064e", "\u0928"]) == [("\u0646",), ("\u0928",)]
+    assert explorer.sql(letters, ["\u0646\u064e", "\u0928"]) == [("\u0646",), ("\u0928",)]

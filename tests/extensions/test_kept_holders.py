@@ -1,8 +1,7 @@
 """Holders after older blocks where the rows of old blocks are removed."""
 
-from scan.extensions.past_holders.tests.test_past_holders import get, pages
-from scan.extensions.past_holders.tests.test_ways import Tokens
-from scan.extensions.retention.tests.test_retention import remove
+from scan.extensions.past_holders.tests.holders import Tokens, get, pages
+from scan.extensions.retention.tests.removal import remove
 from tests.support.indexing import Indexing
 
 

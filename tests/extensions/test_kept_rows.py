@@ -7,8 +7,8 @@ import pytest
 from scan.database.connection import Database
 from scan.errors import PositionLost
 from scan.extensions.exports.table_export import ExportOptions, export
-from scan.extensions.retention.tests.test_kept_days import followed, forty_days
-from scan.extensions.retention.tests.test_retention import pruned, remove
+from scan.extensions.retention.tests.forty_days import followed, forty_days
+from scan.extensions.retention.tests.removal import pruned, remove
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from tests.support import indexing
 

@@ -17,14 +17,6 @@ FILES = {
     "types.sol": (FOLDER / "LibraryTypes.sol").read_text(),
     "lib.sol": (FOLDER / "LibraryFunctions.sol").read_text(),
 }
-NEWER = """
-type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
-library Newer {
-    function g1(Price p, tag t, tag[] memory u) external {}
-    function g2(color[] memory c, point[2] calldata p) external {}
-    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
-}
-"""
 SETTINGS = {"optimizer": {"enabled": False}}
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 
@@ -53,7 +45,7 @@ def check_every_function(explorer, address, identifiers):
     explorer.send(OWNER, "0x")
     methods = {}
     for text, hash_ in sent.items():
-        method = explorer.client.get(f"/api/v1/transactions/{hash_}").json["method"]
+        method = explorer.get(f"/api/v1/transactions/{hash_}")["method"]
         assert method is not None, text
         assert (method["signature"], method["source"]) == (text, "verified")
         methods[text] = method["arguments"]
@@ -98,13 +90,23 @@ def test_every_function_of_a_library(explorer, version):
     ):
         data = f"0x{keccak(text=call)[:4].hex()}{5:064x}"
         sent = explorer.send(user, data, gas=500_000)
-        _, frame = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+        _, frame = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
         assert frame["function"]["signature"] == text
         assert [a["value"] for a in frame["function"]["arguments"]] == arguments
     answer = explorer.call(address, "add(L.A)", {"price": "5", "amount": "6"})
     assert answer.json["result"] == "5"
     answer = explorer.call(address, "add(L.B)", [OWNER, "6"])
     assert answer.status_code == 400 and "neither view nor pure" in str(answer.json)
+
+
+NEWER = """
+type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
+library Newer {
+    function g1(Price p, tag t, tag[] memory u) external {}
+    function g2(color[] memory c, point[2] calldata p) external {}
+    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
+}
+"""
 
 
 def test_types_of_files(explorer):
@@ -126,7 +128,7 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
     source = f"{' '.join(structures)} library L {{ {functions} }}"
     address, identifiers = library(explorer, "0.8.28", {"lib.sol": source}, "L")
     sent = explorer.send(address, f"0x{identifiers['f()']}", gas=100_000)
-    method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
+    method = explorer.get(f"/api/v1/transactions/{sent}")["method"]
     assert method["signature"] == "f()"
 
 
@@ -163,7 +165,7 @@ def using(explorer, monkeypatch):
 
         def has_findings():
             at = bytes.fromhex(address[2:])
-            [[entries]] = explorer.execute("SELECT entries FROM interfaces WHERE address = %s", at)
+            [[entries]] = explorer.sql("SELECT entries FROM interfaces WHERE address = %s", at)
             names = [entry["name"] for entry in entries if "library" in entry]
             layout, _ = findings_of(explorer.database, at, None)
             return (names, layout["declared"]) == (["Made"], {"enum Of.Kind": ["One"]})

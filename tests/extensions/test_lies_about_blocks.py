@@ -11,7 +11,7 @@ import rlp
 
 from scan.ethereum import blocks, client
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer import block_rows, block_source, node_reader
+from scan.indexer import block_rows, block_source
 from tests.support.anvil import Anvil
 from tests.support.chain_forms import accounts, encoding
 from tests.support.chain_forms.made_chain import ETH, MadeChain, log, word
@@ -124,12 +124,6 @@ def lies_about(answers):
                     yield Lie(kind, index, field, value)
                     if kind == "transaction":
                         yield Lie(kind, index, field, value, in_both=True)
-
-
-@pytest.fixture
-def read_once(monkeypatch):
-    """A lie is told whenever it is asked for: to read it again takes time alone."""
-    monkeypatch.setattr(node_reader, "READS", 1)
 
 
 def made():

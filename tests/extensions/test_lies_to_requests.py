@@ -236,8 +236,8 @@ def chain(explorer):
     moved = explorer.send(contract, MOVE + (1000).to_bytes(32).hex())
     sender, head = explorer.anvil.accounts[0].lower(), explorer.anvil.head()
     wait_until(lambda: explorer.client.get(f"/api/v1/tokens/{contract}/items/1").status_code == 200)
-    explorer.execute("DELETE FROM block_bodies")
-    explorer.execute("DELETE FROM bodies_from")
+    explorer.sql("DELETE FROM block_bodies")
+    explorer.sql("DELETE FROM bodies_from")
     waiting = {"from": sender, "to": contract, "value": "0x1", "nonce": "0xffff"}
     explorer.anvil.call("eth_sendTransaction", {**waiting, "gas": "0x5208"})
     return Chain(explorer, contract, sender, moved, head)
@@ -321,11 +321,11 @@ def test_a_false_balance_does_not_replace_a_proven_one(chain, truth):
     """As an indexer beside a node that lied has stored it."""
     own = bytes.fromhex(chain.sender[2:])
     sql = "UPDATE addresses SET balance = balance + %s, balance_stale = false WHERE address = %s"
-    chain.explorer.execute(sql, 10**18, own)
+    chain.explorer.sql(sql, 10**18, own)
     try:
         with behind(chain.explorer.settings) as (client, _):
             balances = client.get(chain.paths()["balances"]).json
     finally:
-        chain.explorer.execute(sql, -(10**18), own)
+        chain.explorer.sql(sql, -(10**18), own)
     assert balances["balances"][-1] == truth["balances"]["balances"][-1]
     assert {"balances", "complete"} <= {*balances["unproven"]}

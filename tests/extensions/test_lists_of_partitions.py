@@ -8,8 +8,6 @@ from tests.support.indexing import client_over
 from tests.support.lists import lists_of
 
 PARTITIONS = 5
-WINDOWS = ({"limit": 7}, {"limit": 3, "page": 2}, {"limit": 7, "orderBy": "asc"})
-HISTORIES = ("limit=7&orderBy=asc", "direction=out&limit=7", "direction=self")
 
 pytestmark = pytest.mark.thorough
 
@@ -30,14 +28,14 @@ def same(path, *clients):
 
 def test_every_list_is_the_same(client, partitioned, scenario):
     for listed in lists_of(scenario.truth):
-        for window in WINDOWS:
+        for window in ({"limit": 7}, {"limit": 3, "page": 2}, {"limit": 7, "orderBy": "asc"}):
             same(listed.url(**window), client, partitioned)
 
 
 def test_every_history_is_the_same(client, partitioned, scenario):
     to_themselves = 0
     for address in scenario.stage.people:
-        for query in HISTORIES:
+        for query in ("limit=7&orderBy=asc", "direction=out&limit=7", "direction=self"):
             page = same(f"/api/v1/addresses/{address}/history?{query}", client, partitioned)
         to_themselves += page["total"]
     assert to_themselves

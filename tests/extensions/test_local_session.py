@@ -96,7 +96,6 @@ export default {
   networks: { own: { type: 'http', chainType: 'l1', url: process.env.NODE } },
 };
 """
-LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
 NOBODY, RICH, CODED = (f"0x{40 * digit}" for digit in "678")
 
 
@@ -184,7 +183,7 @@ def hardhat(tmp_path):
 
 @contextmanager
 def session_in(project):
-    limits = dict.fromkeys(LIMITS, "100000/minute")
+    limits = dict.fromkeys(("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES"), "100000/minute")
     with Anvil() as forked:
         forked.call("anvil_mine", hex(300), hex(12))
         with (

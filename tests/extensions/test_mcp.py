@@ -14,8 +14,8 @@ import pytest
 import requests
 
 from scan.extensions.demo.tests.conftest import demo_node, demo_template
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S, forked_python, indexing, openapi_document, serving, solidity
+from tests.support.database import made_key
 from tests.support.wallets import new_wallet, obtain_key
 
 __all__ = ["demo_node", "demo_template"]

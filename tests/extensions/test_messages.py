@@ -7,10 +7,9 @@ from collections import Counter
 from eth_abi import decode
 from eth_utils import keccak
 
-from app import create_app
 from scan.extensions.block_records.rows import MAX_DATA_BYTES
-from scan.extensions.blockscout.tests import published, test_responses
-from scan.extensions.chains.tests.test_op_stack import PASSED, PASSER, rollup
+from scan.extensions.blockscout.tests import asking, published
+from scan.extensions.chains.tests.rollup import PASSER, rollup
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
@@ -20,7 +19,8 @@ __all__ = ["rollup"]
 
 def passed_messages(node):
     """As the node has their logs, newest first."""
-    topic = "0x" + keccak(PASSED.encode()).hex()
+    passed = "MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)"
+    topic = "0x" + keccak(text=passed).hex()
     logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": PASSER, "topics": [topic]})
     messages = []
     for log in logs:
@@ -85,7 +85,7 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup):
 
 def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
     messages = passed_messages(rollup.node)
-    ask = test_responses.Asking(rollup.client)
+    ask = asking.Asking(rollup.client)
     pages = [*ask.pages("/optimism/withdrawals")]
     assert len(pages) > 1
     rows = [row for page in pages for row in page]
@@ -104,10 +104,9 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
 
 def test_messages_of_arbitrum_have_its_form(rollup, database_url):
     """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
-    settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
+    client = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).client()
     execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
-    client = create_app(settings).test_client()
-    messages, ask = listed(client), test_responses.Asking(client)
+    messages, ask = listed(client), asking.Asking(client)
     rows = ask.rows("/arbitrum/messages/from-rollup")
     expected = [(int(m["nonce"]), m["transactionHash"]) for m in messages]
     assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == expected

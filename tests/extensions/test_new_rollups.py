@@ -3,11 +3,11 @@
 import pytest
 
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
+from tests.extensions.without_recipient import require_no_recipient
 from tests.support import faulty_node, indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
+from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -65,7 +65,7 @@ def test_another_second_deposit_tells_no_milliseconds(change):
     stack.deposit(deposit["sender"], deposit["to"], data=deposit["data"])
     stack.chain.mine(timestampMs=7)
     with served(stack.chain) as node:
-        [fetched] = BlockSource(Node([node.url])).blocks(1, 1)
+        [fetched] = source_of(node).blocks(1, 1)
         assert "timestampMs" not in str(fetched.block.chain_fields)
 
 
@@ -77,7 +77,7 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
         stack.begin(number)
         stack.chain.mine(timestampMs=1000 * new_rollups.DENIM_S + number)
     with served(stack.chain) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         assert {fetched.block.unproven for fetched in source.blocks(0, 3)} == {None}
 
         def alter(block):
@@ -104,23 +104,6 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
         refunded = client.get("/api/v1/blocks/1/transactions").json["transactions"][1]
         assert (refunded["gasUsed"], refunded["chainFields"]["opGasRefund"]) == ("19000", "2000")
         assert client.get("/readyz").json["unproven"] == []
-
-
-def require_no_recipient(client, hash_):
-    """A transaction without one is nowhere shown as the creation of a contract, and is read from
-    the node, which gives no nonce for it."""
-    record = client.get(f"/api/v1/transactions/{hash_}").json
-    assert record["unavailable"] is None
-    assert "without a recipient" in record["summary"]["text"]
-    page = client.get(f"/tx/{hash_}").text
-    assert "<dt>To</dt><dd>nobody" in page, page[page.index("<dt>To") :][:200]
-    assert "new contract" not in page.lower() + client.get("/txs").text.lower()
-    of_blockscout = client.get(f"/api/v2/transactions/{hash_}").json
-    assert "contract_creation" not in of_blockscout["transaction_types"]
-    query = {"module": "account", "action": "txlist", "address": record["fromAddress"]}
-    assert hash_ in [row["hash"] for row in client.get("/api", query_string=query).json["result"]]
-    feed = client.get(f"/address/{record['fromAddress']}/feed").text
-    assert hash_ in feed and "Creation" not in feed
 
 
 def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
@@ -161,7 +144,7 @@ def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
             records[-1] |= lie
 
     with served(new_rollups.lagoon()) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         [honest] = source.blocks(3, 3)
         assert honest.block.unproven is None
         node.fault = altered(alter, method)
@@ -176,7 +159,7 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
             block["transactions"][-1][field] = "0xa4ec"
 
     with served(new_rollups.lagoon()) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         [honest] = source.blocks(3, 3)
         node.fault = altered(alter, "eth_getBlockByNumber")
         [actual] = source.blocks(3, 3)

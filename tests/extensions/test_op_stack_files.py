@@ -6,7 +6,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.chains.tests.test_op_stack import rollup
+from scan.extensions.chains.tests.rollup import rollup
 from scan.extensions.exports.table_export import ExportOptions, export
 from tests.support import auditing, indexing, table_digest
 from tests.support.database import execute

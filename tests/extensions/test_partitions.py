@@ -22,7 +22,6 @@ pytestmark = pytest.mark.thorough
 TRANSACTIONS = 20_000
 PARTITIONS = 20
 LIMIT = 25
-OF_LISTS = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
 
 
 class Side(namedtuple("Side", "client database url")):
@@ -119,7 +118,8 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(sides, order
         for table in ("transactions", "internal_transfers", "token_transfers"):
             assert 1 <= len(prepared(plan, table)) <= 8
         cursor = f"&cursor={page['next']}"
-    for types, pages in (("", 8), *((f"&types={type_}", 3) for type_ in OF_LISTS)):
+    of_lists = ("transaction", "fee", "internal_transfer", "token_transfer")  # types of history
+    for types, pages in (("", 8), *((f"&types={type_}", 3) for type_ in of_lists)):
         cursor = ""
         for _ in range(pages):
             page, _ = sides.history(f"orderBy={order}&limit=100{types}{cursor}")

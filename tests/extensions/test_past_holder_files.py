@@ -5,7 +5,7 @@ import re
 import pytest
 
 from scan.extensions.exports.list_files import FileBounds
-from scan.extensions.past_holders.tests.test_past_holders import file_of, path_of
+from scan.extensions.past_holders.tests.holders import file_of, path_of
 from tests.support.indexing import sources
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.extensions.markets.tests.unit_prices.test_prices import (
+from scan.extensions.markets.tests.unit_prices.pricing import (
     document,
     priced_by,
     priced_by_file,
@@ -19,8 +19,7 @@ from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import fixed_prices
 from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
-from tests.test_first_uses import no_thread_starts
+from tests.support.serving import NOWHERE, no_thread_starts
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])

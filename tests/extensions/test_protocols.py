@@ -146,26 +146,24 @@ def test_a_fork_takes_a_range_back(world):
     assert world.sql("SELECT count(*) FROM token_transfers") == [(0,)]
 
 
-DISGUISES = {
-    "zero width space": "USD\u200bC",
-    "soft hyphen": "US\u00adDC",
-    "right-to-left mark": "\u200fUSDC",
-    "trailing space": "USDC ",
-    "full width": "\uff35\uff33\uff24\uff23",
-    "Cyrillic": "U\u0405D\u0421",
-    "Greek and digits": "USD\u03f9",
-    "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
-    "variation selector": "USDC\ufe0f",
-}
-
-
 def test_a_disguised_symbol_or_name_is_that_of_another_token(world):
     me, *others = world.accounts
     real = world.deploy("Lookalike", "USD Coin", "USDC", others).address
     short = world.deploy("Lookalike", "Dai", "DAI", others).address
+    disguises = {
+        "zero width space": "USD\u200bC",
+        "soft hyphen": "US\u00adDC",
+        "right-to-left mark": "\u200fUSDC",
+        "trailing space": "USDC ",
+        "full width": "\uff35\uff33\uff24\uff23",
+        "Cyrillic": "U\u0405D\u0421",
+        "Greek and digits": "USD\u03f9",
+        "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
+        "variation selector": "USDC\ufe0f",
+    }
     disguised = {
         kind: world.deploy("Lookalike", kind, symbol, [me]).address
-        for kind, symbol in DISGUISES.items()
+        for kind, symbol in disguises.items()
     }
     named = world.deploy("Lookalike", "USD\u00a0C\u043ein", "OTHER", [me]).address
     same_name = world.deploy("Lookalike", "USD Coin", "BRIDGED", [me]).address

@@ -40,6 +40,6 @@ def test_a_wallet_revokes_approvals_one_after_the_other(page, explorer, explorer
     assert [anvil.read(coin, "allowance", owner, to) for to in spenders] == [0, 0]
     assert not anvil.read(keepers, "isApprovedForAll", owner, spenders[0])
     explorer.wait_for_block(anvil.head())
-    [left] = explorer.client.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"]
+    [left] = explorer.get(f"/api/v1/addresses/{owner}/approvals")["approvals"]
     assert (left["tokenAddress"], left["approvedBy"]) == (hostile.address, stranger)
     assert not page.errors

@@ -4,10 +4,7 @@ import pytest
 
 from scan import registry
 from scan.errors import SettingError
-from tests.test_settings_at_start import started
-from tests.test_settings_at_start import (
-    test_a_malformed_setting_stops_every_command as stops_a_command,
-)
+from tests.support.scan_command import started
 
 pytestmark = pytest.mark.check
 
@@ -26,6 +23,8 @@ def test_where_no_extension_removes_rows_none_can_be_kept_for_a_time(text):
     assert ended.returncode == 2
 
 
-def test_a_malformed_setting_stops_commands_of_extensions(tmp_path):
+def test_a_malformed_setting_stops_commands_of_extensions():
     for command in registry.commands().keys() & {"doctor"}:
-        stops_a_command(tmp_path, command)
+        ended = started("scan", command, environ={"PORT": "http"})
+        assert ended.returncode == 2
+        assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"

@@ -16,7 +16,6 @@ from tests.support.solidity import of_file
 pytestmark = pytest.mark.thorough
 FILE = "SilentTokens.sol"
 COIN = 10**18
-PRICES = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
 
 
 class Silent(Chain):
@@ -58,12 +57,10 @@ def backed(chain, one):
     return coin, lambda: chain.do(payer, "pay", coin.address, value=2000)
 
 
-ELSEWHERE = [far, shell, backed]  # each returns a token, and what changes it otherwise
-
-
 def test_idle_tokens_are_read_once_a_day(chain):
     one = chain.accounts[0]
-    changes = [make(chain, one) for make in ELSEWHERE]
+    elsewhere = [far, shell, backed]  # each returns a token, and what changes it otherwise
+    changes = [make(chain, one) for make in elsewhere]
     chain.idle()
     for token, change in changes:
         assert chain.since(token) is None
@@ -122,6 +119,9 @@ def doors(token, holder):
         "tokensupply": f"/api?module=stats&action=tokensupply&{shapes}",
         "eth_call": f"/api?module=proxy&action=eth_call&to={token.address}&data={call}&tag=latest",
     }
+
+
+PRICES = UnitPrices("USD", "operator", "2026-01-01T00:00:00Z", None, {})
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import requests
 from eth_abi import encode
 
 from scan.database.connection import Database
-from scan.extensions.events.tests.test_following import ABI, Coffers, address_of, fill, following
+from scan.extensions.events.tests.coffers import ABI, Coffers, address_of, fill, following
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
@@ -20,13 +20,6 @@ from tests.support.solidity import compile_standard
 
 THOROUGH = pytest.mark.thorough
 SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
-SIGNATURE = "Deposited(address,uint256)"
-RAW = {
-    "type": "event",
-    "name": "Raw",
-    "anonymous": True,
-    "inputs": [{"name": "who", "type": "address", "indexed": False}],
-}
 
 
 @pytest.fixture
@@ -70,7 +63,7 @@ def add_webhook(url, address):
 def amounts(events):
     """Of events of a stream, whose names and signatures are those of the ABI."""
     assert {(e.data["event"]["name"], e.data["event"]["signature"]) for e in events} == {
-        ("Deposited", SIGNATURE)
+        ("Deposited", "Deposited(address,uint256)")
     }
     return [(e.data["event"]["args"]["amount"], e.data.get("removed", False)) for e in events]
 
@@ -179,6 +172,14 @@ def test_an_event_of_two_forms_is_once_in_every_door(database_url, logs):
     assert execute(database_url, counted, address_of(emitter)) == [(6, 6)]
     bodies = "SELECT body::json#>'{data,event,args}' FROM event_bodies ORDER BY id"
     assert [args for (args,) in execute(database_url, bodies)] == expected
+
+
+RAW = {
+    "type": "event",
+    "name": "Raw",
+    "anonymous": True,
+    "inputs": [{"name": "who", "type": "address", "indexed": False}],
+}
 
 
 @THOROUGH

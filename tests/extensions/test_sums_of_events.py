@@ -1,12 +1,10 @@
 """Where events do not add up to what a token answers, it is marked, and every door shows what the
 node answers, in whatever way the blocks are indexed."""
 
-from dataclasses import replace
 from decimal import Decimal
 
 import pytest
 
-from app import create_app
 from scan.queries import balances
 from scan.queries.holdings import UnitPrices
 from tests.extensions.token_doors import by_door
@@ -178,7 +176,7 @@ def test_without_a_node_every_door_says_that_it_shows_sums(chain):
     chain.do(coin, "transfer", two, 100)
     chain.read()
     since = chain.since(coin)
-    client = create_app(replace(chain.indexing.settings, rpc_urls=(NOWHERE,))).test_client()
+    client = chain.indexing.client(rpc_urls=(NOWHERE,))
     holders = client.get(f"/api/v1/tokens/{coin.address}/holders")
     assert holders.headers["X-Scan-Inconsistent-Since"] == str(since)
     record = {"address": two, "balance": "100", "inconsistentSince": since}
@@ -262,7 +260,7 @@ def test_balances_over_time_are_what_the_node_answers(chain):
     assert "only balances that it answers" in chain.get(
         f"/address/{one}?tab=chart&token={coin.address}"
     )
-    client = create_app(replace(chain.indexing.settings, rpc_urls=(NOWHERE,))).test_client()
+    client = chain.indexing.client(rpc_urls=(NOWHERE,))
     assert balances_of(lambda path: client.get(path).get_json()) == ({}, None)
 
 

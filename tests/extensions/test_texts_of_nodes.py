@@ -7,10 +7,9 @@ import re
 import pytest
 
 from scan.ethereum.node_errors import RpcError
-from tests.indexer.test_node_faults import status
 from tests.support import database, faulty_node
 from tests.support.explorer import behind
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 
 HIDDEN = ("an0n1", "s3cr3t", "10.1.2.3", "K3YK3Y", "node-7", "10.0.0.53", "fe80::7")
 TEXT = (
@@ -18,18 +17,20 @@ TEXT = (
     " then [fe80::7]:8545 and node-7:8545, /run/node-7/geth.ipc, apikey=K3YK3Y"
 )
 OF_CHAIN = {"eth_chainId", "eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByHash"}
-ERRORS = [
-    pytest.param(-32000, TEXT),
-    pytest.param(-32603, TEXT, marks=pytest.mark.thorough),
-    pytest.param(3, TEXT, marks=pytest.mark.thorough),
-    pytest.param(-32000, f"execution error: {TEXT}", marks=pytest.mark.thorough),
-]
 # Their responses do not end.
 ENDLESS = {"/live", "/socket/v2"}
 
 
 def is_not_of_chain(call):
     return call["method"] not in OF_CHAIN
+
+
+ERRORS = [
+    pytest.param(-32000, TEXT),
+    pytest.param(-32603, TEXT, marks=pytest.mark.thorough),
+    pytest.param(3, TEXT, marks=pytest.mark.thorough),
+    pytest.param(-32000, f"execution error: {TEXT}", marks=pytest.mark.thorough),
+]
 
 
 @pytest.mark.parametrize(("code", "text"), ERRORS)

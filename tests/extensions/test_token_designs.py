@@ -10,7 +10,6 @@ from tests.support.solidity import of_file
 pytestmark = pytest.mark.thorough
 
 DESIGNS = "TokenDesigns.sol"
-DEAD = "0x000000000000000000000000000000000000dead"
 COIN = 10**18
 M, T = "mint", "transfer"
 ONE, TWO, SELF = "one", "two", "itself"
@@ -29,7 +28,7 @@ HONEST = {
     "AToken": ([], (M, ONE, 900), (T, TWO, 100)),
     "Ample": ([], (T, TWO, 100)),
     "Fees": ([], (M, ONE, 900), (T, TWO, 100)),
-    "Circulating": ([], (M, ONE, 900), (T, DEAD, 100)),
+    "Circulating": ([], (M, ONE, 900), (T, "0x000000000000000000000000000000000000dead", 100)),
     "Treasury": ([], (M, ONE, 900), (T, SELF, 100)),
     "Whole": ([], (M, ONE, 1000 * COIN), (T, TWO, COIN)),
     "Weth9": ([], ("deposit", {"value": 900}), (T, TWO, 100), ("withdraw", 50)),

@@ -7,7 +7,7 @@ import pytest
 
 from scan.ethereum.client import Node
 from scan.extensions.backfill.plan import CannotBackfill
-from scan.extensions.backfill.tests.test_traces import opened
+from scan.extensions.backfill.tests.backfilling import opened
 from scan.extensions.backfill.trace_backfill import TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.thorough
 __all__ = ["demo", "demo_node", "demo_template"]
 
 MOST = 1000
-NO_ABI = {}
 
 
 class Chain(namedtuple("Chain", "client abis node")):
@@ -36,7 +35,7 @@ def chain(request):
 @pytest.fixture(scope="module")
 def demo_chain(demo):
     client = create_app(demo.settings).test_client()
-    return Chain(client, NO_ABI, anvil.Node(demo.settings.rpc_urls[0]))
+    return Chain(client, {}, anvil.Node(demo.settings.rpc_urls[0]))
 
 
 @pytest.fixture(scope="module")
@@ -124,8 +123,9 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
     ).json["data"]
     hashes = [*dict.fromkeys([*random_ones, *(transaction["hash"] for transaction in failed)])]
     assert len(hashes) >= min(others, 200) and len(failed) > 5
+    call_tracer = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
     traced = [
-        (hash_, chain.node.call("debug_traceTransaction", hash_, CALL_TRACER)) for hash_ in hashes
+        (hash_, chain.node.call("debug_traceTransaction", hash_, call_tracer)) for hash_ in hashes
     ]
     origins = [origin(trace) for _, trace in traced]
     items = [
@@ -150,28 +150,25 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
         assert error["reverting"]["traceAddress"] == path, hash_
         assert error["reverting"]["address"] == frame.get("to"), hash_
     halted = [failure for failure in failures if "revert" not in failure[2]["error"]]
+    halts = {
+        "out of gas": "out_of_gas",
+        "invalid opcode": "invalid_opcode",
+        "CreateCollision": "address_collision",
+        "OutOfFunds": "insufficient_balance",
+    }
     for hash_, error, frame, _, _ in halted:
-        [kind] = [kind for words, kind in HALTS.items() if words in frame["error"]]
+        [kind] = [kind for words, kind in halts.items() if words in frame["error"]]
         assert (error["kind"], error["name"]) == (kind, None), hash_
     reverted = [failure for failure in failures if failure not in halted]
     assert reverted
+    no_arguments = {"arguments": []}
     for hash_, error, frame, _, expected in reverted:
         assert error["data"] == frame.get("output", "0x"), hash_
         named = {name: error[name] for name in ("name", "signature", "source")}
         decoded = expected["error"]
         assert named == {name: decoded and decoded[name] for name in named}, hash_
         values = [argument["value"] for argument in error["arguments"] or ()]
-        assert values == [argument["value"] for argument in (decoded or NO_ARGUMENTS)["arguments"]]
-
-
-HALTS = {
-    "out of gas": "out_of_gas",
-    "invalid opcode": "invalid_opcode",
-    "CreateCollision": "address_collision",
-    "OutOfFunds": "insufficient_balance",
-}
-CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
-NO_ARGUMENTS = {"arguments": []}
+        assert values == [argument["value"] for argument in (decoded or no_arguments)["arguments"]]
 
 
 def origin(frame):

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 
 pytestmark = pytest.mark.thorough
 

@@ -10,7 +10,6 @@ from itertools import product
 
 import pytest
 
-from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
@@ -18,16 +17,12 @@ from scan.ethereum.fork_schedule import fork_warnings
 from scan.extensions.demo.tests.replaying import served
 from scan.extensions.operations.doctor import checks as doctor_database
 from scan.extensions.operations.doctor import checks as doctor_node
-from scan.indexer.block_source import BlockSource
-from tests.extensions.test_lies_about_blocks import read_once
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, altering, replacing
-from tests.support.indexing import Indexing
-
-__all__ = ["read_once"]
+from tests.support.indexing import Indexing, source_of
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
@@ -85,13 +80,13 @@ def unproven(client):
 def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres, template, caplog):
     with served(made()) as node, postgres.cloned(template) as url:
         with caplog.at_level(logging.WARNING):
-            settings = Indexing(url, node.url).run_until(HEAD).settings
+            index = Indexing(url, node.url).run_until(HEAD)
         records = (r for r in caplog.records if r.name.startswith("scan.indexer."))
         assert [record.getMessage() for record in records] == [
             "since block 7 headers have zetaRoot, alphaCount,"
             " unknown to this version of Scan, update it"
         ]
-        client = create_app(settings).test_client()
+        client = index.client()
         assert unproven(client) == []
         assert "slotNumber" not in client.get("/api/v1/blocks/3").json
         block = client.get("/api/v1/blocks/8").json
@@ -99,7 +94,7 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
         page = client.get("/block/8").text
         assert block["blockAccessListHash"] == "0x" + word("l").hex() in page
         assert "<dt>Slot</dt><dd>8</dd>" in page and "<dt>Access list</dt>" in page
-        assert auditing.run(settings, node=True) == 0
+        assert auditing.run(index.settings, node=True) == 0
 
 
 # Beside each fork; of block 8 the fields are known from block 7 on.
@@ -119,12 +114,12 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest):
     """Before and after each fork, read with all blocks before it or alone."""
     head = number if is_newest else HEAD
     with served(made(last=head)) as node:
-        true = BlockSource(Node([node.url])).blocks(0, head)
+        true = source_of(node).blocks(0, head)
         for alteration in ALTERATIONS:
             node.fault = altered(number, *alteration)
-            source = BlockSource(Node([node.url]))
+            source = source_of(node)
             assert source.blocks(0, head) == true[:number]
-            for reader in (source, BlockSource(Node([node.url]))):
+            for reader in (source, source_of(node)):
                 with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
                     reader.blocks(number, head)
             node.fault = None
@@ -133,21 +128,21 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest):
 
 def test_a_type_that_nobody_knows_is_indexed_by_its_bytes(postgres, template, capsys):
     with served(made(frames=5), has_bytes=True) as node, postgres.cloned(template) as url:
-        settings = Indexing(url, node.url).run_until(HEAD).settings
-        client = create_app(settings).test_client()
+        index = Indexing(url, node.url).run_until(HEAD)
+        client = index.client()
         record = client.get("/api/v1/transactions?type=6").json["transactions"][0]
         assert record["chainFields"]["typeName"] == "unknown"
         assert (record["value"], record["type"]) == (str(10**17), FRAMES)
         assert "unknown" in client.get(f"/tx/{record['hash']}").text
         # Its bytes prove all but where its sender stands in them.
         assert unproven(client) == [(5, 5, "senders of transactions of type 6")]
-        assert auditing.run(settings, node=True) == 0
+        assert auditing.run(index.settings, node=True) == 0
         assert "not proven when indexed" in capsys.readouterr().out
 
 
 def test_a_type_that_nobody_knows_stops_the_index_without_its_bytes():
     with served(made(frames=5)) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         assert len(source.blocks(0, HEAD)) == 5
         words = "transactions of type 6, unknown to this version of Scan"
         with pytest.raises(MalformedBlock, match=f"block 5 contradicts itself .{words}"):
@@ -162,7 +157,7 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
         (answer["transactions"] if isinstance(answer, dict) else answer)[0]["type"] = hex(FRAMES)
 
     with served(made(frames=5), has_bytes=True) as node:
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         node.fault = altered(5, *ALTERATIONS[1])
         with pytest.raises(MalformedBlock, match="receipts and receiptsRoot"):
             source.blocks(5, 5)
@@ -185,19 +180,17 @@ def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one
         return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
 
     with served(made(frames=5), has_bytes=True) as node:
-        small = BlockSource(Node([node.url])).blocks(5, 5)
+        small = source_of(node).blocks(5, 5)
         node.fault = with_spaces
-        assert BlockSource(Node([node.url])).blocks(5, 5) == small
+        assert source_of(node).blocks(5, 5) == small
         assert small[0].block.unproven == "senders of transactions of type 6"
-
-
-MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
 
 
 def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
     names = "betaRoot, deltaRoot, etaRoot, gammaRoot"
-    with served(made(novel=MANY), has_bytes=True) as node:
-        source = BlockSource(Node([node.url]))
+    many = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
+    with served(made(novel=many), has_bytes=True) as node:
+        source = source_of(node)
         assert [fetched.block.unproven for fetched in source.blocks(0, HEAD)] == [None] * (HEAD + 1)
         for number, (alter, method) in ((8, ALTERATIONS[1]), (6, ALTERATIONS[0])):
             node.fault = altered(number, alter, method)
@@ -207,8 +200,8 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
         with pytest.raises(MalformedBlock, match="header and its bytes"):
             source.blocks(8, 8)
     for chain_id in (SEPOLIA, NOBODY_KNOWS):
-        with served(made(chain_id, novel=MANY)) as node:
-            source = BlockSource(Node([node.url]))
+        with served(made(chain_id, novel=many)) as node:
+            source = source_of(node)
             assert len(source.blocks(0, HEAD)) == 7
             with pytest.raises(MalformedBlock, match=f"header and hash, with fields {names}"):
                 source.blocks(7, HEAD)
@@ -227,8 +220,8 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, t
     with postgres.cloned(template) as url:
         with served(chain) as node:
             node.fault = altering(fee_for_l1)
-            settings = Indexing(url, node.url).run_until(HEAD).settings
-            client = create_app(settings).test_client()
+            index = Indexing(url, node.url).run_until(HEAD)
+            client = index.client()
             assert unproven(client) == [(9, 9, reason), (5, 6, reason), (3, 3, reason)]
             assert client.get("/readyz").json["unprovenBlocks"] == 4
             assert "not proven" not in client.get("/blocks").text.partition("<footer>")[2]
@@ -241,7 +234,7 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, t
             texts = [o.text for o in doctor_database.check_database(database)]
             assert sum("are not proven" in text for text in texts) == 3
             database.close()
-            assert auditing.run(settings, node=True) == 0
+            assert auditing.run(index.settings, node=True) == 0
             assert "not proven when indexed" in capsys.readouterr().out
         other = made(NOBODY_KNOWS, last=6)
         for number in (7, 8, 9, 10):
@@ -249,8 +242,8 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, t
             fields = dict(zip(AMSTERDAM, (word("l"), number), strict=True))
             other.mine(withdrawalsRoot=None, **fields)
         with served(other) as node:
-            settings = Indexing(url, node.url).run_until(HEAD + 1).settings
-        client = create_app(settings).test_client()
+            index = Indexing(url, node.url).run_until(HEAD + 1)
+        client = index.client()
         assert unproven(client) == [(5, 6, reason), (3, 3, reason)]
         assert client.get("/readyz").json["unprovenBlocks"] == 3
 
@@ -260,8 +253,8 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
     with served(made(NOBODY_KNOWS)) as node:
         node.fault = altered(3, *ALTERATIONS[0])
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
-            BlockSource(Node([node.url])).blocks(3, 3)
-        source = BlockSource(Node([node.url]))
+            source_of(node).blocks(3, 3)
+        source = source_of(node)
         assert source.blocks(5, 5)[0].block.unproven is None  # a later one was proven before
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             source.blocks(3, 3)
@@ -272,16 +265,15 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
                 gas_limit(answer["result"])
 
         node.fault = every_header
-        blocks = BlockSource(Node([node.url])).blocks(0, 3)
+        blocks = source_of(node).blocks(0, 3)
         assert {"own form" in (fetched.block.unproven or "") for fetched in blocks} == {True}
-        source = BlockSource(Node([node.url]))
+        source = source_of(node)
         source.checker.record_proven(1)
         with pytest.raises(MalformedBlock, match="block 2 contradicts itself"):
             source.blocks(2, 3)
 
 
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
-BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
     "activationTime": 1_700_000_000,
     "forkId": "0x07c9462e",
@@ -289,31 +281,29 @@ NOW = {
     "precompiles": {"ECREC": f"0x{1:040x}"},
     "blobSchedule": {"max": 6, "target": 3},
 }
-LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
-
-
-SCHEDULES = [
-    (None, False),
-    ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
-    ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
-    ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
-    (LATER, True),
-]
 
 
 @pytest.mark.thorough
 def test_a_scheduled_fork_that_is_not_known_is_told_before(postgres, template, caplog):
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
+    builders = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
+    later = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
+    schedules = [
+        (None, False),
+        ({**later, "blobSchedule": {"max": 21, "target": 14}}, False),
+        ({**later, "systemContracts": {**CONTRACTS, **builders}}, False),  # Amsterdam's
+        ({**later, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
+        (later, True),
+    ]
     with served(made(last=2)) as node, postgres.cloned(template) as url:
-        for following, is_warned in SCHEDULES:
+        for following, is_warned in schedules:
             node.fault = scheduling(NOW, following)
             assert (words in fork_warnings(Node([node.url]))[0]) is is_warned, following
         with caplog.at_level(logging.WARNING):
-            settings = Indexing(url, node.url).run_until(2).settings
+            index = Indexing(url, node.url).run_until(2)
         assert words in caplog.text
-        assert any(
-            words in finding.text for finding in doctor_node.check_node(node.url, None, settings)
-        )
+        findings = doctor_node.check_node(node.url, None, index.settings)
+        assert any(words in finding.text for finding in findings)
 
 
 AMSTERDAM_S = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
@@ -357,9 +347,10 @@ def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     with served(made(last=1)) as node, postgres.cloned(template) as url:
         node.fault = scheduling(current, following)
         with caplog.at_level(logging.WARNING):
-            settings = Indexing(url, node.url).run_until(1).settings
+            index = Indexing(url, node.url).run_until(1)
         assert (f"{MISSED}: update the node" in caplog.text) is is_missed
-        outcomes = [finding.text for finding in doctor_node.check_node(node.url, None, settings)]
+        findings = doctor_node.check_node(node.url, None, index.settings)
+        outcomes = [finding.text for finding in findings]
         assert (MISSED in outcomes) is is_missed
 
 

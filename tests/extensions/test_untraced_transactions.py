@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from scan.extensions.backfill.tests.test_traces import fill
+from scan.extensions.backfill.tests.backfilling import fill
 from tests.extensions.world import World
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run

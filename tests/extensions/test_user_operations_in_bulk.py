@@ -5,7 +5,7 @@ import pytest
 from app import create_app
 from scan.extensions.backfill import derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.extensions.user_operations.tests.test_user_operations import chain, require_rows
+from scan.extensions.user_operations.tests.operations_chain import chain, require_rows
 from tests.support import auditing, database, entry_points, indexing, table_digest
 
 __all__ = ["chain"]

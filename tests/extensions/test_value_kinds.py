@@ -10,12 +10,11 @@ from scan.ethereum.fork_schedule import PRICES
 from scan.extensions.block_records.uncles.block_completion import UNCLES
 from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_check import OWN_HEADER, PARENT, SAID_WHERE, UPDATE, stored_values
-from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute
 from tests.support.faulty_node import altering
 from tests.support.indexing import Indexing
-from tests.support.made_blocks import Move
+from tests.support.made_blocks import Move, address
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +23,11 @@ def rollup(postgres, template):
     chain = FORMS["isthmus"]()
 
     def say(call, answer):
-        if call["method"] == BLOCKS and isinstance(answer.get("result"), dict):
+        if call["method"] == "eth_getBlockByNumber" and isinstance(answer.get("result"), dict):
             for sent in answer["result"]["transactions"]:
                 if isinstance(sent, dict) and sent["type"] == "0x7e":
                     sent |= {"nonce": "0x77"}
-        if call["method"] == RECEIPTS:
+        if call["method"] == "eth_getBlockReceipts":
             for receipt in answer["result"]:
                 if "l1Fee" in receipt:
                     receipt |= {
@@ -115,7 +114,8 @@ def test_records_name_the_fields_that_a_reason_is_about(database_url, database, 
     stored |= {"fork_block": None, "is_development": False, "stored_logs": None}
     database.rows("indexer/chain_insert", **stored)
     blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
-    chain.append([Move(ALICE, BOB, fields={"gas_limit": 21_000}), Move(BOB, ALICE, fields=blob)])
+    alice, bob = address("Alice"), address("Bob")
+    chain.append([Move(alice, bob, fields={"gas_limit": 21_000}), Move(bob, alice, fields=blob)])
 
     def unproven():
         rows = execute(

@@ -9,7 +9,7 @@ import pytest
 from scan import registry
 from scan.database.connection import Database
 from scan.extensions.events.following import Following
-from scan.extensions.events.tests.test_following import ABI, address_of, coffers
+from scan.extensions.events.tests.coffers import ABI, address_of, coffers
 from scan.extensions.operations.doctor.hooks import Checks
 from tests.support.database import execute
 from tests.support.indexing import Indexing

@@ -25,11 +25,11 @@ class World(support.World):
     def is_the_same_in_whatever_way(self, node=None):
         """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
         node = node or self.anvil
-        fresh = fresh_digest(self.postgres, self.template, node, **self.settings)
+        fresh = fresh_digest(self.postgres, self.template, node, **self._chosen)
         assert digest(self.url) == fresh
-        assert auditing.run(settings_for(self.url, node.url, **self.settings)) == auditing.EXACT
+        assert auditing.run(settings_for(self.url, node.url, **self._chosen)) == auditing.EXACT
         with self.postgres.cloned(self.template) as bulk:
-            loaded = settings_for(bulk, node.url, **self.settings)
+            loaded = settings_for(bulk, node.url, **self._chosen)
             assert backfill(loaded, self.folder / "files", last_block=self.head - 2)
             follow(loaded, self.head)
             assert digest(bulk) == fresh

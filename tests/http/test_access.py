@@ -14,51 +14,15 @@ from werkzeug.test import Client
 from scan.accounts import api_keys
 from scan.http.access import COOKIE
 from scan.setting_kinds import proxy_header
-from tests.commands.test_command import scan
-from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.database import execute
+from tests.support.database import execute, made_key
+from tests.support.private_access import LIMITS, MUCH, UNKNOWN, ask, key, private, seen
+from tests.support.scan_command import scan
 from tests.support.wallets import key_request, new_wallet, owner_of
 
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW")
-OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
-MUCH = "100000/minute"
-LIMITS = {"rate_limit_pages": MUCH, "rate_limit_address": MUCH, "rate_limit_anonymous": MUCH}
+__all__ = ["ask", "key", "private"]
+
 BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
 OWN = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
-UNKNOWN = "scan_" + 64 * "0"
-
-
-@pytest.fixture(scope="module")
-def private(own_index):
-    """Its application; the responses of the pages that tests ask for are in its cache."""
-    client = own_index.client(access="keys", **LIMITS)
-    key = made_key(own_index.url, 100_000)
-    for path in ("/", "/blocks", "/api/v1/blocks", "/api/v1/stats", "/docs/"):
-        assert client.get(path, headers={"X-API-Key": key.text}).status_code == 200
-    return client.application
-
-
-@pytest.fixture
-def key(own_index):
-    return made_key(own_index.url, 100_000)
-
-
-@pytest.fixture
-def ask(private):
-    """Asks as a new client without cookies; `environ` is of the WSGI request."""
-
-    def ask(path, method="GET", environ=None, **headers):
-        fields = {name.replace("_", "-"): value for name, value in headers.items()}
-        client = Client(private, use_cookies=False)
-        return client.open(path, method=method, headers=fields, environ_overrides=environ or {})
-
-    return ask
-
-
-def seen(response):
-    """What a client sees of a response, but for the request's id."""
-    headers = {(k, v) for k, v in response.headers.items() if k != "X-Request-Id"}
-    return response.status, frozenset(headers), response.data
 
 
 def paths(application, scenario):
@@ -70,13 +34,17 @@ def paths(application, scenario):
         yield re.sub(r"<(?:\w+:)?(\w+)>", "0x" + 64 * "f", rule.rule)
 
 
+OPEN = {*product(("GET", "HEAD"), ("/healthz", "/readyz", "/sign-in")), ("POST", "/sign-in")}
+
+
 def test_a_stranger_gets_one_refusal_of_all_routes_and_methods(private, scenario):
     client = Client(private, use_cookies=False)
     routes = {*paths(private, scenario)}
     assert len(routes) > 60
     paths_ = (*routes, "/nowhere", "/api/v1/nowhere", "/api/v2/nowhere", "/static/1/scan.js")
-    closed = [(method, path) for path in paths_ for method in METHODS if (method, path) not in OPEN]
-    assert len(closed) > 60 * (len(METHODS) - 1)
+    methods = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW")
+    closed = [(method, path) for path in paths_ for method in methods if (method, path) not in OPEN]
+    assert len(closed) > 60 * (len(methods) - 1)
     responses = {route: client.open(route[1], method=route[0]) for route in closed}
     assert [route for route, response in responses.items() if response.status_code != 401] == []
     assert len({seen(response)[:2] for response in responses.values()}) == 1
@@ -345,19 +313,17 @@ def test_a_form_of_another_site_signs_nobody_in(private, key):
         assert refused.status_code == 403 and "Set-Cookie" not in refused.headers
 
 
-FOREIGN = (
-    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
-    {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
-    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
-    {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "websocket", "Sec-Fetch-Dest": "empty"},
-    {"Origin": "https://evil.example"},
-    {"Origin": "null"},
-)
-
-
 def test_another_site_cannot_use_a_persons_session(person, key):
     sign_in(person, key.text)
-    for headers in FOREIGN:
+    foreign = (
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"},
+        {"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "cors", "Sec-Fetch-Dest": "empty"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"},
+        {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "websocket", "Sec-Fetch-Dest": "empty"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+    )
+    for headers in foreign:
         for path in ("/api/v1/blocks", "/socket/v2/websocket?vsn=2.0.0", "/blocks"):
             assert person.get(path, headers=headers).status_code == 401, headers
         posted = person.post("/api/v1/webhooks", json={}, headers=headers)

@@ -1,6 +1,5 @@
 """Responses from the worker's loop: the same as a thread's, and counted alike."""
 
-import itertools
 import re
 import time
 from collections import Counter
@@ -13,31 +12,16 @@ import requests
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
+from tests.http.spellings import PATH, PATIENT, uncached
 from tests.support import WAIT_S, database, http_client, serving
 
-PATH = "/api/v1/blocks?limit=2"
-# Threads wait for a statement as long as a test wants them to.
-PATIENT = {"STATEMENT_TIMEOUT_MS": "120000"}
-_numbers = itertools.count()
-
-
-def uncached(path, body=b""):
-    """Another spelling of the same request, which nobody has used yet."""
-    number = next(_numbers)
-    if body:
-        return path, body + b" " * number
-    return f"{path}{'&' if '?' in path else '?'}={number}", b""
-
 
 @pytest.fixture(scope="module")
-def url(own_index):
-    return own_index.url
-
-
-@pytest.fixture(scope="module")
-def server(url, own_index):
+def server(own_index):
     environment = {"RPC_URL": own_index.settings.rpc_urls[0], **PATIENT}
-    with serving.gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
+    with serving.gunicorn(
+        own_index.url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment
+    ) as address:
         yield address
 
 
@@ -85,13 +69,13 @@ def answered_by_the_loop(server, url, ask, *short_lived):
     return answers[0]
 
 
-def test_the_loop_and_threads_answer_alike(server, url, questions):
+def test_the_loop_and_threads_answer_alike(server, own_index, questions):
     client = http_client.Client(server)
     first = [client.ask(*question) for question in questions]
     by_thread = [client.ask(*uncached(*question)) for question in questions]
     assert {one.status for one in first + by_thread} == {200}
     by_loop = answered_by_the_loop(
-        server, url, lambda client: [client.ask(*question) for question in questions]
+        server, own_index.url, lambda client: [client.ask(*question) for question in questions]
     )
     for question, *responses in zip(questions, first, by_thread, by_loop, strict=True):
         assert responses[0].lasting == responses[1].lasting == responses[2].lasting, question
@@ -100,7 +84,7 @@ def test_the_loop_and_threads_answer_alike(server, url, questions):
     assert len({one["X-Request-Id"] for one in first + by_loop}) == 2 * len(questions)
 
 
-def test_what_needs_no_thread_is_answered_while_all_are_busy(server, url):
+def test_what_needs_no_thread_is_answered_while_all_are_busy(server, own_index):
     client = http_client.Client(server)
     malformed, unknown = "X-API-Key: nonsense\r\n", "X-API-Key: scan_" + "0" * 64 + "\r\n"
     assert client.ask(PATH, more=unknown).status == 401  # its look-up is remembered
@@ -119,7 +103,7 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server, url):
         client.socket.sendall(b"GARBAGE\r\n\r\n")
         assert client.receive().status == 400
 
-    answered_by_the_loop(server, url, ask, "/", "/readyz")
+    answered_by_the_loop(server, own_index.url, ask, "/", "/readyz")
 
 
 def test_a_head_leaves_no_empty_body_for_a_get(client):
@@ -140,7 +124,7 @@ def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client):
     assert answers[0].get_data() == answers[1].get_data()
 
 
-def test_what_is_not_about_the_chain_is_not_cached(server, url):
+def test_what_is_not_about_the_chain_is_not_cached(server, own_index):
     others = [
         ("/api/v1/blocks/999999999", b""),
         ("/api/v1/blocks?limit=x", b""),
@@ -152,7 +136,7 @@ def test_what_is_not_about_the_chain_is_not_cached(server, url):
     client = http_client.Client(server)
     for question in others * 2:
         client.ask(*question)
-    with http_client.busy_threads(server, url):
+    with http_client.busy_threads(server, own_index.url):
         for question in others:
             asking = http_client.Client(server)
             asking.socket.settimeout(0.2)
@@ -180,7 +164,7 @@ def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(databas
         serving.wait_until(is_cached)
 
 
-def test_a_client_that_has_a_response_is_sent_304(server, url):
+def test_a_client_that_has_a_response_is_sent_304(server, own_index):
     client = http_client.Client(server)
     whole = client.ask(PATH)
     tag = whole["ETag"]
@@ -191,7 +175,7 @@ def test_a_client_that_has_a_response_is_sent_304(server, url):
             response = client.ask(path, more=more, method=method)
             assert (response.status, response.body, response["ETag"]) == (304, b"", tag)
             assert "X-RateLimit-Remaining" in response and "Content-Type" not in response
-    with http_client.busy_threads(server, url):
+    with http_client.busy_threads(server, own_index.url):
         assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
 
 

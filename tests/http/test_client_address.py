@@ -10,15 +10,6 @@ from scan.server.connection_limits import beyond, first_of_largest
 pytestmark = pytest.mark.check
 
 PROXY = "10.0.0.1"
-OF_PEERS = {
-    "192.0.2.7": "192.0.2.7",
-    "::ffff:192.0.2.7": "192.0.2.7",
-    "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
-    "2001:db8::1": "2001:db8::/64",
-    "fe80::1%eth0": "fe80::/64",
-    "": "unknown",  # a unix socket
-    "garbage": "unknown",
-}
 # X-Forwarded-For, how many proxies are trusted, and the bucket.
 FORWARDED = [
     ("203.0.113.1", 1, "203.0.113.1"),
@@ -47,7 +38,16 @@ def bucket_of(peer, forwarded_for, proxies):
 
 
 def test_peer_alone_counts_without_trusted_proxies():
-    assert {peer: bucket_of(peer, "203.0.113.1", 0) for peer in OF_PEERS} == OF_PEERS
+    of_peers = {
+        "192.0.2.7": "192.0.2.7",
+        "::ffff:192.0.2.7": "192.0.2.7",
+        "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
+        "2001:db8::1": "2001:db8::/64",
+        "fe80::1%eth0": "fe80::/64",
+        "": "unknown",  # a unix socket
+        "garbage": "unknown",
+    }
+    assert {peer: bucket_of(peer, "203.0.113.1", 0) for peer in of_peers} == of_peers
 
 
 def test_a_thousand_addresses_of_one_64_share_a_bucket():

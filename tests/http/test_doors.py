@@ -5,20 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from app import create_app
 from scan import registry
-from tests.support import extensions_document, indexing
-from tests.support.serving import NOWHERE
+from tests.support import extensions_document
+from tests.support.entry_points import application
+
+__all__ = ["application"]
 
 pytestmark = pytest.mark.check
 
 DOCUMENT = Path(__file__).with_name("bounds.md")
 ROUTE = re.compile(r"(GET|POST|PATCH|DELETE|PUT) (/[^\s,]*)")
-
-
-@pytest.fixture(scope="module")
-def application():
-    return create_app(indexing.settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
 
 
 def table():
@@ -73,11 +69,6 @@ def is_installed(door):
     return not extension or extension[1] in registry.installed()
 
 
-def path_of(rule):
-    values = {"address": f"0x{'12' * 20}", "chain_id": "1"}
-    return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: values.get(m[1], "1"), rule.rule)
-
-
 @pytest.mark.parametrize("name", ["x" * 300, "%00", "..", "%2e%2e%2f" * 90, "%F0%9F%A6%84" * 80])
 def test_no_name_in_a_path_is_an_internal_error(application, name):
     """Such as one that is longer than a file's name may be."""
@@ -89,10 +80,3 @@ def test_no_name_in_a_path_is_an_internal_error(application, name):
     }
     statuses = {path: client.get(path).status_code for path in paths}
     assert {path for path, status in statuses.items() if status == 500} == set()
-
-
-BODIES = {
-    "values": b"[" + b"{}," * 40_000 + b"{}]",
-    "levels": b'{"a":' + b"[" * 500 + b"]" * 500 + b"}",
-    "digits": b'{"a":' + b"9" * 1001 + b"}",
-}

@@ -7,14 +7,11 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S
-from tests.support.database import execute
+from tests.support.database import execute, made_key
 from tests.support.serving import gunicorn
 
 pytestmark = pytest.mark.thorough
-REQUEST = "GET /api/v1/transactions?limit=100 HTTP/1.1\r\nHost: scan\r\nX-API-Key: {}\r\n\r\n"
-REQUESTS = 400  # more than the system's buffers take of their responses
 
 
 def received_to_the_end(client):
@@ -30,15 +27,17 @@ def test_what_a_client_has_yet_to_take_ends_with_the_key(own_index):
     """Within 5 s, where a client that takes nothing would have 20 s or more."""
     url = own_index.settings.database_url
     key = made_key(url, 100_000)
+    request = "GET /api/v1/transactions?limit=100 HTTP/1.1\r\nHost: scan\r\nX-API-Key: {}\r\n\r\n"
+    requests = 400  # more than the system's buffers take of their responses
     with gunicorn(url, SCAN_RATE_LIMIT_ADDRESS="100000/minute") as address, socket.socket() as slow:
         server = urlsplit(address)
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.settimeout(WAIT_S)
         slow.connect((server.hostname, server.port))
-        slow.sendall(REQUEST.format(key.text).encode() * REQUESTS)
+        slow.sendall(request.format(key.text).encode() * requests)
         slow.recv(1, socket.MSG_PEEK)
         execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
         time.sleep(6)
         received = received_to_the_end(slow)
-    assert 0 < received.count(b"HTTP/1.1 200 OK") < REQUESTS
+    assert 0 < received.count(b"HTTP/1.1 200 OK") < requests
     assert b"HTTP/1.1 401" not in received

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.thorough
 
 TOKENS = 16_000  # with names of 255 characters 6 MB, which no socket's buffers take
 TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
-THREADS = 8
 
 
 @pytest.fixture(scope="module")
@@ -63,8 +62,9 @@ def test_a_file_comes_whole_and_the_connection_lasts(server):
 
 @pytest.mark.long
 def test_clients_that_do_not_read_hold_no_thread(server):
+    threads = 8
     with ExitStack() as stack:
-        for number in range(1, THREADS + 2):
+        for number in range(1, threads + 2):
             stack.enter_context(downloading(server, number))
         answer = requests.get(f"{server}/api/v1/tokens?limit=7", timeout=WAIT_S)
         assert len(answer.json()["tokens"]) == 7

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scan.errors import InvalidParameter
 from scan.http.credentials_and_limits import key_in_form
 from scan.http.request_bodies import large_urlencoded
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S, http_client, serving, source_address
+from tests.support.database import made_key
 
 KEY = "scan_" + "5e" * 32
 BOUNDARY = "----form"

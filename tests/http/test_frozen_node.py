@@ -8,15 +8,13 @@ import pytest
 import requests
 
 from bench.seed import seed
-from tests.http import conftest, test_limits_of_cached_responses
+from tests.http import conftest
 from tests.support import anvil, database
 from tests.support.serving import frozen, wait_until
 
 pytestmark = pytest.mark.thorough
 
 CONTRACT = bytes.fromhex("c0de" * 10)
-ATTACKERS = 4
-CLIENT_PLACES = 2  # of the threads: for what waits for the node
 PATIENCE_S = 60.0
 
 
@@ -45,7 +43,7 @@ def service(postgres, template):
         database.execute(
             url, "UPDATE chain SET chain_id = 31337, genesis_hash = decode(%s, 'hex')", genesis[2:]
         )
-        keys = [test_limits_of_cached_responses.made_key(url, 1000).text for _ in range(3)]
+        keys = [database.made_key(url, 1000).text for _ in range(3)]
         environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
         with conftest.served(url, SCAN_TRUSTED_PROXIES="1", **environment) as (_, address):
             yield Served(address, node, keys)
@@ -59,9 +57,10 @@ def has_waited_in_vain(response):
 def test_a_frozen_node_costs_its_own_answers_only(service):
     """Four addresses with twelve calls each, which wait for it, or for their turn: meanwhile others
     have all their answers."""
-    with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node.pid):
+    attackers = 4
+    with ThreadPoolExecutor(12 * attackers) as pool, frozen(service.node.pid):
         futures = [
-            pool.submit(service.proxy, attacker) for _ in range(12) for attacker in range(ATTACKERS)
+            pool.submit(service.proxy, attacker) for _ in range(12) for attacker in range(attackers)
         ]
         assert [service.block_list().status_code for _ in range(10)] == [200] * 10
         assert service.ready() in (200, 503)
@@ -77,5 +76,6 @@ def test_an_address_with_many_keys_has_the_places_of_one(service):
         futures = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
         assert has_waited_in_vain(service.proxy(2)), "another address had no place to wait in"
         responses = [future.result() for future in futures]
-    assert sum(map(has_waited_in_vain, responses)) >= CLIENT_PLACES
+    client_places = 2  # of the threads: for what waits for the node
+    assert sum(map(has_waited_in_vain, responses)) >= client_places
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())

@@ -44,30 +44,28 @@ def exit_message(*arguments, **environment):
     return stderr.decode()
 
 
-# What stands on no public interface: the first digits of the source's SHA-256, as it was read.
-READ = {
-    "gunicorn.glogging": "32d64a0047eab7f6",
-    "gunicorn.http.body": "c46c000fc93b6be5",
-    "gunicorn.http.errors": "348906eec2cafb86",
-    "gunicorn.http.message": "408e5f03f30353f9",
-    "gunicorn.http.parser": "618c7c5a229709e5",
-    "gunicorn.http.unreader": "a28537df77eb34f0",
-    "gunicorn.http.wsgi": "2b8be67bf98bb3f1",
-    "gunicorn.workers.gthread": "2aa395873b3e9084",
-    "flask.globals": "5dd419992b4198f2",
-}
-
-
 @pytest.mark.check
 def test_another_release_of_gunicorn_or_flask_is_read_first():
     sources = "".join(path.read_text() for path in (ROOT / "scan" / "server").glob("*.py"))
     used = {*re.findall(r"^from (gunicorn\.[a-z.]+) import", sources, re.M)} - {"gunicorn.http"}
-    assert used <= READ.keys()
+    # What stands on no public interface: the first digits of the source's SHA-256, as it was read.
+    read = {
+        "gunicorn.glogging": "32d64a0047eab7f6",
+        "gunicorn.http.body": "c46c000fc93b6be5",
+        "gunicorn.http.errors": "348906eec2cafb86",
+        "gunicorn.http.message": "408e5f03f30353f9",
+        "gunicorn.http.parser": "618c7c5a229709e5",
+        "gunicorn.http.unreader": "a28537df77eb34f0",
+        "gunicorn.http.wsgi": "2b8be67bf98bb3f1",
+        "gunicorn.workers.gthread": "2aa395873b3e9084",
+        "flask.globals": "5dd419992b4198f2",
+    }
+    assert used <= read.keys()
     digests = {
         name: sha256(inspect.getsource(import_module(name)).encode()).hexdigest()[:16]
-        for name in READ
+        for name in read
     }
-    assert digests == READ, "CONTRIBUTING.md says what to do at their next release"
+    assert digests == read, "CONTRIBUTING.md says what to do at their next release"
 
 
 @pytest.mark.check
@@ -136,7 +134,6 @@ def test_half_a_body_is_no_request(shared_server):
         assert serving.exchange(shared_server, data, finish=True).startswith(b"HTTP/1.1 " + status)
 
 
-HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nX-Slow: "
 HALF_A_BODY = (
     b"POST /api/v1/query HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
     b'Content-Length: 19\r\n\r\n{"entity":'
@@ -147,14 +144,6 @@ CHUNKED = (
     b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
     b"Transfer-Encoding: chunked\r\n\r\n"
 )
-UNFINISHED = [
-    b"\r\n",
-    b"GET / HTTP/1.2\r\nHost: x\r\nAcc",
-    HALF_A_HEAD,
-    HALF_A_BODY,
-    HALF_A_BODY.replace(b" 19", b" 1000000"),
-    *(CHUNKED + part for part in (b"5\r\n{", b"5\r\n{    \r\n0\r\nTrailer: ", b"1\r\n")),
-]
 
 
 def test_the_rest_of_a_body_is_waited_for(database_url):
@@ -177,8 +166,16 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""
     slow = [serving.connect(shared_server) for _ in range(200)]
+    unfinished = [
+        b"\r\n",
+        b"GET / HTTP/1.2\r\nHost: x\r\nAcc",
+        b"GET /healthz HTTP/1.1\r\nX-Slow: ",
+        HALF_A_BODY,
+        HALF_A_BODY.replace(b" 19", b" 1000000"),
+        *(CHUNKED + part for part in (b"5\r\n{", b"5\r\n{    \r\n0\r\nTrailer: ", b"1\r\n")),
+    ]
     for number, client in enumerate(slow):
-        client.sendall(UNFINISHED[number % len(UNFINISHED)])
+        client.sendall(unfinished[number % len(unfinished)])
     for path in ("/healthz", "/api/v1/keys?owner=0x" + "00" * 20):
         assert requests.get(shared_server + path, timeout=WAIT_S).status_code == 200
     assert select.select(slow, [], [], 0)[0] == []
@@ -218,7 +215,6 @@ def test_a_worker_starts_each_thread_beside_serving_once(indexed_template, clien
     assert "creations" in names and {*names.values()} == {1}, names
 
 
-BOUND = "tests.support.bound_worker.BoundWorker"
 # By a thread that started before, too: at first, 9 s, 10 s and 10.05 s later.
 CHECKS = """
 import os, sys, threading
@@ -247,7 +243,8 @@ def test_threads_are_bound_and_free_for_a_moment_and_where_the_machine_is_busy(m
 
 def test_threads_of_a_worker_share_a_processor(database_url):
     port = free_port()
-    with gunicorn_started(database_url, port, "--worker-class", BOUND) as process:
+    bound = "tests.support.bound_worker.BoundWorker"
+    with gunicorn_started(database_url, port, "--worker-class", bound) as process:
         address = wait_for(port, process)
         for number in range(20):
             requests.get(f"{address}/api/v1/blocks?page={number + 1}", timeout=WAIT_S)
@@ -283,9 +280,6 @@ def test_a_compiler_may_use_all(tmp_path):
     assert finished.output.decode().strip() == str(sorted(ALLOWED))
 
 
-SIZE = 5 * 1024 * 1024
-
-
 MOST = connection.MAX_BODY_BYTES
 AWAITED = [(2, False), (1, False), (0, True), (MOST, False), (MOST + 1, True)]
 
@@ -305,11 +299,12 @@ def test_a_body_that_nobody_has_read_is_dropped_in_one_piece():
     """gunicorn reads it by the kilobyte, and copies what is left of it each time: 5 MiB held the
     worker's loop, and with it every other client, for 16 s."""
     client, server = socket.socketpair()
+    size = 5 * 1024 * 1024
     with client, server, ThreadPoolExecutor(1) as pool:
         server.setblocking(False)
         conn = connection.Connection(Config(), server, ("127.0.0.1", 1), ("127.0.0.1", 80))
-        head = b"POST /api/v1/blocks HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (SIZE)
-        future = pool.submit(client.sendall, head + b" " * (SIZE) + b"GET / HTTP/1.1\r\n")
+        head = b"POST /api/v1/blocks HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (size)
+        future = pool.submit(client.sendall, head + b" " * (size) + b"GET / HTTP/1.1\r\n")
         wait_until(lambda: conn.receive() and conn.parse_head())
         wait_until(lambda: conn.receive() is None and conn.is_whole() and future.done())
         pieces, read = [], conn.received.read

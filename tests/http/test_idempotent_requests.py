@@ -8,8 +8,8 @@ import pytest
 import requests
 
 from scan.http import idempotent_requests
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S
+from tests.support.database import made_key
 from tests.support.made_blocks import Move, address
 from tests.support.serving import gunicorn
 from tests.support.wallets import key_request, new_wallet

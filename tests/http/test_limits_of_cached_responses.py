@@ -8,31 +8,20 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.accounts.api_keys import new_key
-from tests.http.test_cached_responses import PATH, PATIENT, uncached
+from tests.http.spellings import PATH, PATIENT, uncached
 from tests.support import WAIT_S, database, serving
+from tests.support.database import made_key
 from tests.support.http_client import Client, busy_threads
 
 _sources = (f"127.0.1.{n}" for n in itertools.count(2))
 
 
 @pytest.fixture(scope="module")
-def url(own_index):
-    return own_index.url
-
-
-@pytest.fixture(scope="module")
-def server(url):
+def server(own_index):
     """Ten requests a minute, as by default, and the response is cached."""
-    with serving.gunicorn(url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
+    with serving.gunicorn(own_index.url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)
         yield address
-
-
-def made_key(url, per_minute):
-    key = new_key()
-    database.insert_key(url, key, per_minute)
-    return key
 
 
 def together(clients, times, more=""):
@@ -55,17 +44,17 @@ def rest(responses):
     return sorted(int(one["X-RateLimit-Remaining"]) for one in responses if one.status == 200)
 
 
-def test_the_loop_refuses_while_all_threads_are_busy(server, url):
+def test_the_loop_refuses_while_all_threads_are_busy(server, own_index):
     client = Client(server, next(_sources))
-    with busy_threads(server, url):
+    with busy_threads(server, own_index.url):
         assert rest([client.ask(PATH) for _ in range(10)]) == list(range(10))
         for path, body in ((PATH, b""), ("/api/v1/nothing", b""), ("/api/v1/query", b"{}")):
             refused = client.ask(path, body)
             assert refused.status == 429 and int(refused["Retry-After"]) > 0
 
 
-def test_a_key_in_either_header_is_charged(server, url):
-    key, source = made_key(url, 100), next(_sources)
+def test_a_key_in_either_header_is_charged(server, own_index):
+    key, source = made_key(own_index.url, 100), next(_sources)
     client = Client(server, source)
     for header in ("X-API-Key: {}", "Authorization: Bearer {}", "authorization: bearer {}"):
         response = client.ask(PATH, more=header.format(key.text) + "\r\n")
@@ -80,8 +69,8 @@ KEY_PATHS = ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
 
 
 @pytest.mark.parametrize("path", KEY_PATHS)
-def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, url, path):
-    key, client = made_key(url, 100), Client(server, next(_sources))
+def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, own_index, path):
+    key, client = made_key(own_index.url, 100), Client(server, next(_sources))
     more = f"X-API-Key: {key.text}\r\n"
     responses = [client.ask(path, b"{}", more) for _ in range(11)]
     assert [one.status for one in responses] == [400] * 10 + [429]
@@ -89,33 +78,33 @@ def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, url, pat
     assert client.ask("/api/v1/keys?owner=0x" + "00" * 20, more=more).status == 200
 
 
-def test_a_key_is_charged_and_counted_exactly(server, url):
-    key = made_key(url, 100)
+def test_a_key_is_charged_and_counted_exactly(server, own_index):
+    key = made_key(own_index.url, 100)
     source = next(_sources)
     batch = together([Client(server, source) for _ in range(8)], 20, f"X-API-Key: {key.text}\r\n")
     assert Counter(one.status for one in batch) == {200: 100, 429: 60}
     assert rest(batch) == list(range(100))
     count = "SELECT total_requests FROM api_keys WHERE id = %s"
-    serving.wait_until(lambda: database.execute(url, count, key.id) == [(100,)])
+    serving.wait_until(lambda: database.execute(own_index.url, count, key.id) == [(100,)])
     time.sleep(1)
-    assert database.execute(url, count, key.id) == [(100,)]
+    assert database.execute(own_index.url, count, key.id) == [(100,)]
     assert Client(server, source).ask(PATH)["X-RateLimit-Remaining"] == "9"
 
 
 @pytest.mark.thorough
-def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
-    key = made_key(url, 1_000_000)
+def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, own_index):
+    key = made_key(own_index.url, 1_000_000)
     client, more = Client(server, next(_sources)), f"X-API-Key: {key.text}\r\n"
     assert client.ask(PATH, more=more).status == 200
-    database.execute(url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
+    database.execute(own_index.url, "UPDATE api_keys SET active = false WHERE id = %s", key.id)
     serving.wait_until(lambda: client.ask(PATH, more=more).status != 200)
     assert [client.ask(PATH, more=more).status for _ in range(5)] == [401] * 5
 
 
 @pytest.mark.thorough
-def test_a_proxy_names_who_is_charged_on_both_ways(url):
+def test_a_proxy_names_who_is_charged_on_both_ways(own_index):
     with serving.gunicorn(
-        url, RPC_URL=serving.NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT
+        own_index.url, RPC_URL=serving.NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT
     ) as server:
         client = Client(server)
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
@@ -127,17 +116,20 @@ def test_a_proxy_names_who_is_charged_on_both_ways(url):
             several = f"X-Forwarded-For: 9.9.9.{number}\r\nX-Forwarded-For: 203.0.113.5\r\n"
             assert client.ask(either(number), more=several).status == 200
         assert client.ask(PATH, more="X-Forwarded-For: 203.0.113.5\r\n").status == 429
-        with busy_threads(server, url):
+        with busy_threads(server, own_index.url):
             last = client.ask(PATH, more="X-Forwarded-For: 192.0.2.4\r\n")
         assert last["X-RateLimit-Remaining"] == "9"
 
 
 @pytest.mark.long
-def test_two_workers_with_redis_charge_exactly(url, tmp_path):
+def test_two_workers_with_redis_charge_exactly(own_index, tmp_path):
     with (
         serving.redis_server(tmp_path) as storage,
         serving.gunicorn(
-            url, RPC_URL=serving.NOWHERE, WEB_CONCURRENCY="2", SCAN_RATE_LIMIT_STORAGE=storage
+            own_index.url,
+            RPC_URL=serving.NOWHERE,
+            WEB_CONCURRENCY="2",
+            SCAN_RATE_LIMIT_STORAGE=storage,
         ) as server,
     ):
         for _ in range(8):
@@ -147,11 +139,11 @@ def test_two_workers_with_redis_charge_exactly(url, tmp_path):
 
 
 @pytest.mark.long
-def test_every_request_has_its_line_where_lines_are_wanted(url):
+def test_every_request_has_its_line_where_lines_are_wanted(own_index):
     port = serving.free_port()
     environment = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
     with serving.gunicorn_started(
-        url, port, SCAN_LOG_FORMAT="text+requests", **environment
+        own_index.url, port, SCAN_LOG_FORMAT="text+requests", **environment
     ) as process:
         client = Client(serving.wait_for(port, process))
         for number in range(20):
@@ -161,8 +153,8 @@ def test_every_request_has_its_line_where_lines_are_wanted(url):
     assert all(lines.count(b"[line-%d]" % number) == 1 for number in range(20))
 
 
-def test_a_response_that_the_client_has_costs_no_request(server, url):
-    key, client = made_key(url, 100), Client(server, next(_sources))
+def test_a_response_that_the_client_has_costs_no_request(server, own_index):
+    key, client = made_key(own_index.url, 100), Client(server, next(_sources))
     tag = client.ask(PATH)["ETag"]
     have, keyed = f"If-None-Match: {tag}\r\n", f"X-API-Key: {key.text}\r\n"
     free = [client.ask(PATH, more=have) for _ in range(15)]

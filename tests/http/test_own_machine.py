@@ -1,34 +1,22 @@
 """A refusal names the setting that lifts it, to a developer on the machine that Scan runs on."""
 
 import ipaddress
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
+from tests.support.indexing import client_over
 
 LIMITS = {f"rate_limit_{kind}": "1/minute" for kind in ("anonymous", "pages")}
 WEBHOOK = {
     "ownerAddress": "0x" + 40 * "1", "url": "https://127.0.0.1/hook", "eventTypes": ["tx"],
 }  # fmt: skip
-PROXIED = [
-    {"headers": {"X-Forwarded-For": "127.0.0.1"}},
-    {"headers": {"X-Real-IP": "127.0.0.1"}},
-    {"headers": {"Via": "1.1 proxy"}},
-    {"headers": {"Forwarded": "for=127.0.0.1"}},
-    {"base_url": "http://scan.example.org"},
-    {"base_url": "http://localhost.example.org"},  # a name that begins alike
-    {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
-]
 
 
 def clients_of(url, **settings):
     """Of a service that refuses the second request of a minute, and of one that takes nine."""
-    chosen = replace(settings_for(url, NOWHERE), **{**LIMITS, **settings})
-    unlimited = replace(chosen, rate_limit_anonymous="9/minute")
-    return create_app(chosen).test_client(), create_app(unlimited).test_client()
+    chosen = {**LIMITS, **settings}
+    unlimited = {**chosen, "rate_limit_anonymous": "9/minute"}
+    return client_over(url, **chosen), client_over(url, **unlimited)
 
 
 def refusals(clients, **request):
@@ -44,6 +32,17 @@ def refusals(clients, **request):
         assert limited.status_code == 429
         texts.append(limited.text)
     return texts
+
+
+PROXIED = [
+    {"headers": {"X-Forwarded-For": "127.0.0.1"}},
+    {"headers": {"X-Real-IP": "127.0.0.1"}},
+    {"headers": {"Via": "1.1 proxy"}},
+    {"headers": {"Forwarded": "for=127.0.0.1"}},
+    {"base_url": "http://scan.example.org"},
+    {"base_url": "http://localhost.example.org"},  # a name that begins alike
+    {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
+]
 
 
 def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(shared_database_url):
@@ -63,6 +62,6 @@ def test_nobody_is_told_where_a_service_is_public(shared_database_url, public):
 
 def test_the_setting_that_is_told_allows_the_webhook(shared_database_url):
     loopback = (ipaddress.ip_network("127.0.0.0/8"),)
-    chosen = replace(settings_for(shared_database_url, NOWHERE), webhook_allow_networks=loopback)
-    created = create_app(chosen).test_client().post("/api/v1/webhooks", json=WEBHOOK)
+    client = client_over(shared_database_url, webhook_allow_networks=loopback)
+    created = client.post("/api/v1/webhooks", json=WEBHOOK)
     assert created.status_code == 201, created.json

@@ -2,7 +2,6 @@
 parameters."""
 
 import itertools
-from dataclasses import replace
 
 import pytest
 import requests
@@ -11,7 +10,7 @@ from app import create_app
 from scan.pages.site import url_of
 from scan.parameters import without_ignored
 from scan.settings import Settings
-from tests.http.test_cached_responses import PATIENT
+from tests.http.spellings import PATIENT
 from tests.support import WAIT_S, database, http_client, serving, wallets
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
@@ -229,8 +228,8 @@ def test_pages_ignore_parameters_of_campaigns_and_the_api_refuses_them(client):
 
 
 def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed):
-    application = create_app(replace(indexed.settings, log_format="text"))
-    client, middleware = application.test_client(), application.wsgi_app
+    client = indexed.client(log_format="text")
+    middleware = client.application.wsgi_app
     for path, query in (
         ("/api/v1/blocks", "limit=3&_={}"),
         ("/api/v1/blocks", "%5Fcache={}&limit=3"),

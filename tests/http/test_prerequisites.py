@@ -20,15 +20,6 @@ CALLS = [
     ("GET", "/api/", "module=account&action=tokenbalance"),
     ("GET", "/api", "module=stats&action=tokensupply&x=1"),
 ]
-VERIFICATIONS = [("POST", "/api/v1/verify", ""), ("POST", f"/address/{ADDRESS}/verify", "")]
-OTHERS = [
-    ("GET", "/api/v1/blocks", ""),
-    ("GET", f"/api/v1/contracts/{ADDRESS}/call", ""),
-    ("GET", "/api", "module=proxy&action=nothing"),
-    ("GET", "/api", "module=account&action=txlist"),
-    ("GET", "/nothing", ""),
-    ("POST", f"/v2/verify/1/{ADDRESS}", ""),
-]
 
 
 @pytest.fixture
@@ -65,32 +56,39 @@ def begin(app):
     return ask
 
 
-REFUSALS = {
-    **dict.fromkeys(CALLS[:2], "429 Too Many Requests"),
-    **dict.fromkeys(CALLS[2:], "200 OK"),  # Etherscan's clients read no other status
-    **dict.fromkeys(VERIFICATIONS, "503 Service Unavailable"),
-}
-
-
 def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(begin, services):
-    assert {begin(call) for call in (*CALLS, *VERIFICATIONS, *OTHERS)} == {None}
+    others = [
+        ("GET", "/api/v1/blocks", ""),
+        ("GET", f"/api/v1/contracts/{ADDRESS}/call", ""),
+        ("GET", "/api", "module=proxy&action=nothing"),
+        ("GET", "/api", "module=account&action=txlist"),
+        ("GET", "/nothing", ""),
+        ("POST", f"/v2/verify/1/{ADDRESS}", ""),
+    ]
+    verifications = [("POST", "/api/v1/verify", ""), ("POST", f"/address/{ADDRESS}/verify", "")]
+    assert {begin(call) for call in (*CALLS, *verifications, *others)} == {None}
     with ExitStack() as stack:
         for client in ("a", "b", "c"):
             stack.enter_context(services.waiting_threads.place_for_long(client))
         # One place is left, for the node alone.
-        assert {begin(call) for call in VERIFICATIONS} == {"503 Service Unavailable"}
-        assert {begin(call) for call in (*CALLS, *OTHERS)} == {None}
+        assert {begin(call) for call in verifications} == {"503 Service Unavailable"}
+        assert {begin(call) for call in (*CALLS, *others)} == {None}
         stack.enter_context(services.waiting_threads.place_in_turn("d"))
-        assert {begin(call) for call in (*CALLS, *OTHERS)} == {None}  # they wait for their turn
+        assert {begin(call) for call in (*CALLS, *others)} == {None}  # they wait for their turn
         turns = [services.waiting_threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
         with pytest.raises(ClientBusy):
             services.waiting_threads.queue(CLIENT)
-        refused = {call: begin(call) for call in (*CALLS, *VERIFICATIONS)}
-        assert {begin(call) for call in OTHERS} == {None}
+        refused = {call: begin(call) for call in (*CALLS, *verifications)}
+        assert {begin(call) for call in others} == {None}
         for turn in turns:
             turn.leave()
-    assert refused == REFUSALS
-    assert {begin(call) for call in (*CALLS, *VERIFICATIONS)} == {None}
+    refusals = {
+        **dict.fromkeys(CALLS[:2], "429 Too Many Requests"),
+        **dict.fromkeys(CALLS[2:], "200 OK"),  # Etherscan's clients read no other status
+        **dict.fromkeys(verifications, "503 Service Unavailable"),
+    }
+    assert refused == refusals
+    assert {begin(call) for call in (*CALLS, *verifications)} == {None}
 
 
 def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(begin, services):

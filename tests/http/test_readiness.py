@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app import create_app
 from scan.http import background_threads
 from tests.support import faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing, client_over, settings_for
+from tests.support.indexing import Indexing, client_over
 
 LONG_AGO = "UPDATE indexer_status SET checked_at = now() - interval '20 seconds'"
 
@@ -37,9 +36,9 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         )
         with faulty_node.FaultyNode(node.url) as slow:
             slow.fault = faulty_node.hang(2)
-            settings = settings_for(database_url, slow.url)
             # What the node has reported to the indexer within a minute counts.
-            assert state(create_app(settings).test_client()) == (1, 1, 0, background_threads.SLOW)
+            client = client_over(database_url, slow.url)
+            assert state(client) == (1, 1, 0, background_threads.SLOW)
         node.stop()
         client = indexing.client()
         assert state(client) == (1, None, None, "the node cannot be reached")

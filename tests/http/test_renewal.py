@@ -3,7 +3,7 @@
 import sys
 from collections import deque
 from collections.abc import Sized
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from types import ModuleType
 
 import pytest
@@ -11,8 +11,6 @@ import pytest
 from app import create_app, renew
 from scan.http.application import Application
 
-MADE_BY_MODULES = (dict, list, set, deque)
-CONTAINERS = (list, tuple, set, frozenset)
 # What the process has read of its own files, and the counters that Prometheus reads.
 OWN_FILES = ("scan.database.statements", "scan.observability.metrics", "scan.registry")
 
@@ -40,7 +38,7 @@ def reached(thing):
         seen.add(id(value))
         if isinstance(value, dict):
             rest += [*value.keys(), *value.values()]
-        elif isinstance(value, CONTAINERS):
+        elif isinstance(value, (list, tuple, set, frozenset)):
             rest += value
         elif type(value).__module__.partition(".")[0] in ("scan", "app"):
             yield value
@@ -77,7 +75,7 @@ def sizes():
         for name, module in [*sys.modules.items()]
         if name.startswith("scan.") and name not in OWN_FILES
         for attribute, value in [*vars(module).items()]
-        if isinstance(value, MADE_BY_MODULES) or type(value).__module__.startswith("scan.")
+        if isinstance(value, (dict, list, set, deque)) or type(value).__module__.startswith("scan.")
         if isinstance(value, Sized) and not isinstance(value, tuple)
     }
 
@@ -92,8 +90,7 @@ def test_requests_leave_nothing_in_a_module(served, indexed):
 
 
 def test_what_one_test_has_cached_and_charged_is_not_there_in_the_next(indexed):
-    app = create_app(replace(indexed.settings, rate_limit_anonymous="2/minute"))
-    client = app.test_client()
+    client = indexed.client(rate_limit_anonymous="2/minute")
     assert [client.get("/api/v1/stats").status_code for _ in range(3)] == [200, 200, 429]
-    renew(app)
+    renew(client.application)
     assert client.get("/api/v1/stats").headers["X-RateLimit-Remaining"] == "1"

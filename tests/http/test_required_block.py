@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from tests.http.test_response_freshness import UNLIMITED
 from tests.support import WAIT_S, anvil, serving
+from tests.support.http_client import UNLIMITED
 from tests.support.indexing import Indexing
 
 NEWEST = "/api/v1/blocks?limit=1"

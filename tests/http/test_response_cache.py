@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from scan.database import connection, notifications
+from scan.database import notifications
 from scan.http import index_version, response_cache
 from scan.http.request_state import CacheKey
 from scan.server.responses import WsgiResponse
@@ -120,13 +120,6 @@ def test_few_responses_are_served_for_a_time(version):
     for key in keys:
         cache.store_for(key, response(b"page"), 60.0)
         assert sum(map(bool, map(cache.find, keys))) <= response_cache.MAX_TIMED
-
-
-@pytest.fixture
-def database(database_url):
-    database = connection.Database(database_url, statement_timeout_ms=1000)
-    yield database
-    database.close()
 
 
 def listening(database):

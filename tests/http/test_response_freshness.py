@@ -11,42 +11,29 @@ from functools import partial
 import pytest
 import requests
 
-from scan.http.index_version import UNVERIFIED_S
 from scan.http.response_cache import CACHED_FOR_S
-from tests.http.test_cached_responses import uncached
+from tests.http.spellings import uncached
 from tests.support import WAIT_S
 from tests.support.database import Postgres, execute
-from tests.support.http_client import Client, busy_threads
+from tests.support.http_client import (
+    NEWEST,
+    UNLIMITED,
+    Client,
+    assert_soon,
+    busy_threads,
+    cached_newest,
+    newest,
+)
 from tests.support.indexing import Indexing
 from tests.support.serving import frozen, gunicorn, wait_until
 
 pytestmark = pytest.mark.thorough
-
-NEWEST = "/api/v1/blocks?limit=1"
-UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}
 
 
 @pytest.fixture
 def server(anvil, database_url):
     with gunicorn(database_url, RPC_URL=anvil.url, **UNLIMITED) as address:
         yield address
-
-
-def newest(client, path=NEWEST):
-    response = client.ask(path)
-    assert response.status == 200, response.body
-    return response.body.decode()
-
-
-def assert_soon(client, path, text):
-    """Sooner than where nothing is notified."""
-    wait_until(lambda: text.encode() in client.ask(path).body, timeout_s=UNVERIFIED_S / 2)
-
-
-def cached_newest(client):
-    """What is cached by now, whoever sends it."""
-    newest(client)
-    return newest(client)
 
 
 def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, server):

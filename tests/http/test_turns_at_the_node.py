@@ -5,9 +5,7 @@ import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from itertools import count
 from select import select
-from threading import Event
 
 import pytest
 import requests
@@ -18,35 +16,12 @@ from tests.http.conftest import served
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import cleared, connect, wait_until
+from tests.support.slow_node import PATIENCE_S, SlowNode, _numbers, new_address
 
 TRANSACTIONS = 90
 READER, OTHER = "10.1.0.1", "10.2.0.1"
-PATIENCE_S = 60.0
-LATE = "tests.support.bound_worker.LateWorker"
-
-
-class SlowNode(FaultyNode):
-    """Answers after `delay_s`, and holds calls of `held_methods` while `held` is cleared."""
-
-    def __init__(self, upstream):
-        super().__init__(upstream)
-        self.delay_s = 0.0
-        self.held = Event()
-        self.held.set()
-        self.held_methods = {"eth_getBalance"}
-        self.waiting = 0
-        self.fault = self._answer
-
-    def _answer(self, calls, forward):
-        time.sleep(self.delay_s)
-        if any(call["method"] in self.held_methods for call in calls):
-            self.waiting += 1
-            self.held.wait(PATIENCE_S)
-            self.waiting -= 1
-        return Reply(body=forward(calls))
 
 
 class Served(namedtuple("Served", "address node hashes database_url")):
@@ -59,15 +34,6 @@ class Served(namedtuple("Served", "address node hashes database_url")):
 
     def balance(self, client=READER):
         return self.get(new_address(), client)
-
-
-_numbers = count(1)
-
-
-def new_address():
-    """The path of a balance of which nobody has asked before, and for which a request waits as
-    long as it may wait at all: the tests' machine may be busy."""
-    return f"/api/v1/addresses/0x{next(_numbers):040x}?block=1"
 
 
 @pytest.fixture(scope="module")
@@ -190,6 +156,9 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
             service.node.held.set()
             assert is_whole(later.result())
     wait_until(lambda: service.node.waiting == 0)
+
+
+LATE = "tests.support.bound_worker.LateWorker"
 
 
 @pytest.mark.thorough

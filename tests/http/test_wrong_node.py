@@ -1,24 +1,19 @@
 """A service whose node is of another chain: it shows what is indexed, and nothing of that node."""
 
 from collections import namedtuple
-from dataclasses import replace
 
 import pytest
 import requests
 
-from app import create_app
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, wait_until
 
-SENT = "/api?module=proxy&action=eth_sendRawTransaction&hex=0x02"
 NONCE = "/api?module=proxy&action=eth_getTransactionCount&tag=latest&address="
 UNSEEN = "0x" + "12" * 20
-
-
-Served = namedtuple("Served", "settings client proxy right wrong")
+Served = namedtuple("Served", "url client proxy right wrong")
 
 
 @pytest.fixture
@@ -28,8 +23,8 @@ def served(database_url, chain_always_checked):
         right.mine(2)
         with Indexing(database_url, right.url, until=2) as indexing:
             pass
-        settings = replace(indexing.settings, rpc_urls=(proxy.url,), sends_transactions=True)
-        yield Served(settings, create_app(settings).test_client(), proxy, right, wrong)
+        client = indexing.client(rpc_urls=(proxy.url,), sends_transactions=True)
+        yield Served(database_url, client, proxy, right, wrong)
 
 
 def problem(client):
@@ -42,7 +37,7 @@ def test_a_node_that_changes_is_refused_by_requests(served):
     assert problem(client) == ""
     served.proxy.upstream = served.wrong.url
     served.wrong.receipt_of(served.wrong.send(sender, served.wrong.accounts[1]))
-    for path in (f"{NONCE}{sender}", SENT):
+    for path in (f"{NONCE}{sender}", "/api?module=proxy&action=eth_sendRawTransaction&hex=0x02"):
         assert "another chain" in client.get(path).text
     for path in ("/api/v1/blocks/2", "/", f"/address/{UNSEEN}"):
         assert client.get(path).status_code == 200
@@ -54,7 +49,7 @@ def test_a_node_that_changes_is_refused_by_requests(served):
 
 
 def test_a_wrong_node_is_reported_before_any_request_needs_it(served):
-    with gunicorn(served.settings.database_url, RPC_URL=served.wrong.url) as server:
+    with gunicorn(served.url, RPC_URL=served.wrong.url) as server:
         ready = f"{server}/readyz"
         wait_until(lambda: "4242" in (requests.get(ready, timeout=WAIT_S).json()["problem"] or ""))
         assert "another chain" in requests.get(f"{server}{NONCE}{UNSEEN}", timeout=WAIT_S).text

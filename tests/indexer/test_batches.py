@@ -12,8 +12,6 @@ from scan.indexer import block_rows, block_source, prefetch, prefetch_process
 
 pytestmark = pytest.mark.check
 
-TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
-
 
 def block(number, transactions=100, logs=""):
     return block_rows.BlockRows(
@@ -59,11 +57,12 @@ def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
     assert not prefetch.are_enough(deque())
     assert not prefetch.are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
     assert prefetch.are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
-    assert not prefetch.are_enough(deque([fetched(TOO_LARGE)]))
-    assert prefetch.are_enough(deque([fetched(TOO_LARGE)] * 2))
+    too_large = "x" * (prefetch.CHARACTERS_AHEAD // 2)
+    assert not prefetch.are_enough(deque([fetched(too_large)]))
+    assert prefetch.are_enough(deque([fetched(too_large)] * 2))
     failed = Future()
     failed.set_exception(OSError())
-    assert not prefetch.are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))
+    assert not prefetch.are_enough(deque([(failed, 1), (Future(), 2), fetched(too_large)]))
 
 
 @pytest.fixture

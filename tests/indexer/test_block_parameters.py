@@ -10,9 +10,9 @@ from scan.ethereum import request_node
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.served_chain import BlockId
-from tests.indexer.test_node_faults import status
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.anvil import Anvil
+from tests.support.indexing import status
 from tests.support.scenario import stage, tokens
 
 

@@ -8,6 +8,7 @@ from scan.ethereum import blocks, client
 from scan.ethereum.transaction_checks import UNSIGNED
 from scan.indexer.block_source import BlockSource
 from tests.support import anvil, faulty_node
+from tests.support.indexing import source_of
 
 
 @pytest.fixture(scope="module")
@@ -45,10 +46,10 @@ def alter_header(block):
 @pytest.mark.parametrize("version", ["Geth/v1.16.7", "anvil/v1.7.1", "Ganache/v7.9.2"])
 def test_a_block_that_one_node_always_alters_is_not_taken(chain, alter, version):
     """Another node has it right; of test nodes only what they really have otherwise is taken."""
-    true = BlockSource(client.Node([chain.url])).blocks(0, 5)
+    true = source_of(chain).blocks(0, 5)
     with faulty_node.FaultyNode(chain.url) as node:
         node.fault = altered_block(alter, 3, 31_337, version)
-        source = BlockSource(client.Node([node.url]))
+        source = source_of(node)
         assert source.blocks(0, 5) == true[:3]
         with pytest.raises(blocks.MalformedBlock, match="block 3 contradicts itself"):
             source.blocks(3, 5)
@@ -84,7 +85,7 @@ def read(node, number, version, old="", new="", chain_id=31337):
 
     with faulty_node.FaultyNode(node.url) as faulty:
         faulty.fault = reply
-        source = BlockSource(client.Node([faulty.url]), traces="off")
+        source = source_of(faulty, traces="off")
         source.expect(chain_id)
         return source.blocks(number, number)[0].block
 

@@ -16,8 +16,6 @@ from tests.support.scenario.stage import ETHER, Stage
 
 pytestmark = pytest.mark.thorough
 
-FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
-
 
 def name_of(url):
     return str(psycopg2.extensions.parse_dsn(url)["dbname"])
@@ -93,6 +91,9 @@ def wait_for(indexing, number):
 
 def delivery_ids(url):
     return [row[0] for row in database.execute(url, "SELECT id FROM deliveries ORDER BY id")]
+
+
+FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
 
 
 def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, database_url):

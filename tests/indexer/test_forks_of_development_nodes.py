@@ -141,7 +141,7 @@ def test_state_that_changes_without_a_block_is_shown_at_once(chain_id, forked, p
         hash_ = node.send(SENDER, node.accounts[0], value=5)
         node.mine()
         world.indexing.wait_for(FORKED_AT + 1)
-        world.client = world.indexing.client(development_node="auto")
+        world.serve(development_node="auto")
         record = world.get(f"/api/v1/transactions/{hash_}")
         assert record["fromAddress"] == SENDER and "fromAddress" in record["unproven"]
         for address in (SENDER, NOBODY):
@@ -163,7 +163,7 @@ def test_reverted_blocks_are_gone_and_state_is_the_older_one(forked, places):
         hash_ = node.send(node.accounts[0], NOBODY, value=5)
         node.mine(2)
         world.read()
-        world.client = world.indexing.client(development_node="auto")
+        world.serve(development_node="auto")
         assert world.get(f"/api/v1/addresses/{NOBODY}")["balance"] == "5"
         node.revert(snapshot)
         world.indexing.wait_for(FORKED_AT + 1)
@@ -360,14 +360,13 @@ def test_blocks_of_a_development_node_have_its_rules_under_any_id(chain_id, plac
         assert world.audit() == EXACT
 
 
-GANACHE = {"web3_clientVersion": "Ganache/v7.9.2/EthereumJS TestRPC/v7.9.2/ethereum-js"}
 OF_PROVIDERS = [{}, {"status": "ok"}, {"forkedNetwork": None}, None, "0x", [], True]
 
 
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [
-        (GANACHE, True),
+        ({"web3_clientVersion": "Ganache/v7.9.2/EthereumJS TestRPC/v7.9.2/ethereum-js"}, True),
         ({"web3_clientVersion": "anvil/v1.4.0"}, True),
         ({"web3_clientVersion": "Geth/anvil-ganache/v1.16.7/linux-amd64/go1.24"}, False),
         *(({"hardhat_metadata": answer}, False) for answer in OF_PROVIDERS),
@@ -395,7 +394,7 @@ def test_a_development_node_is_one_under_any_chain_s_id(places):
     """What it changes without a block is shown at once, and blocks are taken back beyond
     SCAN_FINALITY."""
     with Anvil("--chain-id", "4242") as node, World(node, places, finality=2) as world:
-        world.client = world.indexing.client(development_node="auto")
+        world.serve(development_node="auto")
         coin = world.deploy("Coin", "New", "NEW", 18)
         snapshot = node.snapshot()
         node.mine(6)

@@ -22,8 +22,6 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.postgres_wires import Wire
 from tests.support.table_digest import digest, fresh_digest
 
-BLOCKS = 4
-
 
 class RolledBack(Exception):
     """The end of a transaction whose changes nobody needs."""
@@ -98,6 +96,7 @@ def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
         note()
 
     monkeypatch.setattr(transport, "note_connection", note_node)
+    blocks = 4
     with (
         Anvil() as node,
         CountingWire(database_url) as wire,
@@ -107,7 +106,7 @@ def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
         indexing.wait_for(node.head())
         before = len(to_node), wire.begun
         assert min(before) > 0
-        for _ in range(BLOCKS):
+        for _ in range(blocks):
             node.send(node.accounts[0], node.accounts[1], value=1)
             node.mine()
             indexing.wait_for(node.head())

@@ -9,8 +9,6 @@ import pytest
 from tests.support import faulty_node, indexing, lying_node, table_digest
 from tests.support.database import execute
 
-MOST_RUNS = 200
-
 
 class Lies(namedtuple("Lies", "methods share tables", defaults=(None,))):
     """Of which methods a node lies, how often, and which tables have to be as they are beside an
@@ -21,9 +19,8 @@ class Lies(namedtuple("Lies", "methods share tables", defaults=(None,))):
 # pages say; so are inner calls, whose records have `proven`: false.
 BY_STATE = ("token_transfers_before", "token_transfer_count", "dex_trades_before")
 BY_TRACES = ("internal_transfers_before", "internal_transfer_count", "traced", "traced_before")
-COUNTS = {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"}
 FROM_BLOCKS = {
-    "blocks": COUNTS,
+    "blocks": {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"},
     **dict.fromkeys(
         ("transactions", "logs", "withdrawals", "authorizations", "block_bodies", "chain"), ()
     ),
@@ -71,9 +68,10 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     kind, least, methods, honest, scenario, postgres, template
 ):
     counts, seeds = Counter(), itertools.count()
+    most_runs = 200
     while counts.total() < least:
         seed = next(seeds)
-        assert seed < MOST_RUNS, counts
+        assert seed < most_runs, counts
         with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
             node.fault = liar = lying_node.LyingNode(
                 seed, LIES[kind].share, spared=unproven_blocks(honest), methods=LIES[kind].methods

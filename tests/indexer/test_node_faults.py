@@ -5,32 +5,18 @@ import json
 import logging
 import time
 from collections import Counter
-from functools import lru_cache
 
 import pytest
 
-from scan.database.connection import Database
 from scan.ethereum import client
-from tests.ethereum.test_refusals import FAILURES
 from tests.support import database, faulty_node
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, database_of, status
+from tests.support.node_failures import FAILURES
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.thorough
-
-
-@lru_cache(maxsize=1)
-def database_of(url):
-    """Connected once for all that a test asks, as it waits."""
-    return Database(url, statement_timeout_ms=1000)
-
-
-def status(database_url):
-    """The body of /readyz."""
-    row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
-    return dict(json.loads(row[1]))
 
 
 FAULTS = {

@@ -18,8 +18,6 @@ from tests.support.database import execute, insert
 from tests.support.lists import ONLY_OF_ONE_BLOCK
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
-NOWHERE = "http://127.0.0.1:1"
-TOPIC = b"\1" * 32
 
 
 class Branches:
@@ -30,7 +28,7 @@ class Branches:
         self.execute = partial(execute, url)
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = made_blocks.Chain(self.database)
-        self._app = create_app(indexing.settings_for(url, NOWHERE))
+        self._app = create_app(indexing.settings_for(url, "http://127.0.0.1:1"))
 
     def append(self, blocks=1):
         for _ in range(blocks):
@@ -107,7 +105,7 @@ def test_the_journal_keeps_what_the_block_had(branches):
     branches.append()
     branches.chain.append(
         [made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, None, contract=ANNA)],
-        [EventLog(0, 0, ANNA, (TOPIC,), b"\1"), EventLog(1, 1, ANNA, (), long_data)],
+        [EventLog(0, 0, ANNA, (b"\1" * 32,), b"\1"), EventLog(1, 1, ANNA, (), long_data)],
         internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, ANNA, BERT, 7)],
         is_traced=True,
     )

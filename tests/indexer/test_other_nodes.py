@@ -6,11 +6,10 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from tests.indexer.test_node_faults import status
 from tests.support import database, serving, table_digest
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
 from tests.support.truth import read_truth
@@ -120,15 +119,13 @@ def test_a_fork_is_followed(kind, postgres, template):
         assert run(indexing.settings, node=kind is not Hardhat) == EXACT
 
 
-IMPERSONATED = "0x" + "dd" * 20
-
-
 @pytest.mark.parametrize("chain_id", [31_337, 7_777, 1])
 def test_transactions_in_another_accounts_name_are_indexed(chain_id, postgres, template):
     """Of each type: Hardhat's node has the sender's address in place of their signatures."""
+    impersonated = "0x" + "dd" * 20
     with Hardhat(chainId=chain_id) as node, postgres.cloned(template) as url:
-        node.call("hardhat_impersonateAccount", IMPERSONATED)
-        node.call("hardhat_setBalance", IMPERSONATED, hex(10**18))
+        node.call("hardhat_impersonateAccount", impersonated)
+        node.call("hardhat_setBalance", impersonated, hex(10**18))
         delegation = {"chainId": hex(chain_id), "address": STRANGERS[1], "nonce": "0x0"}
         delegation |= dict.fromkeys(("yParity", "r", "s"), "0x1")
         for fields in (
@@ -137,11 +134,11 @@ def test_transactions_in_another_accounts_name_are_indexed(chain_id, postgres, t
             {},
             {"authorizationList": [delegation]},
         ):
-            node.send(IMPERSONATED, STRANGERS[0], value=5, **fields)
+            node.send(impersonated, STRANGERS[0], value=5, **fields)
         with Indexing(url, node.url, until=4) as indexing:
             transactions = everything(indexing.client(), "transactions")
             assert [(s["type"], s["fromAddress"], s["unproven"]) for s in transactions] == [
-                (type_, IMPERSONATED, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
+                (type_, impersonated, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
             ]
 
 
@@ -163,25 +160,23 @@ def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
         assert run(indexing.settings) == EXACT
 
 
-FORKED_AT = 250
-
-
 def test_a_fork_of_hardhat_begins_after_its_block(database_url):
     """And is reset to another one, and its state changes without a block."""
+    forked_at = 250
     with Anvil("--chain-id", "4242") as forked:
         forked.call("anvil_mine", hex(300), hex(12))
-        forking = {"url": forked.url, "blockNumber": FORKED_AT}
+        forking = {"url": forked.url, "blockNumber": forked_at}
         with Hardhat(forking) as node, Indexing(database_url, node.url) as indexing:
             me = node.accounts[0]
             hash_ = node.send(me, STRANGERS[0], value=7)
-            indexing.wait_for(FORKED_AT + 1)
+            indexing.wait_for(forked_at + 1)
             client = indexing.client(development_node="auto")
             numbers = database.execute(database_url, "SELECT number FROM blocks")
-            assert numbers == [(FORKED_AT + 1,)]
+            assert numbers == [(forked_at + 1,)]
             record = client.get(f"/api/v1/transactions/{hash_['transactionHash']}").json
             assert (record["value"], record["status"]) == ("7", 1)
             status = client.get("/readyz").json
-            assert (status["firstBlock"], status["forkBlock"]) == (FORKED_AT + 1, FORKED_AT)
+            assert (status["firstBlock"], status["forkBlock"]) == (forked_at + 1, forked_at)
             node.call("hardhat_setBalance", STRANGERS[1], hex(123))
             path = f"/api/v1/addresses/{STRANGERS[1]}"
             assert client.get(path).json["balance"] == "123"

@@ -14,6 +14,7 @@ from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, client_over, settings_for
+from tests.support.partitions import PARTS, lists
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
@@ -23,7 +24,6 @@ from tests.support.table_digest import digest, fresh_digest
 pytestmark = pytest.mark.thorough
 
 ROWS = 40
-PARTS = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = to_regclass(%s)"
 SMALL = """
 import sys
 from scan import settings
@@ -56,21 +56,6 @@ def plain(postgres, template, scenario):
         Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
         assert {execute(url, PARTS, table)[0] for table in partitions.TABLES} == {(1,)}
         yield url
-
-
-def lists(first, scenario):
-    people = [*scenario.stage.people[:2], "0x" + 40 * "0"]
-    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=10").json["tokens"]]
-    own = ("history", "internal", "items", "tokens", "trades", "transactions", "transfers")
-    of_all = """
-        blocks transactions token-transfers internal-transfers dex-trades logs
-        tokens pools addresses contracts
-    """
-    return [
-        *of_all.split(),
-        *(f"addresses/{a}/{name}" for a in (*people, *tokens[:2]) for name in own),
-        *(f"tokens/{a}/{name}" for a in tokens for name in ("holders", "items", "transfers")),
-    ]
 
 
 @pytest.mark.long

@@ -6,12 +6,11 @@ import pytest
 
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.indexer import block_source, node_reader
-from tests.commands.test_command import scan
-from tests.indexer.test_node_faults import status
 from tests.support import faulty_node, indexing, serving
 from tests.support.anvil import Anvil
+from tests.support.indexing import status
+from tests.support.scan_command import scan
 
-WAYS = ("null", "4444", "-32000", "null receipts", "no receipts")
 HEAD, FIRST = 60, 23
 REASON = f"the node has pruned blocks before {FIRST}, and block 1 is needed"
 
@@ -33,7 +32,7 @@ def node(chain):
         yield proxy
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", ("null", "4444", "-32000", "null receipts", "no receipts"))
 def test_the_first_block_that_a_node_has_kept_is_named(node, way):
     node.fault = faulty_node.prune(FIRST, way)
     source = block_source.BlockSource(Node((node.url,)))

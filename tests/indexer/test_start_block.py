@@ -1,14 +1,12 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
-from collections import namedtuple
-
-import pytest
-
-from tests.commands.test_command import scan
-from tests.support.anvil import Anvil
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
+from tests.support.older_chain import older
+from tests.support.scan_command import scan
 from tests.support.serving import NOWHERE, free_port
+
+__all__ = ["older"]
 
 
 def test_it_may_change_while_there_are_no_blocks(anvil, database_url):
@@ -39,32 +37,6 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
     Indexing(database_url, anvil.url).run_until(anvil.head())  # without it, as it was begun
     result = scan("doctor", DATABASE_URL=database_url, RPC_URL=anvil.url)
     assert "has blocks and receipts from block 5" in result.stdout
-
-
-class Older(namedtuple("Older", "indexing token items accounts")):
-    """An index from block 5 on of a token and an item that are older; accounts of their holders."""
-
-
-@pytest.fixture(scope="module")
-def older(postgres, template):
-    """Four accounts had 100 of the token before block 5, after which they move some; one had 100 of
-    item 7."""
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        one, two, three, four, _, six = anvil.accounts[:6]
-        token = anvil.deploy(one, "Coin", "Old", "OLD", 18)
-        items = anvil.deploy(one, "Items", "Old items", "ITEM")
-        for holder in (one, two, three, four):
-            anvil.transact(one, token, "mint", holder, 100)
-        anvil.transact(one, items, "mint", one, 7, 100)
-        anvil.mine(5 - anvil.head())
-        anvil.transact(one, token, "transfer", four, 30)
-        anvil.transact(two, token, "transfer", six, 99)
-        anvil.transact(four, token, "transfer", two, 10)
-        anvil.transact(one, items, "safeTransferFrom", one, two, 7, 30, b"")
-        anvil.mine()
-        with Indexing(url, anvil.url, start_block=5, until=anvil.head()) as indexing:
-            accounts = [account.lower() for account in anvil.accounts]
-            yield Older(indexing, token.address.lower(), items.address, accounts)
 
 
 def test_blocks_before_it_are_said_to_be_older(older):

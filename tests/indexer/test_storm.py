@@ -11,7 +11,6 @@ from tests.support.storm import Storm
 
 pytestmark = pytest.mark.long
 
-STEPS = 120
 SEED = int(os.environ.get("STORM_SEED", "1"))
 # Of a token: what depends on when it was read.
 OF_READING = {"readBlock", "supplyBlock", "inconsistentSince"}
@@ -26,12 +25,13 @@ def test_forks_and_kills_leave_what_a_fresh_index_has(
     postgres, template, database_url, anvil, faults, logs
 ):
     storm = Storm(anvil, SEED)
+    steps = 120
     with (
         faulty_node.FaultyNode(anvil.url, seed=SEED, rate=faults) as node,
         IndexerProcess(database_url, node.url if faults else anvil.url, SCAN_LOGS=logs) as indexer,
     ):
         try:
-            storm.blow(indexer, STEPS)
+            storm.blow(indexer, steps)
         finally:  # pytest shows it where the test fails
             print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
     expected = table_digest.fresh_digest(postgres, template, anvil, logs=logs)

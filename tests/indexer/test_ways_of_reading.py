@@ -13,12 +13,12 @@ from scan.ethereum.client import Node
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
 from scan.indexer.prefetch import CATCH_UP
-from tests.commands.test_command import scan
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, source_of
+from tests.support.scan_command import scan
 from tests.support.scenario.hostile_tokens import ERC1155
 
 PROCESS = {"process_blocks": 1}  # a second one, also for few blocks
@@ -151,7 +151,7 @@ def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
     url, head = scenario.anvil.url, scenario.anvil.head()
     with faulty_node.FaultyNode(url) as node:
         node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
-        one_by_one = BlockSource(Node([node.url]), traces="off").blocks(0, head)
+        one_by_one = source_of(node, traces="off").blocks(0, head)
     assert one_by_one == BlockSource(Node([url]), traces="off").blocks(0, head)
 
 

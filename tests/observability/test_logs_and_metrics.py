@@ -1,6 +1,5 @@
 """What operators see: log lines with request ids and without secrets, and metrics."""
 
-import io
 import json
 import logging
 import math
@@ -19,26 +18,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.server.responses import GunicornLogs
-from scan.settings import Settings
 from tests.support import WAIT_S, indexing, serving, wallets
+from tests.support.log_lines import NODE, lines
 
-NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
+__all__ = ["lines"]
+
 KEY = "scan_" + 64 * "a"
-
-
-@pytest.fixture(params=["text", "json"])
-def lines(request):
-    """What the root logger writes in either format, and requests with it."""
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    logs.configure(Settings(rpc_urls=(NODE,), log_format=request.param))
-    stream = io.StringIO()
-    handler = root.handlers[0]
-    assert isinstance(handler, logging.StreamHandler)
-    handler.setStream(stream)
-    yield stream
-    root.handlers[:] = before
-    root.setLevel(level)
 
 
 AS_TEXT, AS_JSON = (

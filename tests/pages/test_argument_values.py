@@ -4,9 +4,12 @@ import pytest
 
 from scan.contracts.abi_decoding import Argument
 from scan.pages.records import MOST_LISTED, listed_values, shown_value
-from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TRANSFER
 
 pytestmark = pytest.mark.check
+
+LARGEST, COIN = 2**256 - 1, {"type": "BEP20", "decimals": 6}
+TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
+NOW = "2023-11-14 22:13:20 UTC"
 POWER, DEPOSIT = "1.157…·10⁷⁷", "Deposit(address,uint256)"
 
 DECODED_NUMBERS = [

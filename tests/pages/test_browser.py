@@ -87,13 +87,12 @@ def test_the_search_box_suggests_and_is_used_by_keyboard(page, over_http, scenar
     assert page.errors == []
 
 
-WIDTHS = (360, 768, 1280)
 TOKEN_AND_PERSON = (3, 2)  # groups of tabs
 
 
 TABS = [
     pytest.param([(360, 3), (1280, 2)], id="few"),
-    pytest.param([*product(WIDTHS, TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
+    pytest.param([*product((360, 768, 1280), TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
 ]
 
 

@@ -15,8 +15,6 @@ pytestmark = pytest.mark.check
 
 LARGEST = 2**256 - 1
 TINY = "0." + "0" * 254 + "7"
-LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
-UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 
 AMOUNTS = [
@@ -42,6 +40,10 @@ AMOUNTS = [
 def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
     assert formatting.amount(value, decimals) == whole
     assert formatting.short_amount(value, decimals) == short
+
+
+LOWER = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
+UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + "12" * 20}
 
 
 @pytest.mark.parametrize(
@@ -173,11 +175,6 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
 )  # fmt: skip
 def test_values_are_shown_in_words(shown, expected):
     assert shown == expected
-
-
-COIN = {"type": "BEP20", "decimals": 6}
-TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
-NOW = "2023-11-14 22:13:20 UTC"
 
 
 def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):

@@ -7,15 +7,16 @@ import pytest
 
 from tests.support import database, indexing
 
-ROW = re.compile(
-    r'data-label="Token"><a href="/token/(0x\w+)".*?<data class="amount" value="(\d+)"', re.S
-)
-
 
 @pytest.fixture(scope="module")
 def holder(scenario):
     addresses = {t["toAddress"] for t in scenario.truth.token_transfers} - {"0x" + "0" * 40}
     return max(addresses, key=lambda a: len(scenario.truth.tokens_held_by(a)))
+
+
+ROW = re.compile(
+    r'data-label="Token"><a href="/token/(0x\w+)".*?<data class="amount" value="(\d+)"', re.S
+)
 
 
 def test_holdings_after_a_block_are_those_of_the_api(client, scenario, holder):

@@ -14,16 +14,6 @@ from tests.support.extensions_document import taken_away
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 
-ENDLESS = {"stream", "events", "websocket"}
-ETHERSCAN_LISTS = [
-    "module=account&action=txlist&address={me}",
-    "module=account&action=tokentx&address={person}",
-    "module=account&action=fundedby&address={person}",
-    "module=transaction&action=gettxinfo&txhash={sent}",
-    "module=logs&action=getLogs&address={coin}",
-    "module=stats&action=dailytx&startdate=2023-01-01&enddate=9999-12-31",
-]
-
 
 def staleness(age_s, lag, quiet_after_s):
     made_s = time.time() - age_s
@@ -118,6 +108,15 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
         anvil.call("evm_setNextBlockTimestamp", time_s)
         hash_ = anvil.transact(me, coin, "mint", person, 5)
         anvil.mine()
+    endless = {"stream", "events", "websocket"}
+    etherscan_lists = [
+        "module=account&action=txlist&address={me}",
+        "module=account&action=tokentx&address={person}",
+        "module=account&action=fundedby&address={person}",
+        "module=transaction&action=gettxinfo&txhash={sent}",
+        "module=logs&action=getLogs&address={coin}",
+        "module=stats&action=dailytx&startdate=2023-01-01&enddate=9999-12-31",
+    ]
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = indexing.client()
         [newest, earlier] = client.get("/api/v1/blocks?limit=2").json["blocks"]
@@ -129,9 +128,9 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
         paths = [
             re.sub(r"<(?:\w+:)?(\w+)>", lambda m: str(values.get(m[1], 1)), rule.rule)
             for rule in client.application.url_map.iter_rules()
-            if "GET" in rule.methods and not ENDLESS & {*rule.rule.split("/")}
+            if "GET" in rule.methods and not endless & {*rule.rule.split("/")}
         ]
-        for path in [*paths, *map("/api?{}".format, ETHERSCAN_LISTS)]:
+        for path in [*paths, *map("/api?{}".format, etherscan_lists)]:
             path = path.format(coin=coin.address, person=person, me=me, sent=hash_)
             assert client.get(path).status_code != 500, path
         passed_on = f"/api?module=proxy&action=eth_getTransactionByHash&txhash={hash_}"

@@ -31,16 +31,18 @@ REFUSED_FORMS = [
     ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
     ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
 ]
-REFUSED_SOURCES = [
-    ({"source": "contract A {}", "compilerVersion": "latest"}, "The compiler version must look"),
-    ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
-    ({"source": "A", "compilerVersion": "0.8.28", "runs": "many"}, "The number of optimizer runs"),
-]
 
 
 @pytest.mark.parametrize(("form", "words"), REFUSED_FORMS)
 def test_forms_of_calls_have_words_of_their_own_in_errors(explorer, many, form, words):
     assert problem_of(explorer.client.post(f"/address/{many}/call", data=form)).startswith(words)
+
+
+REFUSED_SOURCES = [
+    ({"source": "contract A {}", "compilerVersion": "latest"}, "The compiler version must look"),
+    ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
+    ({"source": "A", "compilerVersion": "0.8.28", "runs": "many"}, "The number of optimizer runs"),
+]
 
 
 @pytest.mark.parametrize(("form", "words"), REFUSED_SOURCES)

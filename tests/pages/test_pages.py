@@ -1,15 +1,10 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from tests.support import faulty_node, indexing
-
-NOWHERE = "postgresql://127.0.0.1:9/nothing"
-
 
 NOT_INDEXED = [
     (64 * "F", f"/tx/0x{64 * 'f'}", 404, "may never have been sent, or"),
@@ -129,8 +124,7 @@ def test_static_files_name_their_content(client):
 
 
 def test_pages_have_a_limit_of_their_own(indexed):
-    settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
-    limited = create_app(settings).test_client()
+    limited = indexed.client(rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
     assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
     refused = limited.get("/")
     assert (refused.status_code, refused.mimetype) == (429, "text/html")
@@ -163,7 +157,7 @@ def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
 
 @pytest.mark.check
 def test_home_says_why_nothing_else_answers():
-    client = indexing.client_over(NOWHERE)
+    client = indexing.client_over("postgresql://127.0.0.1:9/nothing")
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0
     assert answer.mimetype == "text/html" and "database cannot be reached" in answer.text

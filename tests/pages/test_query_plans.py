@@ -7,37 +7,13 @@ from hashlib import md5, sha256
 import pytest
 
 from scan.hex import to_hex
+from tests.support.bounded_statements import bounded_row, database, service, token
 from tests.support.database import execute, insert
 from tests.support.explain import SMALL
 
+__all__ = ["database", "service", "token"]
+
 pytestmark = pytest.mark.thorough
-
-CREATED = b"\xc5" * 20
-LARGEST = {
-    "direction": "desc",
-    "limit": 1,
-    "offset": 0,
-    "has_text": False,
-    **dict.fromkeys(
-        ("after_holders", "after_address", "first_address", "last_address", "text", "type")
-    ),
-}
-
-
-@pytest.fixture(scope="module")
-def service(seeded_service):
-    return seeded_service
-
-
-@pytest.fixture(scope="module")
-def database(service):
-    return service.database
-
-
-@pytest.fixture(scope="module")
-def token(database):
-    row = database.row("queries/tokens_list", **LARGEST)
-    return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
 STATEMENTS = [
@@ -93,19 +69,6 @@ def test_statements_of_pages_read_little_of_indexes(database, statement, params,
     bounded_row(database, most_buffers, statement, **params)
 
 
-def bounded_row(database, most_buffers, statement, small=SMALL, **params):
-    """Run a statement that reads indexes alone, and little of them."""
-    database.plans.clear()
-    row = database.row(statement, **params)
-    [plan] = database.plans
-    plan.require_indexes(small=small)
-    assert plan.buffers <= most_buffers, (statement, plan.buffers)
-    return row
-
-
-COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
-
-
 def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
@@ -119,10 +82,11 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
     all_blocks = {"block_from": 0, "block_to": 2**62, "most": 100, "points": 40}
     since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
     of_token = {"token": token, "has_token": True, "balance": None}
+    coin = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
     for statement, params, most_buffers in (
         ("queries/token_transfers_count_over_time", {"address": token}, 2_000),
-        ("queries/balances_list", {"address": token, **COIN, **all_blocks}, 2_000),
-        ("queries/balances_list", {"address": token, **COIN, **since}, 1_000),
+        ("queries/balances_list", {"address": token, **coin, **all_blocks}, 2_000),
+        ("queries/balances_list", {"address": token, **coin, **since}, 1_000),
         *(
             ("queries/balances_list", {"address": token, **of_token, "read_by": by, **since}, 1_000)
             for by in ("address", "token")
@@ -225,16 +189,17 @@ def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service):
     )
     execute(url, "UPDATE verified_contracts SET is_indexed = true")
     execute(url, "VACUUM ANALYZE verified_contracts")
+    created = b"\xc5" * 20
     execute(
         url,
         "INSERT INTO contract_creations SELECT n, t.block_number, t.transaction_index,"
         " CASE WHEN n = 10000 THEN %s ELSE sha256(n::text::bytea) END, t.from_address, '\\xc4'"
         " FROM generate_series(1, 20000) AS n JOIN transactions t ON t.ordinal = n",
-        CREATED,
+        created,
     )
     database.plans.clear()
     database.row("queries/verified_contracts_list_similar", code_length=7)
-    assert bytes(database.row("queries/contracts_get_creation", address=CREATED)[2]) == b"\xc4"
+    assert bytes(database.row("queries/contracts_get_creation", address=created)[2]) == b"\xc4"
     for plan in database.plans:
         plan.require_indexes()
         assert plan.buffers <= 2_000

@@ -32,7 +32,7 @@ def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenar
         for name in ('name="description"', 'property="og:description"'):
             [content] = re.findall(rf'<meta {name} content="([^"]*)">', client.get(path).text)
             assert expected in content, path
-    tags = Markup(explorer.client.get(f"/token/{hostile}").text).tags
+    tags = Markup(explorer.get(f"/token/{hostile}")).tags
     contents = [attributes.get("content") or "" for tag, attributes in tags if tag == "meta"]
     assert any("window.ran = 'name'" in content for content in contents)
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
@@ -75,8 +75,8 @@ def test_a_page_beyond_the_last_says_so(client, explorer, hostile):
 
 def test_hostile_text_is_shown_as_text(explorer, hostile):
     """That none of it is markup is looked for on every page by test_every_page.py."""
-    assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
-    source = explorer.client.get(f"/address/{hostile}?tab=contract").text
+    assert "[U+202E]" in explorer.get(f"/token/{hostile}")
+    source = explorer.get(f"/address/{hostile}?tab=contract")
     assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
 
 
@@ -127,13 +127,13 @@ def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
 def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
     """Not as its source does, which many tokens share; an operator's label goes before both."""
     heading = re.compile(r"<h1>(.*?)</h1>")
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    [shown] = heading.findall(explorer.get(f"/address/{hostile}"))
     assert shown.startswith("<bdi>&lt;script&gt;window.ran = &#39;name&#39;")
-    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own").text
+    transfers = explorer.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own")
     assert "Hostile" not in transfers
     url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
-    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?=labelled").text)
+    [shown] = heading.findall(explorer.get(f"/address/{hostile}?=labelled"))
     assert shown == "<bdi>Labelled</bdi>"
     execute(url, "DELETE FROM labels WHERE address = %s", key)
 
@@ -172,17 +172,17 @@ def test_a_token_and_its_address_were_first_seen_at_one_time(client, scenario):
 
 
 WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()
-SHOWN = "document.querySelector('#add-token [role=status]').textContent"
 
 
 def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
     page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
+    shown = "document.querySelector('#add-token [role=status]').textContent"
     with serving(create_app(indexed.settings)) as url:
         page.open(f"{url}/token/{token['address']}")
         page.click("#add-token button")
-        page.wait(f"{SHOWN}.includes('has the token')")
+        page.wait(f"{shown}.includes('has the token')")
     requests = json.loads(page.evaluate("JSON.stringify(asked)"))
     assert [request["method"] for request in requests] == ["eth_chainId", "wallet_watchAsset"]
     params = requests[1]["params"]
@@ -191,12 +191,12 @@ def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     assert params["options"]["decimals"] == token["decimals"]
     page.evaluate("window.elsewhere = true, window.ignores = true, window.asked = []")
     page.click("#add-token button")
-    page.wait(f"{SHOWN}.includes('did not add')")
+    page.wait(f"{shown}.includes('did not add')")
     switched = json.loads(page.evaluate("JSON.stringify(asked)"))[1]
     assert switched == {"method": "wallet_switchEthereumChain", "params": [{"chainId": chain}]}
     page.evaluate("window.refuses = true")
     page.click("#add-token button")
-    page.wait(f"{SHOWN}.includes('rejected')")
+    page.wait(f"{shown}.includes('rejected')")
     assert page.errors == []
 
 

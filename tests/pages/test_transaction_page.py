@@ -4,14 +4,13 @@ import re
 
 from tests.pages.markup import Markup
 
-TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
-
 
 def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
     failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
+    tabs = ("", "?tab=events", "?tab=calls", "?tab=state")
     for hash_ in (scenario.truth.dex_trades[0]["transactionHash"], failed):
         heads = {
-            client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in TABS
+            client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in tabs
         }
         assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
 
@@ -66,12 +65,10 @@ def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
 
 def test_input_that_is_text_is_shown_as_text(explorer):
     text = "Grüße <script>alert(1)</script>\n\u202eto you"
-    page = explorer.client.get(
-        f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}"
-    ).text
+    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}")
     assert "Grüße &lt;script&gt;alert(1)&lt;/script&gt;\n[U+202E]to you</pre>" in page
     assert hex_of(text) in page and "<script>alert" not in page
-    page = explorer.client.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}").text
+    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}")
     assert "As text" not in page and ">0xfffe</pre>" in page
 
 

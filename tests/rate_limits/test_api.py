@@ -29,10 +29,6 @@ def ask(shared_database_url):
     return ask_from_there
 
 
-def get(server, path="/api/v1/keys", **options):
-    return requests.get(server + path, timeout=WAIT_S, **options)
-
-
 def remaining(answers):
     return [int(answer.headers["X-RateLimit-Remaining"]) for answer in answers]
 

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+import requests
 from prometheus_client import REGISTRY
 from redis import Redis
 
@@ -10,7 +11,7 @@ from app import create_app
 from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.window_storage import PROBE_EVERY_S, Window
 from scan.settings import Settings
-from tests.rate_limits.test_api import get
+from tests.support import WAIT_S
 from tests.support.serving import (
     at_once,
     free_port,
@@ -92,12 +93,15 @@ def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost
             SCAN_RATE_LIMIT_STORAGE=storage,
             SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
         ) as server:
-            assert get(server).status_code == 400
+            assert requests.get(f"{server}/api/v1/keys", timeout=WAIT_S).status_code == 400
             with frozen(redis):
                 answers = at_once(
-                    20, lambda n: get(server, "/healthz" if n % 2 else "/api/v1/keys")
+                    20,
+                    lambda n: requests.get(
+                        server + ("/healthz" if n % 2 else "/api/v1/keys"), timeout=WAIT_S
+                    ),
                 )
                 assert statuses(answers[1::2]) == {200: 10}
                 assert statuses(answers[::2]) == {status: 10}
-                assert get(server, "/readyz").status_code == ready
-            wait_until(lambda: get(server, "/readyz").status_code == 200)
+                assert requests.get(f"{server}/readyz", timeout=WAIT_S).status_code == ready
+            wait_until(lambda: requests.get(f"{server}/readyz", timeout=WAIT_S).status_code == 200)

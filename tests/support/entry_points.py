@@ -3,14 +3,18 @@
 The contracts are those that their authors publish, compiled.
 """
 
+import re
 from collections import namedtuple
 
+import pytest
 from eth_abi import decode
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_utils import keccak
 
-from tests.support import anvil, solidity
+from app import create_app
+from tests.support import anvil, indexing, solidity
+from tests.support.serving import NOWHERE
 from tests.support.truth.reading import timestamp
 
 ADDRESSES = {
@@ -197,3 +201,20 @@ def _event(log):
     """The name of an entry point's event, None of others."""
     is_own = log["address"] in {address.lower() for address in ADDRESSES.values()}
     return _EVENTS.get(log["topics"][0]) if is_own and log["topics"] else None
+
+
+@pytest.fixture(scope="module")
+def application():
+    return create_app(indexing.settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
+
+
+def path_of(rule):
+    values = {"address": f"0x{'12' * 20}", "chain_id": "1"}
+    return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: values.get(m[1], "1"), rule.rule)
+
+
+BODIES = {
+    "values": b"[" + b"{}," * 40_000 + b"{}]",
+    "levels": b'{"a":' + b"[" * 500 + b"]" * 500 + b"}",
+    "digits": b'{"a":' + b"9" * 1001 + b"}",
+}

@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 
 import psycopg2
 
+from scan.http.index_version import UNVERIFIED_S
 from tests.support.database import execute
 from tests.support.serving import connect, wait_until
 
@@ -99,3 +100,24 @@ def busy_threads(server, database_url, *short_lived):
         yield
         locker.close()
         wait_until(lambda: execute(database_url, WAITING) == [(0,)])
+
+
+NEWEST = "/api/v1/blocks?limit=1"
+UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "STATEMENT_TIMEOUT_MS": "20000"}
+
+
+def newest(client, path=NEWEST):
+    response = client.ask(path)
+    assert response.status == 200, response.body
+    return response.body.decode()
+
+
+def assert_soon(client, path, text):
+    """Sooner than where nothing is notified."""
+    wait_until(lambda: text.encode() in client.ask(path).body, timeout_s=UNVERIFIED_S / 2)
+
+
+def cached_newest(client):
+    """What is cached by now, whoever sends it."""
+    newest(client)
+    return newest(client)

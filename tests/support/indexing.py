@@ -1,5 +1,6 @@
 """The real indexer, run inside a test until it has nothing left to do."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from weakref import WeakSet
 
@@ -15,6 +17,7 @@ import psycopg2
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.partitions import DEFAULT_ROWS
 from scan.indexer.prefetch import CATCH_UP
@@ -169,9 +172,9 @@ def settings_for(database_url, rpc_url, **settings):
     return Settings(
         database_url=database_url,
         read_database_url=database_url,
-        rpc_urls=tuple(rpc_url.split(",")),
         log_format="text+requests",
         **{
+            "rpc_urls": tuple(rpc_url.split(",")),
             "partition_rows": TEST_PARTITION_ROWS,
             "data_dir": Path(os.environ.get("SCAN_DATA_DIR", "var")),
             "development_node": "off",  # what is about caches shall be, and its chain is anvil's
@@ -205,6 +208,11 @@ def _client(settings):
     return application.test_client()
 
 
+def source_of(node, **options):
+    """Reads and checks blocks of a node, as the indexer does."""
+    return BlockSource(Node([node.url]), **options)
+
+
 def index_apart(url, node, extensions):
     """Index in another process, with these extensions alone."""
     subprocess.run(
@@ -214,3 +222,15 @@ def index_apart(url, node, extensions):
         check=True,
         timeout=WAIT_S,
     )
+
+
+@lru_cache(maxsize=1)
+def database_of(url):
+    """Connected once for all that a test asks, as it waits."""
+    return Database(url, statement_timeout_ms=1000)
+
+
+def status(database_url):
+    """The body of /readyz."""
+    row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
+    return dict(json.loads(row[1]))

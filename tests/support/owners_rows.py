@@ -1,5 +1,10 @@
 """Rows of everything that people give, in a database of any version."""
 
+from pathlib import Path
+
+import orjson
+
+from scan.database import owners_file
 from tests.support.database import execute, insert
 
 OWNER, HASH = bytes(range(20)), bytes(32)
@@ -43,3 +48,28 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         if execute(url, "SELECT to_regclass(%s)", table) != [(None,)]:
             insert(url, table, **row)
     execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", HASH)
+
+
+# One is added with each release, of a database with the rows of owners_rows.py.
+FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
+NEWEST = next(path for path in FILES if path.name == "2026-11-30-former-secrets.jsonl")
+
+
+def rows(url, *, with_left_out=False):
+    """Those of all tables of people, by table."""
+    stored = {}
+    for name, table in owners_file.owned_tables().items():
+        without = [] if with_left_out else [*table.left_out]
+        statement = f"SELECT (to_jsonb(t) - %s::text[])::text FROM {name} t ORDER BY 1"  # noqa: S608
+        stored[name] = execute(url, statement, without)
+    return stored
+
+
+def changed_file(path, change, original=NEWEST):
+    """Write a file with each row changed, and what makes it whole."""
+    header, *stored, _ = original.read_bytes().splitlines()
+    stored = [orjson.dumps(change(orjson.loads(line))) for line in stored]
+    content = b"".join(line + b"\n" for line in (header, *stored))
+    digest = owners_file.sha256(content).hexdigest()
+    path.write_bytes(content + orjson.dumps({"rows": len(stored), "sha256": digest}) + b"\n")
+    return path

@@ -40,3 +40,21 @@ def partition(plain, split, partitions):
                 rows.seek(0)
                 target.copy_expert(f"COPY {table} ({columns}) FROM STDIN (FORMAT binary)", rows)
         target.execute("VACUUM ANALYZE")
+
+
+PARTS = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = to_regclass(%s)"
+
+
+def lists(first, scenario):
+    people = [*scenario.stage.people[:2], "0x" + 40 * "0"]
+    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=10").json["tokens"]]
+    own = ("history", "internal", "items", "tokens", "trades", "transactions", "transfers")
+    of_all = """
+        blocks transactions token-transfers internal-transfers dex-trades logs
+        tokens pools addresses contracts
+    """
+    return [
+        *of_all.split(),
+        *(f"addresses/{a}/{name}" for a in (*people, *tokens[:2]) for name in own),
+        *(f"tokens/{a}/{name}" for a in tokens for name in ("holders", "items", "transfers")),
+    ]

@@ -103,12 +103,12 @@ def expect(explorer, proxy, kind, implementation, evidence):
         "evidence": "code" if evidence == "code" else "claim",  # this function was not sent
         "unproven": ["result", "implementation"],
     }, answer.json
-    page = explorer.client.get(f"/address/{proxy}?tab=contract&view=read").text
+    page = explorer.get(f"/address/{proxy}?tab=contract&view=read")
     assert is_a_proxy(kind) in page and f"/address/{implementation}" in page
     assert "over(" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-any"
-    assert implementation in explorer.client.get(check).json["result"]
-    shown = explorer.client.get(f"/api/v2/addresses/{proxy}").json
+    assert implementation in explorer.get(check)["result"]
+    shown = explorer.get(f"/api/v2/addresses/{proxy}")
     assert [row["address_hash"].lower() for row in shown["implementations"]] == [implementation]
 
 

@@ -40,15 +40,7 @@ def pytest_addoption(parser):
         help="the order of files and tests, and what they draw at random",
     )
     parser.addoption(
-        "--shard",
-        metavar="I/N",
-        type=scheduling.shard,
-        help="the Ith of N parts of the files, which take about equally long",
-    )
-    parser.addoption(
-        "--record-costs",
-        metavar="FOLDER",
-        help="where to write what the tests of each file cost, for tests/support/tiers.py",
+        "--shard", metavar="I/N", type=scheduling.shard, help="the Ith of N parts of the files"
     )
 
 
@@ -106,8 +98,6 @@ def pytest_configure(config):
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     _configure_hypothesis(config)
     config.args = scheduling.own_arguments(config)
-    if folder := config.getoption("--record-costs"):
-        config.pluginmanager.register(tiers.Recorder(folder, scheduling.has_workers(config)))
     signal.signal(signal.SIGTERM, _end_workers if scheduling.has_workers(config) else _end)
 
 

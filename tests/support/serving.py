@@ -301,3 +301,12 @@ def _answers(port):
         return requests.get(address, timeout=POLL_S, allow_redirects=False).status_code < 500
     except requests.RequestException:  # also slow, on a busy machine
         return False
+
+
+@contextmanager
+def no_thread_starts():
+    before = threading.stack_size(1 << 45)
+    try:
+        yield
+    finally:
+        threading.stack_size(before)

@@ -1,5 +1,9 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
+import os
+import signal
+import subprocess
+import sys
 from collections import namedtuple
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,8 +13,9 @@ from app import create_app
 from scan.database.connection import Database
 from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
 from scan.webhooks.queues import DeliveryQueues
-from tests.support import indexing, made_blocks
+from tests.support import WAIT_S, forked_python, indexing, made_blocks
 from tests.support.database import execute
+from tests.support.serving import ROOT
 
 NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
@@ -104,3 +109,77 @@ class Webhooks:
             yield dispatcher
         finally:
             dispatcher.stop()
+
+
+def queued_bytes(webhooks):
+    """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
+    rows = webhooks.execute(
+        "SELECT q.webhook_id, q.pending_bytes, (SELECT coalesce(sum(octet_length(e.body)), 0)"
+        " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"
+        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
+    )
+    return {number: (counted, size) for number, counted, size in rows}
+
+
+def assert_bytes_are_counted(webhooks):
+    assert all(counted == size for counted, size in queued_bytes(webhooks).values())
+
+
+URL = "https://localhost:9/"
+CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
+
+
+def create(webhooks, owner, client, key=None, **body):
+    request = {
+        "json": {"ownerAddress": owner, "url": URL, **body},
+        "headers": {"X-API-Key": key} if key else {},
+        "environ_base": {"REMOTE_ADDR": client},
+    }
+    answer = insist(lambda: webhooks.client.post("/api/v1/webhooks", **request))
+    return answer.status_code, answer.get_json()
+
+
+def fill(webhooks, hook, events):
+    """As if so many had come while nothing was delivered."""
+    webhooks.execute(
+        "WITH stored AS (INSERT INTO event_bodies (body) SELECT '{}' FROM generate_series(1, %s)"
+        " RETURNING id) INSERT INTO deliveries (webhook_id, event, block_number, body_id,"
+        " body_bytes, created_at) SELECT %s, 'tx', 0, id, 2, now() FROM stored",
+        events,
+        hook.id,
+    )
+    with webhooks.database.transaction() as tx:
+        tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
+
+
+class Deliverer:
+    """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
+
+    def __init__(self, webhooks, command="deliver", **environment):
+        settings = webhooks.settings
+        self._process = forked_python.Forked(
+            [sys.executable, "-m", "scan", command],
+            cwd=ROOT,
+            env={
+                "PATH": os.environ["PATH"],
+                "DATABASE_URL": settings.database_url,
+                "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
+                "REQUESTS_CA_BUNDLE": settings.ca_bundle,
+                **environment,
+            },
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.kill()
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+
+    def terminate(self):
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(WAIT_S)

@@ -19,7 +19,6 @@ from tests.support.indexing import Indexing
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 
 ADDRESS = CHECKSUMMED.lower()
-BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def test_what_is_not_verified_is_not_found(explorer):
@@ -143,6 +142,9 @@ def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many
     standard["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
     answer = explorer.verify(many, standard, VERSION)
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+
+
+BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer):

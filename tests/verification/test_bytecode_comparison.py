@@ -169,20 +169,6 @@ def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     assert compared(library + bytes(10) + b"\x43" * 20 + bytes(10)) is False
 
 
-NO_METADATA = [
-    b"",
-    b"\0",
-    b"\0\0",
-    CODE,
-    CODE + auxdata()[:-2] + b"\0\x01",
-    CODE + auxdata()[:-2] + b"\xff\xff",
-    CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
-    CODE + b"\xa1dsolcC\0\x08\0\x0a",
-    CODE + b"\xbf\xff\0\x02",
-    CODE + b"\xa2aaA\0aaA\0\0\x0a",
-]
-
-
 HOSTILE_CBOR = [
     *(
         bytes([major << 5 | 27]) + length.to_bytes(8, "big") + bytes(8)
@@ -227,6 +213,20 @@ def test_what_no_compiler_writes_is_no_metadata_and_allocates_nothing(item):
         assert tracemalloc.get_traced_memory()[1] < 1 << 20
     finally:
         tracemalloc.stop()
+
+
+NO_METADATA = [
+    b"",
+    b"\0",
+    b"\0\0",
+    CODE,
+    CODE + auxdata()[:-2] + b"\0\x01",
+    CODE + auxdata()[:-2] + b"\xff\xff",
+    CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
+    CODE + b"\xa1dsolcC\0\x08\0\x0a",
+    CODE + b"\xbf\xff\0\x02",
+    CODE + b"\xa2aaA\0aaA\0\0\x0a",
+]
 
 
 @pytest.mark.parametrize("code", NO_METADATA)

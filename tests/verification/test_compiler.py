@@ -28,32 +28,13 @@ from scan.verification.compiler_run import (
 )
 from scan.verification.settings_search import parse_version
 from tests.support import WAIT_S
-from tests.support.explorer import standard_input
+from tests.support.compilers import NEWEST, fake, run
 from tests.support.serving import wait_until
-
-OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
-NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
 def compilers(compilers_dir):
     return compiler_store.CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
-
-
-def fake(tmp_path, script, version="0.8.28"):
-    """A compiler that does what no real one should."""
-    name = f"solc-{version}"
-    executable = tmp_path / name / name
-    executable.parent.mkdir()
-    executable.write_text(f"#!/bin/sh\n{script}\n")
-    executable.chmod(0o755)
-    return compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
-
-
-def run(compilers, source, timeout_s=30.0, version=NEWEST):
-    compiler = compilers.find(version)
-    standard = standard_input({"a.sol": source}, outputSelection=OBJECT)
-    return compile_source(compiler, standard, timeout_s)
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_store
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support import WAIT_S
+from tests.support.compilers import NEWEST, fake, run
 from tests.support.solidity import NODE
-from tests.verification.test_compiler import NEWEST, fake, run
 
 
 def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
@@ -95,10 +95,7 @@ def placed_in(directory):
     return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
 
 
-SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
-
-
-def fake_npm(folder, listed=None, soljson=SOLJSON):
+def fake_npm(folder, listed=None, soljson=NODE / "node_modules/solc-0.8.28/soljson.js"):
     """An npm that has one package, solc@0.8.28, with `listed` as its integrity; its folder."""
     tarball = folder / "package.tgz"
     with tarfile.open(tarball, "w:gz", compresslevel=1) as package:

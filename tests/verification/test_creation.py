@@ -9,7 +9,8 @@ from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
-from tests.support.explorer import behind, compiled, standard_input
+from tests.support.creations import NOT_VERIFIED, PATH, built
+from tests.support.explorer import behind
 from tests.support.serving import wait_until
 
 TOKEN = Path(__file__).with_name("Token.sol").read_text()
@@ -21,13 +22,7 @@ OWN_TOKEN, FALSE_OWN_TOKEN = (
     source[: source.rindex("}")] + "function own() external pure returns (uint256) { return 7; } }"
     for source in (TOKEN_WITHOUT_VISIBILITY, FALSE_TOKEN)
 )
-PATH = "contracts/Token.sol"
-NOT_VERIFIED = "Contract source code not verified"
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
-
-
-def built(source, name="Token", version="0.8.28", **settings):
-    return compiled(version, standard_input({PATH: source}, **settings), PATH, name)
 
 
 def expect_no_match(answer):
@@ -49,14 +44,14 @@ def false_token(explorer):
 def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs, false_token):
     stored = explorer.contract(false_token).json
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
-    page = explorer.client.get(f"/address/{false_token}?tab=contract").text
+    page = explorer.get(f"/address/{false_token}?tab=contract")
     assert "runtime code only" in page and "may differ from those in the source" in page
     assert " match</span>" not in page and "source verified" not in page
     for listed in ("/verified-contracts", "/api/v1/contracts", "/api/v2/smart-contracts"):
         assert false_token not in explorer.client.get(listed).text.lower()
 
-    chain_id = explorer.client.get("/chains").json[0]["chainId"]
-    sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{false_token}").json
+    chain_id = explorer.get("/chains")[0]["chainId"]
+    sourcify = explorer.get(f"/v2/contract/{chain_id}/{false_token}")
     assert (sourcify["creationMatch"], sourcify["runtimeMatch"]) == (None, "match")
     assert "constructor" in sourcify["warning"]
 
@@ -69,14 +64,14 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
     }
     contract = "/api?module=contract&action="
     guid = explorer.client.post(f"{contract}verifysourcecode", data=fields).json["result"]
-    answer = explorer.client.get(f"{contract}checkverifystatus&guid={guid}&chainid=31337").json
+    answer = explorer.get(f"{contract}checkverifystatus&guid={guid}&chainid=31337")
     assert (answer["status"], answer["result"]) == ("0", "Fail - Unable to verify")
     assert "constructor" in answer["details"]
-    [row] = explorer.client.get(f"{contract}getsourcecode&address={false_token}").json["result"]
+    [row] = explorer.get(f"{contract}getsourcecode&address={false_token}")["result"]
     assert (row.pop("ABI"), {*row.values()}) == (NOT_VERIFIED, {"", "0", "Default"})
-    abi = explorer.client.get(f"{contract}getabi&address={false_token}").json
+    abi = explorer.get(f"{contract}getabi&address={false_token}")
     assert (abi["status"], abi["result"]) == ("0", NOT_VERIFIED)
-    contracts = explorer.client.get(f"{contract}listcontracts").json["result"] or ()
+    contracts = explorer.get(f"{contract}listcontracts")["result"] or ()
     assert false_token not in [listed["Address"] for listed in contracts]
 
 
@@ -84,7 +79,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
 def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_token):
     commented = built(OWN_TOKEN.replace("contract", "/* a comment */ contract"))
     other = explorer.deploy(commented.creation)
-    assert explorer.client.get(f"/api/v1/contracts/{other}/bytecode").json["similarTo"] is None
+    assert explorer.get(f"/api/v1/contracts/{other}/bytecode")["similarTo"] is None
 
 
 @pytest.mark.thorough
@@ -106,9 +101,9 @@ def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
 
 
 def test_contracts_that_are_not_verified_change_no_label(explorer):
-    before = explorer.execute("SELECT version FROM label_state")
+    before = explorer.sql("SELECT version FROM label_state")
     explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY.replace("1000000", "77")).creation)
-    assert explorer.execute("SELECT version FROM label_state") == before
+    assert explorer.sql("SELECT version FROM label_state") == before
 
 
 def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
@@ -130,7 +125,7 @@ def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
     assert (stored["match"], stored["creationMatch"]) == ("full", "full")
     # A contract of equal creation code is verified, whatever false source is stored of it.
     wait_until(lambda: explorer.contract(other).json["verifiedBy"] == address)
-    assert "source verified" in explorer.client.get(f"/address/{other}?tab=contract").text
+    assert "source verified" in explorer.get(f"/address/{other}?tab=contract")
 
 
 @pytest.mark.thorough
@@ -177,7 +172,7 @@ def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
     answer = explorer.verify(address, source + "//", "0.8.28", **GIVEN)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", None)
     assert "creation bytecode was not compared" in answer.json["message"]
-    page = explorer.client.get(f"/address/{address}?tab=contract").text
+    page = explorer.get(f"/address/{address}?tab=contract")
     assert "not known to match the source" in page
     copy = explorer.place(built(source).runtime)
     assert explorer.contract(copy).json["verifiedBy"] == address

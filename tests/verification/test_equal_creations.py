@@ -2,26 +2,27 @@
 
 import pytest
 
+from tests.support.creations import NOT_VERIFIED, PATH, built
 from tests.support.database import execute
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
-from tests.verification.test_creation import NOT_VERIFIED, PATH, built
 
 pytestmark = pytest.mark.thorough
 
-COMPARED = """SELECT e.address
-    FROM creation_comparisons e
-    JOIN verified_contracts v USING (creation_hash)
-    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 CAPPED = """pragma solidity >=0.8.0;
     contract Capped { uint256 public cap; constructor(uint256 most) { cap = most; } }"""
-GIVEN_CAPPED = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
 
 
 def with_highest_cap(runtime):
     """Creation code that stores 2**160 - 1 as the cap, then returns runtime code."""
     store = f"73{'ff' * 20}600055"
     return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
+
+
+COMPARED = """SELECT e.address
+    FROM creation_comparisons e
+    JOIN verified_contracts v USING (creation_hash)
+    WHERE v.address = decode(substr(%s, 3), 'hex')"""
 
 
 def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
@@ -33,7 +34,8 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     alike = explorer.deploy(code.creation, f"{7:064x}")
     unlike = explorer.deploy(with_highest_cap(code.runtime))
     placed = explorer.place(code.runtime)
-    assert explorer.verify(verified, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"] == "full"
+    given_capped = {"optimizationUsed": 0, "contractName": f"{PATH}:Capped"}
+    assert explorer.verify(verified, CAPPED, "0.8.28", **given_capped).json["match"] == "full"
 
     def match_of(address):
         stored = explorer.contract(address).json
@@ -41,17 +43,17 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         return stored["match"], stored["creationMatch"], stored["constructorArguments"]
 
     def is_called_verified(address):
-        page = explorer.client.get(f"/address/{address}?tab=contract").text
+        page = explorer.get(f"/address/{address}?tab=contract")
         is_similar = "runtime code only" in page and "Similar match: " in page
         query = f"/api?module=contract&action=getsourcecode&address={address}"
-        [row] = explorer.client.get(query).json["result"]
+        [row] = explorer.get(query)["result"]
         assert row["SimilarMatch"] == verified
         is_hidden = address == unlike  # as Etherscan shows what may have been created alike
         assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_hidden
-        chain_id = explorer.client.get("/chains").json[0]["chainId"]
-        sourcify = explorer.client.get(f"/v2/contract/{chain_id}/{address}").json
+        chain_id = explorer.get("/chains")[0]["chainId"]
+        sourcify = explorer.get(f"/v2/contract/{chain_id}/{address}")
         assert ("warning" in sourcify) is is_similar
-        bytecode = explorer.client.get(f"/api/v1/contracts/{address}/bytecode").json
+        bytecode = explorer.get(f"/api/v1/contracts/{address}/bytecode")
         assert bytecode["similarTo"] == (verified if is_similar else None)
         assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
         return not is_similar
@@ -64,14 +66,14 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     assert [*map(is_called_verified, others)] == [True, False, False]
     assert explorer.call(unlike, "cap").json["result"] == str(2**160 - 1)
     assert [
-        explorer.verify(address, CAPPED, "0.8.28", **GIVEN_CAPPED).json["match"]
+        explorer.verify(address, CAPPED, "0.8.28", **given_capped).json["match"]
         for address in others[:2]
     ] == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
     again = explorer.deploy(code.creation, f"{8:064x}")
     wait_until(lambda: match_of(again)[0] == "full")
     false = CAPPED.replace("= most;", "= most + 1;")
-    assert explorer.verify(again, false, "0.8.28", **GIVEN_CAPPED).json["match"] == "runtime"
+    assert explorer.verify(again, false, "0.8.28", **given_capped).json["match"] == "runtime"
     assert match_of(again) == ("full", "full", f"0x{8:064x}")  # a false source hides no match
 
 
@@ -101,7 +103,7 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
         return tuple(map(record.get, ("contractName", "match", "verifiedBy")))
 
     def is_compared(address):
-        rows = explorer.execute(
+        rows = explorer.sql(
             "SELECT is_equal FROM creation_comparisons WHERE address = decode(%s, 'hex')",
             address[2:],
         )
@@ -118,8 +120,8 @@ def test_of_verified_codes_alike_that_counts_whose_creation_code_is_equal(explor
     assert explorer.contract(late).json["constructorArguments"] == f"0x{6:064x}"
     assert shown(unlike) == ("Evil", "runtime", evil)
     abi = f"/api?module=contract&action=getabi&address={late}"
-    assert explorer.client.get(abi).json["status"] == "1"
-    blockscout = explorer.client.get(f"/api/v2/smart-contracts/{late}").json
+    assert explorer.get(abi)["status"] == "1"
+    blockscout = explorer.get(f"/api/v2/smart-contracts/{late}")
     assert (blockscout["name"], blockscout["is_verified"]) == ("Honest", True)
 
 
@@ -168,9 +170,7 @@ def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer
     copy = explorer.deploy(code.creation, f"{2:064x}")
 
     def listed():
-        [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
-            "contractCreations"
-        ]
+        [record] = explorer.get("/api/v1/contract-creations?limit=1")["contractCreations"]
         assert record["address"] == copy
         return record
 

@@ -11,8 +11,8 @@ from scan.database import owners_file
 from scan.errors import Unavailable
 from scan.verification import compiler_store
 from scan.verification.restored_sources import RestoredSources
-from tests.database.test_owners_file import changed_file
 from tests.support.explorer import compiled, standard_input
+from tests.support.owners_rows import changed_file
 
 SOURCE = Path(__file__).with_name("Box.sol").read_text()
 SOURCE = SOURCE.replace("constructor(uint256 first) public", "constructor(uint256 first)")
@@ -32,16 +32,16 @@ def verified(explorer, tmp_path):
     owners_file.write(explorer.database, tmp_path / "file")
     before = stored(explorer, address)
     for table in TABLES:
-        explorer.execute(f"DELETE FROM {table}")  # noqa: S608
+        explorer.sql(f"DELETE FROM {table}")  # noqa: S608
     yield address, tmp_path / "file", before
-    explorer.execute("TRUNCATE restored_sources, verified_contracts")
+    explorer.sql("TRUNCATE restored_sources, verified_contracts")
 
 
 def stored(explorer, address):
     rows = {}
     for table in TABLES:
         statement = f"SELECT (to_jsonb(t) - 'match_id')::text FROM {table} t WHERE address = %s"  # noqa: S608
-        rows[table] = explorer.execute(statement, bytes.fromhex(address[2:]))
+        rows[table] = explorer.sql(statement, bytes.fromhex(address[2:]))
     return rows
 
 
@@ -53,7 +53,7 @@ def restore(explorer, path):
 def test_what_compilers_said_comes_back_once_no_other_verification_runs(explorer, verified):
     address, path, before = verified
     compiling = restore(explorer, changed_file(path.with_name("old"), as_before_2932, path))
-    assert explorer.execute("SELECT 1 FROM verified_contracts") == [(1,)]
+    assert explorer.sql("SELECT 1 FROM verified_contracts") == [(1,)]
     assert stored(explorer, address) != before
     places = explorer.app.extensions["scan"].verifier.places
     with places.running(float("inf")):
@@ -61,7 +61,7 @@ def test_what_compilers_said_comes_back_once_no_other_verification_runs(explorer
     assert compiling.step() is True
     assert stored(explorer, address) == before
     assert compiling.step() is False
-    assert explorer.execute("SELECT * FROM restored_sources") == []
+    assert explorer.sql("SELECT * FROM restored_sources") == []
 
 
 def as_before_2932(line):
@@ -84,13 +84,13 @@ def test_what_a_file_says_of_a_source_is_not_believed(explorer, verified):
     compiling = restore(explorer, changed_file(path.with_name("forged"), forged, path))
     assert compiling.step() is True
     assert not any(stored(explorer, address).values())
-    [(reason,)] = explorer.execute("SELECT reason FROM restored_sources")
+    [(reason,)] = explorer.sql("SELECT reason FROM restored_sources")
     assert reason.startswith("No match in ")
     assert compiling.step() is False
     # The right file is compiled, once it is restored.
     assert restore(explorer, path).step() is True
-    assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
-    assert explorer.execute("SELECT reason FROM restored_sources") == []
+    assert explorer.sql("SELECT match FROM verified_contracts") == [("full",)]
+    assert explorer.sql("SELECT reason FROM restored_sources") == []
 
 
 def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, verified):
@@ -99,7 +99,7 @@ def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, ve
     claim, now = "verification/restored_sources_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by one that is killed then
     assert compiling.step() is False
-    explorer.execute("UPDATE restored_sources SET due_at = due_at - interval '11 minutes'")
+    explorer.sql("UPDATE restored_sources SET due_at = due_at - interval '11 minutes'")
     assert compiling.step() is True
     assert stored(explorer, address) == before
 
@@ -107,9 +107,9 @@ def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, ve
 def test_a_contract_that_is_not_indexed_yet_waits(explorer, verified):
     path = verified[1]
     compiling = restore(explorer, path)
-    explorer.execute("UPDATE verified_contracts SET is_indexed = false")
+    explorer.sql("UPDATE verified_contracts SET is_indexed = false")
     assert compiling.step() is False
-    explorer.execute("UPDATE verified_contracts SET is_indexed = true")
+    explorer.sql("UPDATE verified_contracts SET is_indexed = true")
     assert compiling.step() is True
 
 
@@ -123,8 +123,8 @@ def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, veri
     verifier = replace(explorer.app.extensions["scan"].verifier, compilers=store)
     compiling = RestoredSources(explorer.database, verifier)
     assert compiling.step() is True
-    assert explorer.execute("SELECT match FROM verified_contracts") == [("full",)]
-    [(reason, is_later)] = explorer.execute("SELECT reason, due_at > now() FROM restored_sources")
+    assert explorer.sql("SELECT match FROM verified_contracts") == [("full",)]
+    [(reason, is_later)] = explorer.sql("SELECT reason, due_at > now() FROM restored_sources")
     assert (reason, is_later) == (None, True)
 
 
@@ -140,9 +140,9 @@ def older(explorer):
         assert answer.json["match"] == "full", answer.json
         addresses.append(address)
     explorer.send(addresses[1], "")
-    explorer.execute("TRUNCATE read_findings, compiled_sources")
+    explorer.sql("TRUNCATE read_findings, compiled_sources")
     yield addresses
-    explorer.execute("TRUNCATE read_findings, verified_contracts")
+    explorer.sql("TRUNCATE read_findings, verified_contracts")
 
 
 def steps(explorer):
@@ -155,16 +155,16 @@ def steps(explorer):
 def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(explorer, older):
     compiling = steps(explorer)
     mapped = "SELECT '0x' || encode(address, 'hex') FROM compiled_sources"
-    assert explorer.execute(mapped) == [(older[1],)]
+    assert explorer.sql(mapped) == [(older[1],)]
     assert explorer.database.row("verification/read_findings_count") == (1, 0)
     claim, now = "verification/read_findings_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by another process
     assert compiling.step() is False
-    explorer.execute("UPDATE read_findings SET due_at = now() - interval '1 minute'")
+    explorer.sql("UPDATE read_findings SET due_at = now() - interval '1 minute'")
     assert compiling.step() is True
-    assert {address for (address,) in explorer.execute(mapped)} == set(older)
+    assert {address for (address,) in explorer.sql(mapped)} == set(older)
     kept = "SELECT 1 FROM compiled_sources WHERE layout IS NOT NULL"
-    assert len(explorer.execute(kept)) == 2
+    assert len(explorer.sql(kept)) == 2
     assert compiling.step() is False
     again = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
     assert again.step() is False
@@ -172,12 +172,12 @@ def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(explo
 
 def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, older, caplog):
     changed = "UPDATE verified_contracts SET sources = replace(sources::text, '+', '-')::json"
-    explorer.execute(changed)
-    before = explorer.execute("SELECT * FROM verified_contracts ORDER BY address")
+    explorer.sql(changed)
+    before = explorer.sql("SELECT * FROM verified_contracts ORDER BY address")
     compiling = steps(explorer)
     assert compiling.step() is True
     assert compiling.step() is False
-    assert explorer.execute("SELECT * FROM verified_contracts ORDER BY address") == before
+    assert explorer.sql("SELECT * FROM verified_contracts ORDER BY address") == before
     assert explorer.database.row("verification/read_findings_count") == (0, 2)
     assert caplog.text.count("it keeps what it has") == 2
 

@@ -16,7 +16,6 @@ from scan.verification.settings_search import (
 pytestmark = pytest.mark.check
 
 ON = {"enabled": True, "runs": 200}
-OFF = {"enabled": False, "runs": 200}
 OLD, SHANGHAI = InferredSettings({}, push0=False), InferredSettings({}, push0=True)
 
 
@@ -25,11 +24,12 @@ def first(number, *arguments):
 
 
 def test_the_likeliest_come_first():
+    off = {"enabled": False, "runs": 200}
     assert first(6, {}, (0, 8, 28), SHANGHAI) == [
         {"optimizer": ON},
-        {"optimizer": OFF},
+        {"optimizer": off},
         {"optimizer": ON, "viaIR": True},
-        {"optimizer": OFF, "viaIR": True},
+        {"optimizer": off, "viaIR": True},
         {"optimizer": ON, "evmVersion": "shanghai"},
         {"optimizer": ON, "evmVersion": "prague"},
     ]

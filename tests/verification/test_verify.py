@@ -16,9 +16,6 @@ MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint2
 SEVEN = f"{7:064x}"
 
 IMMUTABLES = Path(__file__).with_name("Immutables.sol").read_text()
-LIBRARY = Path(__file__).with_name("Library.sol").read_text()
-
-
 Case = namedtuple("Case", "version source name settings arguments", defaults=("",))
 
 
@@ -153,6 +150,9 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
     stored = explorer.contract(address).json
     assert stored["match"] == "full"
     assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
+
+
+LIBRARY = Path(__file__).with_name("Library.sol").read_text()
 
 
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])

@@ -11,14 +11,6 @@ MARKS = {
     ("modules", "0.4.3"): [],
     ("interface_in_source", "0.3.10"): pytest.mark.thorough,
 }
-CONTRACTS = [
-    pytest.param(
-        contract,
-        id=f"{contract.kind}-{contract.version}",
-        marks=MARKS.get((contract.kind, contract.version), pytest.mark.long),
-    )
-    for contract in vyper_contracts()
-]
 NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
 
 
@@ -36,6 +28,16 @@ def settings_of(version):
     if release < (0, 3, 1):
         return {"evmVersion": evm}
     return {"evmVersion": evm, "optimize": "gas" if release >= (0, 3, 10) else True}
+
+
+CONTRACTS = [
+    pytest.param(
+        contract,
+        id=f"{contract.kind}-{contract.version}",
+        marks=MARKS.get((contract.kind, contract.version), pytest.mark.long),
+    )
+    for contract in vyper_contracts()
+]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS)
@@ -67,9 +69,6 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     assert {*stored["sources"]} == {*contract.sources}
 
 
-BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.7", "0.4.0"))]
-
-
 def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
     """Releases before 0.4 compile all files, and a stub is no contract."""
     [contract] = [
@@ -82,6 +81,9 @@ def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
     answer = explorer.verify(address, standard, "0.3.10")
     assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
     assert answer.json["contractName"] == "caller"
+
+
+BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.7", "0.4.0"))]
 
 
 @pytest.mark.thorough

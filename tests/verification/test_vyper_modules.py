@@ -160,8 +160,8 @@ def test_other_forms_verify_it(explorer, deployed, running_jobs, send):
     assert answer.status_code in (200, 202), answer.text
     ids = (answer.json.get(name) for name in ("result", "verificationId", "verification_id"))
     path = f"/v2/verify/{next(filter(None, ids))}"
-    wait_until(lambda: explorer.client.get(path).json["isJobCompleted"])
-    job = explorer.client.get(path).json
+    wait_until(lambda: explorer.get(path)["isJobCompleted"])
+    job = explorer.get(path)
     assert job["contract"]["match"] == "exact_match", job
 
 

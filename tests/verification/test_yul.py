@@ -99,9 +99,6 @@ def test_settings_that_yul_has_not_are_not_passed_on():
     assert YUL.settings.keys() == {"optimizer", "evmVersion", "libraries"}
 
 
-SOURCE = "contract Made { uint256 public immutable x; constructor(uint256 n) { x = n + 3; } }"
-
-
 PREAMBLES = [
     ("fe710060", "fe7100"),
     ("fe710102abcd60", "fe710102abcd"),
@@ -142,11 +139,12 @@ def test_what_cannot_be_created_has_no_blueprint():
 
 
 def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer):
-    standard = standard_input({"Made.sol": SOURCE})
+    source = "contract Made { uint256 public immutable x; constructor(uint256 n) { x = n + 3; } }"
+    standard = standard_input({"Made.sol": source})
     address = explorer.deploy(
         blueprint_of(compiled(VERSION, standard, "Made.sol", "Made").creation)
     )
-    other = standard_input({"Made.sol": SOURCE.replace("n + 3", "n + 4")})
+    other = standard_input({"Made.sol": source.replace("n + 3", "n + 4")})
     assert explorer.verify(address, other, VERSION).status_code == 422
     answer = explorer.verify(address, standard, VERSION)
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json

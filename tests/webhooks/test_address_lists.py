@@ -15,8 +15,7 @@ from tests.support import WAIT_S
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import insist
-from tests.webhooks.test_limits import CLIENT, create
+from tests.support.webhooks import CLIENT, create, insist
 
 URL = "https://localhost:9/"
 OWNER, SHOP, ANNA, BERT = (address(name) for name in ("owner", "shop", "anna", "bert"))

@@ -13,6 +13,7 @@ from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.serving import wait_until
+from tests.support.webhooks import assert_bytes_are_counted, queued_bytes
 
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
@@ -26,20 +27,6 @@ def log(log_index, size, emitter=EMITTER):
 
 def bodies(webhooks):
     return [str(body) for (body,) in webhooks.execute("SELECT body FROM event_bodies ORDER BY id")]
-
-
-def queued_bytes(webhooks):
-    """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
-    rows = webhooks.execute(
-        "SELECT q.webhook_id, q.pending_bytes, (SELECT coalesce(sum(octet_length(e.body)), 0)"
-        " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"
-        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
-    )
-    return {number: (counted, size) for number, counted, size in rows}
-
-
-def assert_bytes_are_counted(webhooks):
-    assert all(counted == size for counted, size in queued_bytes(webhooks).values())
 
 
 def stopped_reason(webhooks, owner, hook):

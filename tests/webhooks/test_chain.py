@@ -27,7 +27,6 @@ from tests.support.truth import read_truth, reading
 
 BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
-LISTED = ("tx", "token_transfer", "internal_transfer", "dex_trade")
 
 FIELDS = {
     "tx": (),
@@ -57,15 +56,16 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     node, truth = played
     assert node.head() == BLOCKS
     watched = _watched(truth)
+    listed = ("tx", "token_transfer", "internal_transfer", "dex_trade")
     secrets = {
         address: webhooks.register(
-            bytes.fromhex(address[2:]), receiver.url(f"/{address}"), LISTED
+            bytes.fromhex(address[2:]), receiver.url(f"/{address}"), listed
         ).secret
         for address in watched
     }
     expected = Counter(key for address in watched for key in _expected(truth, address))
     assert sum(expected.values()) > 500
-    assert {event for _, event, *_ in expected} == set(LISTED)
+    assert {event for _, event, *_ in expected} == set(listed)
     with Indexing(webhooks.settings.database_url, node.url) as indexing, webhooks.delivering():
         indexing.wait_for(node.head())
         receiver.wait_for(sum(expected.values()))

@@ -17,7 +17,6 @@ from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
-QUEUES = "SELECT fresh_block, pending_count FROM delivery_queues"
 WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 HASTY = QUICK._replace(grace_s=0.1)  # for what hangs until it is ended
 
@@ -222,7 +221,7 @@ def test_an_event_that_is_written_while_an_attempt_is_settled_comes_next(webhook
 
 def test_an_event_that_is_written_while_a_lease_is_given_back_wakes_its_queue(webhooks, leased):
     settle_beside_an_event(webhooks, *leased, (), goes_on=False)
-    assert webhooks.execute(QUEUES) == [(-1, 2)]
+    assert webhooks.execute("SELECT fresh_block, pending_count FROM delivery_queues") == [(-1, 2)]
 
 
 def test_no_attempt_of_a_stopped_webhook_begins(webhooks):

@@ -60,17 +60,17 @@ LOG = {
     "data": "0x05",
     "topics": [to_hex(topic) for topic in TOPICS],
 }
-EVENTS = [
-    ("token_transfer", BERT, TOKEN_TRANSFER),
-    ("internal_transfer", BERT, INTERNAL_TRANSFER),
-    ("dex_trade", ANNA, TRADE),
-    ("dex_trade", POOL, TRADE),
-    ("log", PURSE, LOG),
-]
 
 
 def test_events_have_what_they_are_about(webhooks):
-    hooks = [webhooks.register(watched, URL, (type_,)) for type_, watched, _ in EVENTS]
+    events = [
+        ("token_transfer", BERT, TOKEN_TRANSFER),
+        ("internal_transfer", BERT, INTERNAL_TRANSFER),
+        ("dex_trade", ANNA, TRADE),
+        ("dex_trade", POOL, TRADE),
+        ("log", PURSE, LOG),
+    ]
+    hooks = [webhooks.register(watched, URL, (type_,)) for type_, watched, _ in events]
     nobody = webhooks.register(address("nobody"), URL, EVENT_TYPES)
     webhooks.chain.append()
     move = Move(ANNA, BERT, tokens=5, pool=POOL, fields={"method": bytes.fromhex("a9059cbb")})
@@ -81,7 +81,7 @@ def test_events_have_what_they_are_about(webhooks):
         is_traced=True,
     )
     of_transaction = {"hash": to_hex(transaction), "blockNumber": 1, "methodId": "0xa9059cbb"}
-    for hook, (event_type, watched, data) in zip(hooks, EVENTS, strict=True):
+    for hook, (event_type, watched, data) in zip(hooks, events, strict=True):
         [event] = payloads(webhooks, hook)
         assert (event["event"], event["timestamp"]) == (event_type, "2023-11-14T22:13:32Z")
         assert event["data"] == {**of_transaction, **data, "watchAddress": to_hex(watched)}

@@ -9,22 +9,17 @@ from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import QUICK, insist
-from tests.webhooks.test_body_sizes import assert_bytes_are_counted
+from tests.support.webhooks import (
+    ANOTHER,
+    CLIENT,
+    QUICK,
+    URL,
+    assert_bytes_are_counted,
+    create,
+    fill,
+)
 
-URL = "https://localhost:9/"
 OWNER, OTHER = address("owner"), address("other")
-CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
-
-
-def create(webhooks, owner, client, key=None, **body):
-    request = {
-        "json": {"ownerAddress": owner, "url": URL, **body},
-        "headers": {"X-API-Key": key} if key else {},
-        "environ_base": {"REMOTE_ADDR": client},
-    }
-    answer = insist(lambda: webhooks.client.post("/api/v1/webhooks", **request))
-    return answer.status_code, answer.get_json()
 
 
 def owners(count):
@@ -234,19 +229,6 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver
     webhooks.switch(hooks[1], active=False)
     assert pending_counts(webhooks) == counted(webhooks)
     assert pending_counts(webhooks)[hooks[1].id] == 0
-
-
-def fill(webhooks, hook, events):
-    """As if so many had come while nothing was delivered."""
-    webhooks.execute(
-        "WITH stored AS (INSERT INTO event_bodies (body) SELECT '{}' FROM generate_series(1, %s)"
-        " RETURNING id) INSERT INTO deliveries (webhook_id, event, block_number, body_id,"
-        " body_bytes, created_at) SELECT %s, 'tx', 0, id, 2, now() FROM stored",
-        events,
-        hook.id,
-    )
-    with webhooks.database.transaction() as tx:
-        tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
 
 
 def pending_counts(webhooks):

@@ -21,6 +21,12 @@ def hexes(*topics):
     return [f"0x{topic.hex()}" for topic in topics]
 
 
+def as_json(topic):
+    if isinstance(topic, list):
+        return hexes(*topic)
+    return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
+
+
 LOGS = [
     log(0),
     log(1, A),
@@ -32,37 +38,29 @@ LOGS = [
 ]
 
 
-NARROWED = [
-    (None, [0, 1, 2, 3, 4, 5]),
-    ([], [0, 1, 2, 3, 4, 5]),
-    ([A], [1, 2, 4, 5]),
-    ([[A]], [1, 2, 4, 5]),
-    ([[A, B]], [1, 2, 3, 4, 5]),
-    ([None], [1, 2, 3, 4, 5]),
-    ([None, None], [2, 3, 4, 5]),
-    ([None, [B, C]], [2, 4, 5]),
-    ([A, None, B], [4]),
-    ([A, B, C, C], [5]),
-    ([None] * 4, [5]),
-    ([C], []),
-]
-
-
-def as_json(topic):
-    if isinstance(topic, list):
-        return hexes(*topic)
-    return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
-
-
 def test_topics_narrow_as_they_do_for_a_node(webhooks):
-    owners = [address(f"owner {number}") for number in range(len(NARROWED))]
-    lists = [None if topics is None else [*map(as_json, topics)] for topics, _ in NARROWED]
+    narrowed = [
+        (None, [0, 1, 2, 3, 4, 5]),
+        ([], [0, 1, 2, 3, 4, 5]),
+        ([A], [1, 2, 4, 5]),
+        ([[A]], [1, 2, 4, 5]),
+        ([[A, B]], [1, 2, 3, 4, 5]),
+        ([None], [1, 2, 3, 4, 5]),
+        ([None, None], [2, 3, 4, 5]),
+        ([None, [B, C]], [2, 4, 5]),
+        ([A, None, B], [4]),
+        ([A, B, C, C], [5]),
+        ([None] * 4, [5]),
+        ([C], []),
+    ]
+    owners = [address(f"owner {number}") for number in range(len(narrowed))]
+    lists = [None if topics is None else [*map(as_json, topics)] for topics, _ in narrowed]
     hooks = [
         webhooks.register(owner, "https://localhost:1/", ("log",), EMITTER, topics=topics)
         for owner, topics in zip(owners, lists, strict=True)
     ]
     webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
-    for owner, hook, topics, (_, expected) in zip(owners, hooks, lists, NARROWED, strict=True):
+    for owner, hook, topics, (_, expected) in zip(owners, hooks, lists, narrowed, strict=True):
         indexes = [row["payload"]["data"]["logIndex"] for row in webhooks.deliveries(hook)]
         assert indexes == expected, topics
         shown = webhooks.record(owner, hook)["topics"]

@@ -6,19 +6,9 @@ import pytest
 
 from scan.webhooks.queues import DELETE_BATCH, now
 from tests.support import made_blocks, serving
-from tests.webhooks.test_limits import fill
+from tests.support.webhooks import fill
 
 OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
-KEPT = [
-    ("delivered", timedelta(hours=23, minutes=50)),
-    ("failed", timedelta(days=6, hours=23, minutes=50)),
-    ("cancelled", timedelta(days=6, hours=23, minutes=50)),
-]
-DELETED = [
-    ("delivered", timedelta(hours=24, minutes=1)),
-    ("failed", timedelta(days=7, minutes=1)),
-    ("cancelled", timedelta(days=7, minutes=1)),
-]
 
 
 def statuses(webhooks):
@@ -34,6 +24,20 @@ def age(webhooks, *deliveries):
             status,
             now() - finished_ago,
         )
+
+
+KEPT = [
+    ("delivered", timedelta(hours=23, minutes=50)),
+    ("failed", timedelta(days=6, hours=23, minutes=50)),
+    ("cancelled", timedelta(days=6, hours=23, minutes=50)),
+]
+
+
+DELETED = [
+    ("delivered", timedelta(hours=24, minutes=1)),
+    ("failed", timedelta(days=7, minutes=1)),
+    ("cancelled", timedelta(days=7, minutes=1)),
+]
 
 
 def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks):

@@ -6,10 +6,10 @@ import json
 import pytest
 
 from scan.setting_kinds import proxy_header
-from tests.commands.test_command import scan
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import serving
+from tests.support.database import made_key
 from tests.support.made_blocks import Move, address
+from tests.support.scan_command import scan
 from tests.support.wallets import key_request, new_wallet, owner_of
 
 OWNER, OTHER = address("owner"), address("other")

@@ -10,11 +10,9 @@ from scan.webhooks.messages import FORMATS, SummaryPart, Unit, amount, plain, pl
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import QUICK
-from tests.webhooks.test_limits import CLIENT, create
+from tests.support.webhooks import CLIENT, QUICK, create
 
 OWNER, SHOP = address("owner"), address("shop")
-PAGES = "https://scan.example.org"
 QUOTED = f"{to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-4:]}"
 
 
@@ -36,7 +34,8 @@ def test_events_are_sent_as_messages_each_once_and_several_joined(webhooks, rece
     webhooks.execute("UPDATE tokens SET symbol = 'TOK', decimals = 2")
     webhooks.register(OWNER, receiver.url("/?chat_id=-7"), ("tx", "token_transfer"), format=form)
     hashes = webhooks.chain.append([Move(SHOP, OWNER, value=10**18, tokens=n) for n in range(7)])
-    with webhooks.delivering(public_url=PAGES):
+    pages = "https://scan.example.org"
+    with webhooks.delivering(public_url=pages):
         receiver.wait_for(2)
         wait_until(lambda: not webhooks.pending())
     bodies = [request.event for request in receiver.received]
@@ -47,7 +46,7 @@ def test_events_are_sent_as_messages_each_once_and_several_joined(webhooks, rece
         coin, token = lines[2 * n], lines[2 * n + 1]
         assert "received 1 ETH from" in coin
         assert f"received {f'0.0{n}' if n else '0'} “TOK” ({QUOTED}) from" in token
-        assert f"{PAGES}/tx/{to_hex(hash_)}" in coin
+        assert f"{pages}/tx/{to_hex(hash_)}" in coin
     first, second = receiver.received
     assert second.at - first.at >= FORMATS[form].pause_s * 0.9
 
@@ -137,9 +136,6 @@ def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name
     assert long == f"Sent {'word ' * 58}word…"
 
 
-OTHER = address("other token")
-
-
 @pytest.mark.parametrize(
     ("symbol", "is_listed", "said"),
     [
@@ -159,10 +155,11 @@ def test_a_token_is_told_from_the_coin_and_from_those_it_imitates(
 ):
     webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
     webhooks.execute("UPDATE tokens SET symbol = %s, decimals = 18", symbol)
+    other = address("other token")
     webhooks.execute(
         "INSERT INTO tokens (address, block_number, type, name, symbol, total_supply)"
         " VALUES (%s, -1, 'BEP20', 'Old', 'OLD', 0)",
-        OTHER,
+        other,
     )
     webhooks.execute(
         "INSERT INTO contract_creations"

@@ -1,24 +1,19 @@
 """Processes that deliver: killed at any moment they lose no event, told to stop they end well."""
 
-import os
 import random
-import signal
-import subprocess
-import sys
 import threading
 import time
 
 import pytest
 
-from tests.support import WAIT_S, forked_python, made_blocks
+from tests.support import WAIT_S, made_blocks
 from tests.support.receiver import Answer
-from tests.support.serving import ROOT, free_port, wait_until
-from tests.support.webhooks import NO_NODE
+from tests.support.serving import free_port, wait_until
+from tests.support.webhooks import NO_NODE, Deliverer
 
 pytestmark = pytest.mark.thorough
 
 OWNERS = [made_blocks.address(f"owner {number}") for number in range(10)]
-KILLS = 25
 BLOCKS = 100
 
 
@@ -29,7 +24,8 @@ def test_kills_lose_no_event(webhooks, receiver):
     feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
     feeder.start()
     chance = random.Random(6)
-    for _ in range(KILLS):
+    kills = 25
+    for _ in range(kills):
         already = len(receiver.received)
         with Deliverer(webhooks) as deliverer:
             wait_until(lambda n=already: len(receiver.received) > n or not webhooks.pending())
@@ -75,36 +71,3 @@ def feed(webhooks, blocks=BLOCKS):
         ]
         time.sleep(0.1)
     return events
-
-
-class Deliverer:
-    """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
-
-    def __init__(self, webhooks, command="deliver", **environment):
-        settings = webhooks.settings
-        self._process = forked_python.Forked(
-            [sys.executable, "-m", "scan", command],
-            cwd=ROOT,
-            env={
-                "PATH": os.environ["PATH"],
-                "DATABASE_URL": settings.database_url,
-                "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
-                "REQUESTS_CA_BUNDLE": settings.ca_bundle,
-                **environment,
-            },
-            stderr=subprocess.DEVNULL,
-        )
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.kill()
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-    def terminate(self):
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(WAIT_S)

@@ -9,8 +9,6 @@ from scan.webhooks.queues import RETRY_STEPS_S, retry_delay_s
 
 pytestmark = pytest.mark.check
 
-NOW = datetime(2024, 1, 1, tzinfo=UTC)
-
 
 def test_seven_retries_each_within_a_fifth_of_its_step():
     assert RETRY_STEPS_S == (5, 300, 1800, 7200, 18000, 36000, 36000)
@@ -39,6 +37,9 @@ RETRY_AFTER = [
     (f"Mon, 01 Jan 2024 00:01:00 +{'9' * 20}", None),
     ("", None),
 ]
+
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(("header", "seconds"), RETRY_AFTER)

@@ -4,11 +4,13 @@ import sys
 import threading
 import time
 
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill import chain_backfill, resources
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing, end_session
+from tests.support.scan_command import scan
 
 MEMORY_BYTES = 256 * 1024 * 1024
 PROCESS_PARTITION_ROWS = 60  # below what operators may set
@@ -104,3 +106,12 @@ class BackfillProcess(IndexerProcess):
             assert time.monotonic() < deadline, self.tail()
             assert self.exit_code() is None, self.tail()
             time.sleep(0.005)
+
+
+def fill(database_url, rpc_url):
+    done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=rpc_url)
+    assert done.returncode == 0, done.stderr
+
+
+def opened(database_url):
+    return Database(database_url, statement_timeout_ms=0, session=audit.SESSION)

@@ -12,7 +12,7 @@ from scan.extensions.backfill.resources import (
     spool_need,
     total_bytes,
 )
-from tests.commands.test_command import scan
+from tests.support.scan_command import scan
 
 pytestmark = pytest.mark.thorough
 

@@ -11,15 +11,14 @@ import pytest
 
 from scan.audit.rebuild import Rebuild
 from scan.commands import audit
-from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.extensions.backfill.tests.backfilling import fill, opened
 from scan.extensions.backfill.trace_backfill import TraceBackfill
-from tests.commands.test_command import scan
-from tests.indexer.test_node_faults import status
 from tests.support import auditing, faulty_node, indexer_process, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, status
+from tests.support.scan_command import scan
 from tests.support.scenario import contracts, tokens
 from tests.support.scenario.stage import Stage
 from tests.support.table_digest import digest, fresh_digest
@@ -29,11 +28,6 @@ pytestmark = pytest.mark.thorough
 KILLS = int(os.environ.get("BULK_KILLS", "6"))
 SEED = int(os.environ.get("BULK_SEED", "24"))
 DEPTH = 4
-
-
-def fill(database_url, rpc_url):
-    done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=rpc_url)
-    assert done.returncode == 0, done.stderr
 
 
 def test_traces_read_later_make_the_index_that_always_had_them(database_url, scenario, indexed):
@@ -118,10 +112,6 @@ def test_code_is_kept_where_it_was_first_seen_and_where_it_was_created_anew(data
         tx.execute("bulk/traces_replace")
     kept = "SELECT block_number, convert_from(code_hash, 'UTF8') FROM contracts ORDER BY 1"
     assert execute(database_url, kept) == [(3, "old"), (5, "new"), (8, "old")]
-
-
-def opened(database_url):
-    return Database(database_url, statement_timeout_ms=0, session=audit.SESSION)
 
 
 class TraceProcess(indexer_process.IndexerProcess):

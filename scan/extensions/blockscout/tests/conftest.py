@@ -1,3 +1,3 @@
 """Responses in Blockscout's form, what they should have, and values for the arguments of paths."""
 
-from scan.extensions.blockscout.tests.test_responses import ask, examples, truth  # noqa: F401  # fixtures
+from scan.extensions.blockscout.tests.asking import ask, examples  # noqa: F401  # fixtures

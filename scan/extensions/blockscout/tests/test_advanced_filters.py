@@ -7,7 +7,7 @@ import random
 import pytest
 
 from scan.extensions.blockscout.advanced_filters import ActivityBounds, ActivityFilter, Chosen
-from scan.extensions.blockscout.tests.test_responses import most
+from scan.extensions.blockscout.tests.asking import most
 from tests.support import database
 from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import TOKEN, Move, address

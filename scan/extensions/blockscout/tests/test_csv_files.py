@@ -7,7 +7,7 @@ import pytest
 
 from scan.ethereum.units import in_units
 from scan.extensions.blockscout import csv_files
-from scan.extensions.blockscout.tests.test_responses import most
+from scan.extensions.blockscout.tests.asking import most
 
 
 def read(client, path, **query):

@@ -11,8 +11,8 @@ from scan.ethereum import checksums, node_errors
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.decoded_objects import ReasonBounds
+from scan.extensions.blockscout.tests.asking import Asking
 from scan.extensions.blockscout.tests.published import PREFIX, faults
-from scan.extensions.blockscout.tests.test_responses import Asking
 from tests.support import database, indexing
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexing import sources

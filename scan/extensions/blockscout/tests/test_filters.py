@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.blockscout.tests.asking import UNSEEN, Asking, most
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.blockscout.tests.test_responses import UNSEEN, Asking, most
 from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import Move, address

@@ -5,8 +5,8 @@ from urllib.parse import parse_qsl
 
 import pytest
 
-from scan.extensions.blockscout.tests.test_responses import most
-from scan.extensions.blockscout.tests.test_verification import submit, upload
+from scan.extensions.blockscout.tests.asking import most
+from scan.extensions.blockscout.tests.submissions import submit, upload
 from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support.explorer import standard_input
 from tests.support.indexing import sources

@@ -3,7 +3,7 @@
 import pytest
 
 from scan.extensions.chain_statistics.statistics import CountedBounds
-from scan.extensions.chain_statistics.tests.test_gas import counted
+from scan.extensions.chain_statistics.tests.called import counted
 from tests.support.indexing import sources
 
 PATH = "/stats/hot-smart-contracts"

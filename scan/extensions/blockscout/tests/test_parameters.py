@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from scan.extensions.blockscout.paths import CREDENTIALS, TABLE, answered_paths
-from scan.extensions.blockscout.tests import blockscout_document, published, test_responses
+from scan.extensions.blockscout.tests import asking, blockscout_document, published
 
 pytestmark = pytest.mark.thorough
 
@@ -87,13 +87,13 @@ def rules(client):
 def paths(rules, examples, route):
     if route not in rules:
         pytest.skip("its extension is taken away")
-    return test_responses.filled(rules[route], examples)
+    return asking.filled(rules[route], examples)
 
 
 @pytest.fixture(scope="session")
 def plain(client):
     """The response of a path without parameters, which many parameters are compared with."""
-    return cache(lambda path: client.get(path, query_string=test_responses.REQUIRED.get(path)))
+    return cache(lambda path: client.get(path, query_string=asking.REQUIRED.get(path)))
 
 
 def has_rows(response):
@@ -105,7 +105,7 @@ def has_rows(response):
 def effects(client, plain, path, name, type_):
     """What each value of a parameter does to the response of a path."""
     for value in values_of(type_):
-        query = {**test_responses.REQUIRED.get(path, {}), name: value}
+        query = {**asking.REQUIRED.get(path, {}), name: value}
         response = client.get(path, query_string=query)
         if response.status_code == 422:
             assert not [*published.ERRORS.iter_errors(response.json)]
@@ -151,7 +151,7 @@ def test_an_unknown_parameter_is_refused_everywhere(client, rules, examples):
     own = [rule for route, rule in rules.items() if route.startswith(prefixes)]
     assert len(own) > 50
     for rule in own:
-        path = test_responses.filled(rule, examples | more)[0]
+        path = asking.filled(rule, examples | more)[0]
         method = answered_paths()[rule.removeprefix(published.PREFIX)].method
         refused = client.open(path, method=method, query_string={"never_heard": "1"})
         assert (refused.status_code, refused.json) == (422, {"errors": [fault]}), path

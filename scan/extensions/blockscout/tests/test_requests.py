@@ -11,8 +11,8 @@ import pytest
 from scan.extensions.blockscout import paths
 from scan.extensions.blockscout.tests.published import ERRORS, faults
 from scan.extensions.blockscout.transaction_lists import ListBounds
-from tests.indexer.test_start_block import older
 from tests.support.indexing import sources
+from tests.support.older_chain import older
 from tests.support.serving import NOWHERE
 
 WORDS = """

@@ -9,86 +9,14 @@ from urllib.parse import urlencode
 
 import pytest
 
+from scan.extensions.blockscout.tests.asking import REQUIRED, UNSEEN, Asking, filled, most
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
 from tests.support import derived_truth
 from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
-MOST_PAGES = 400
-UNSEEN = "0x" + "9d" * 20
 OWN_EXAMPLES = {"/api/v2/blocks/<block>/countdown": {"block": ["99999"]}}
-REQUIRED = {"/api/v2/stats/hot-smart-contracts": {"scale": "30d"}}  # parameters
 WITHOUT_EXAMPLES = r"/account-abstraction/.*<"  # the scenario has no user operations
-
-
-class Asking:
-    def __init__(self, client):
-        self.client = client
-
-    def __call__(self, path, **parameters):
-        response = self.client.get(f"/api/v2{path}", query_string=parameters)
-        assert response.status_code == 200, (path, response.text)
-        return response.json
-
-    def pages(self, path, **parameters):
-        """As clients do: what next_page_params has is sent back."""
-        following = {}
-        for _ in range(MOST_PAGES):
-            body = self(path, **parameters, **following)
-            yield body["items"]
-            following = body["next_page_params"]
-            if following is None:
-                return
-        raise AssertionError(f"{path} has no end")
-
-    def rows(self, path, **parameters):
-        return [item for page in self.pages(path, **parameters) for item in page]
-
-
-@pytest.fixture(scope="session")
-def ask(client):
-    return Asking(client)
-
-
-@pytest.fixture(scope="session")
-def truth(scenario):
-    return scenario.truth
-
-
-def most(truth, count):
-    return max(truth.addresses, key=lambda address: truth.addresses[address][count])
-
-
-@pytest.fixture(scope="session")
-def examples(truth):
-    """Values of each argument of a path."""
-    draw = random.Random(38)
-    moves = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
-    tokens = sorted(truth.tokens, key=lambda token: moves[token["address"]])
-    of_types = {token["type"]: token["address"] for token in tokens}  # the busiest of each
-    items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
-    moved = Counter(t["transactionHash"] for t in truth.internal_transfers)
-    [(traced, _)] = moved.most_common(1)
-    [inner] = [t for t in truth.transactions if t["hash"] == traced]
-    holders = sorted(truth.addresses, key=lambda key: -len(truth.tokens_held_by(key)))
-    people = [most(truth, "txCount"), holders[0], inner["fromAddress"], inner["toAddress"]]
-    people += [*draw.sample(sorted(truth.addresses), 4), truth.blocks[0]["miner"], UNSEEN]
-    fullest = max(truth.blocks, key=lambda block: block["txCount"])
-    logged = {(t["transactionHash"], t["logIndex"]) for t in truth.token_transfers}
-    [(of_tokens, _)] = Counter(sent for sent, _ in logged).most_common(1)
-    sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 6))]
-    sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
-    return {
-        "address_hash": [*filter(None, people), *of_types.values()],
-        "transaction_hash": sent,
-        "block": [str(fullest["number"]), fullest["hash"], "0", str(inner["blockNumber"])],
-        "token_id": sorted(items)[:3],
-        "operation_hash": [],
-        "blob_hash": [
-            hash_ for t in truth.transactions for hash_ in t["blobVersionedHashes"] or ()
-        ][:2],
-        "name": ["newTxns", "averageTxnFee", "nothing"],
-    }
 
 
 def test_every_response_is_as_published(ask, examples, client):
@@ -116,13 +44,6 @@ def answers(client, rule, examples):
     responses = [client.get(path, query_string=REQUIRED.get(rule)) for path in paths]
     assert {response.status_code for response in responses} <= {200, 404}, rule
     return [response for response in responses if response.status_code == 200]
-
-
-def filled(rule, examples):
-    paths = [rule]
-    for name in re.findall(r"<(\w+)>", rule):
-        paths = [p.replace(f"<{name}>", value) for p in paths for value in examples[name]]
-    return paths
 
 
 def test_lists_of_all_have_each_row_once(ask, truth):

@@ -8,39 +8,16 @@ import pytest
 
 from scan.extensions.blockscout import contracts
 from scan.extensions.blockscout.contracts import LICENSE_NUMBERS, METHODS, STARTED
+from scan.extensions.blockscout.tests.submissions import outcome, submit, upload
 from scan.verification.request import parse
 from tests.support import database
 from tests.support.explorer import compiled, standard_input
-from tests.support.serving import wait_until
 from tests.support.vyper import BOX, NEWEST, SEVEN, blueprint_of
-
-
-def submit(explorer, address, method, **fields):
-    path = f"/api/v2/smart-contracts/{address}/verification/via/{method}"
-    return explorer.client.post(path, data=fields, content_type="multipart/form-data")
-
-
-def upload(text, name):
-    return BytesIO(text.encode()), name
 
 
 @pytest.fixture(scope="module")
 def placed(explorer):
     return explorer.place("6002600202")
-
-
-def outcome(explorer, response):
-    """What Etherscan's interface says of a submission, once it has ended, with details."""
-    assert response.status_code == 200, response.text
-    guid = response.json["verification_id"]
-    query = {"module": "contract", "action": "checkverifystatus", "guid": guid}
-
-    def answer():
-        return explorer.client.get("/api", query_string=query).json
-
-    with explorer.running_jobs():
-        wait_until(lambda: answer()["result"] != "Pending in queue")
-    return " ".join([answer()["result"], *filter(None, [answer().get("details")])])
 
 
 def test_a_standard_json_input_is_verified(explorer):

@@ -15,7 +15,7 @@ from scan.settings import UNBRANDED, Settings
 from tests.support import serving
 from tests.support.page_checks import AXE, axe_violations, show_theme
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
-from tests.test_settings_at_start import started
+from tests.support.scan_command import started
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'
 COLOURS = {

@@ -13,10 +13,10 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
-from tests.api.test_bad_input import HUGE, require_parameter
-from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
 from tests.support import explain, indexing, made_blocks
+from tests.support.daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
 from tests.support.database import execute
+from tests.support.refusals import HUGE, require_parameter
 from tests.support.scenario.stage import STRANGERS
 from tests.support.table_digest import digest, fresh_digest
 

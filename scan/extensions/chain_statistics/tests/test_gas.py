@@ -2,37 +2,18 @@
 
 import re
 import statistics
-from collections import Counter
-from datetime import datetime, timedelta
 
 import pytest
 
 from scan.database.connection import Database
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.statistics import CountedBounds, LargestByGas
-from tests.api.test_bad_input import require_parameter
+from scan.extensions.chain_statistics.tests.called import counted
 from tests.support import indexing
 from tests.support.database import insert
 from tests.support.indexing import sources
 from tests.support.made_blocks import Chain, Move, address
-
-
-def counted(scenario, truth, seconds):
-    """{address: (transactions, gas)} of contracts called in a time before the newest block."""
-    node = scenario.anvil
-    since = datetime.fromisoformat(truth.blocks[0]["timestamp"]) - timedelta(seconds=seconds)
-    calls, gas = Counter(), Counter()
-    for sent in truth.transactions:
-        is_newer = datetime.fromisoformat(sent["timestamp"]) >= since
-        if is_newer and sent["toAddress"] is not None:
-            calls[sent["toAddress"]] += 1
-            gas[sent["toAddress"]] += int(sent["gasUsed"])
-    codes = {called: node.call("eth_getCode", called, "latest") for called in calls}
-    return {
-        called: (calls[called], gas[called])
-        for called, code in codes.items()
-        if code != "0x" and not code.startswith("0xef0100")  # a delegating account (EIP-7702)
-    }
+from tests.support.refusals import require_parameter
 
 
 def percentile(values, share):

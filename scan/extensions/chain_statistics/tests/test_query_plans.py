@@ -5,7 +5,7 @@ import pytest
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from scan.queries.tokens import CHANGE_DAYS
-from tests.pages.test_query_plans import database, service, token
+from tests.support.bounded_statements import database, service, token
 
 pytestmark = pytest.mark.thorough
 

@@ -5,7 +5,7 @@ from collections import namedtuple
 
 import pytest
 
-from scan.extensions.chains.tests.test_op_stack import SIGNS, balance_of
+from scan.extensions.chains.tests.rollup import SIGNS, balance_of
 from tests.support.anvil import GAS, Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing

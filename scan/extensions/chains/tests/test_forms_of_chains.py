@@ -7,7 +7,7 @@ import json
 import pytest
 
 from scan.ethereum.forms.form import FEE_VAULT, MINT
-from scan.extensions.chains.tests.test_forms import (
+from scan.extensions.chains.tests.made_transactions import (
     BASE_FEE,
     GAS,
     HASH,

@@ -1,25 +1,16 @@
 """Which form a block has: by its chain's id, else by what its hash proves, else said to be so."""
 
-import orjson
 import pytest
 
 from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.forms.matching import match_of_records
+from scan.extensions.chains.tests.made_transactions import block_of
 from tests.support.chain_forms import forms, genesis, made_chain
 
 pytestmark = pytest.mark.check
 
 NOBODY_KNOWS = 987_654
-
-
-def block_of(chain, number):
-    answers = [orjson.loads(line) for line in chain.lines()]
-    block, receipts = (
-        [a["result"] for a in answers if a["method"] == method][number]
-        for method in ("eth_getBlockByNumber", "eth_getBlockReceipts")
-    )
-    return block, receipts
 
 
 def ethereum(chain_id=NOBODY_KNOWS):

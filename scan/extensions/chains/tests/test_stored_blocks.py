@@ -12,7 +12,7 @@ from scan.ethereum.block_hashing import form_of_roots
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, StoredBody, read_json
 from scan.ethereum.rlp_and_tries import join_list
-from scan.extensions.chains.tests.test_matching import block_of
+from scan.extensions.chains.tests.made_transactions import block_of
 from tests.support.chain_forms import forms, genesis, made_chain
 
 pytestmark = pytest.mark.check

@@ -9,11 +9,12 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
-from scan.extensions.decoding.tests.test_transaction_contents import (
+from scan.extensions.decoding.tests.work import (
     NEXT,
     SLOT,
     STEPS,
     WORK,
+    events,
     no_storage,
     proxy_to,
     work,
@@ -24,15 +25,6 @@ from tests.support.explorer import behind
 from tests.support.proxies import EIP1167
 
 __all__ = ["work"]
-
-
-def events(client, emitter):
-    """Oldest first, by the list and by the query, which have to agree."""
-    logs = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
-    body = {"entity": "logs", "filter": {"address": emitter}}
-    rows = client.post("/api/v1/query", json=body).json["data"]
-    assert [log["event"] for log in rows] == [log["event"] for log in logs]
-    return [log["event"] for log in reversed(logs)]
 
 
 def of_transaction(work, transaction):

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from scan.hex import data, to_hex
-from tests.pages.test_query_plans import bounded_row, database, service, token
 from tests.support import explain, serving
+from tests.support.bounded_statements import bounded_row, database, service, token
 from tests.support.faulty_node import FaultyNode, every_result
 
 pytestmark = pytest.mark.thorough

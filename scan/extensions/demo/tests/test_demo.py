@@ -21,11 +21,17 @@ from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_run import LINKS
 from scan.extensions.demo.tests.conftest import DEMO
 from tests.support import WAIT_S, expected
-from tests.support.documents import answers_below, is_shortened
+from tests.support.documents import (
+    POSTGRES,
+    RUN_HERE,
+    SLOW,
+    STRICT_CURL,
+    answers_below,
+    is_shortened,
+)
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scan_run import scan_run
 from tests.support.serving import completed, gunicorn
-from tests.test_documents import POSTGRES, RUN_HERE, SLOW, STRICT_CURL
 
 STARTED_AT = 1_800_000_000
 RECORDED_BLOCKS, SILENT_S = 722, 120.0

@@ -3,7 +3,8 @@
 import pytest
 
 from scan.extensions.demo.demo_node import start
-from tests.database.test_migrations import (
+from tests.support import database, first_release, table_digest
+from tests.support.first_release import (
     bring_up,
     first_template,
     first_url,
@@ -11,7 +12,6 @@ from tests.database.test_migrations import (
     require_present_shape,
     shape,
 )
-from tests.support import database, first_release, table_digest
 from tests.support.indexing import Indexing
 
 __all__ = ["first_template", "first_url"]

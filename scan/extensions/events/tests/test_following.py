@@ -5,113 +5,22 @@ import os
 import subprocess
 import sys
 import threading
-from contextlib import closing
 from decimal import Decimal
-from pathlib import Path
 
 import psycopg2
 import pytest
-from eth_abi import encode
-from eth_utils import keccak
 
-from scan.concurrency.waiting_threads import WaitingThreads
-from scan.database.connection import Database
-from scan.ethereum.client import Node
-from scan.ethereum.request_node import NodeGateway
 from scan.extensions.events import following as events_following
 from scan.extensions.events import indexing
-from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow, Following
-from scan.indexer.block_source import BlockSource
-from tests.commands.test_command import scan
-from tests.support.anvil import Anvil
+from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow
+from scan.extensions.events.tests.coffers import ABI, address_of, coffers, fill, following
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 from tests.support.serving import ROOT, wait_until
-from tests.support.solidity import compile_standard
 from tests.support.table_digest import digest
 
-COFFERS = Path(__file__).with_name("Coffers.sol").read_text(encoding="utf-8")
-ABI = [
-    {
-        "type": "event",
-        "name": "Deposited",
-        "inputs": [
-            {"name": "owner", "type": "address", "indexed": True},
-            {"name": "amount", "type": "uint256", "indexed": False},
-        ],
-    }
-]
-
-
-class Coffers:
-    """A proxy that passes calls on to the first version of a contract, then to others."""
-
-    def __init__(self, anvil):
-        self.anvil = anvil
-        self.owner = anvil.accounts[0]
-        self.compiled = compile_standard({"C.sol": COFFERS})["contracts"]["C.sol"]
-        self.first, self.second, self.third = map(self._create, ("First", "Second", "Third"))
-        self.proxy = self._create("Coffer", encode(["address"], [self.first]))
-
-    def _create(self, name, arguments=b""):
-        data = "0x" + self.compiled[name]["evm"]["bytecode"]["object"] + arguments.hex()
-        sent = self.anvil.send(self.owner, None, data=data, gas=2_000_000)
-        return self.anvil.receipt_of(sent)["contractAddress"]
-
-    def deposit(self, amount):
-        data = keccak(text="deposit(uint256)")[:4] + encode(["uint256"], [amount])
-        self._call(data)
-
-    def upgrade(self):
-        self._call(keccak(text="upgrade(address)")[:4] + encode(["address"], [self.second]))
-
-    def replace(self, version):
-        """Upgrades without an event."""
-        self._call(keccak(text="replace(address)")[:4] + encode(["address"], [version]))
-
-    def _call(self, data):
-        self.anvil.send(self.owner, self.proxy, data="0x" + data.hex(), gas=200_000)
-        self.anvil.mine()
-
-    def build(self, url, third=()):
-        """Stores the ABIs as the operator's builds have them."""
-        for name, address in (("First", self.first), ("Second", self.second), *third):
-            events = [e for e in self.compiled[name]["abi"] if e["type"] == "event"]
-            execute(
-                url,
-                "INSERT INTO built_abis SELECT code_hash, %s, %s, now() FROM contracts"
-                " WHERE address = decode(%s, 'hex')",
-                name,
-                json.dumps(events),
-                address[2:],
-            )
-
-
-@pytest.fixture
-def coffers():
-    with Anvil() as anvil:
-        coffers = Coffers(anvil)
-        for amount in range(1, 6):
-            coffers.deposit(amount)
-        yield coffers
-
-
-def following(url, node_url=None):
-    database = Database(url, statement_timeout_ms=0)
-    if node_url is None:
-        return closing(database), Following(database)
-    node = Node([node_url])
-    gateway = NodeGateway(node, WaitingThreads())
-    return closing(database), Following(database, gateway, BlockSource(node, traces="off"))
-
-
-def fill(followed):
-    while fills := followed.fills():
-        assert followed.fill(fills[0]) is not None
-
-
-def address_of(text):
-    return bytes.fromhex(text[2:])
+__all__ = ["coffers"]
 
 
 def amounts(url, view="coffer_deposited"):

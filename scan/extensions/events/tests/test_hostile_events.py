@@ -17,11 +17,11 @@ from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
 from scan.extensions.events import event_decoding, exports
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
+from scan.extensions.events.tests.coffers import following
 from scan.extensions.events.tests.random_events import Events
-from scan.extensions.events.tests.test_following import following
-from tests.commands.test_command import scan
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 
 MOVED = (("a", "address"), ("b", "address"), ("c", "uint256"))
 NAMES = ['"; DROP SCHEMA events; --', "", "é€", "block_number", "xmin", "E" * 300, "a b", "'", "\0"]

@@ -4,72 +4,21 @@ encoded."""
 import json
 from contextlib import closing
 from decimal import Decimal
-from pathlib import Path
 from random import Random
 
 import psycopg2
 import pytest
 
-from scan.extensions.events.tests.random_events import Events, signature
-from tests.commands.test_command import scan
+from scan.extensions.events.tests.random_events import PER_BLOCK, Contract, add, signature
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
-from tests.support.solidity import compile_standard
+from tests.support.scan_command import scan
 from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
-PER_TRANSACTION, PER_BLOCK = 10, 200
-SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
 FEW = (12, 400)
 MANY = (60, 20_000)
-
-
-class Contract:
-    """A contract that emits random logs of random events, and what its views are to have."""
-
-    def __init__(self, anvil, random, events):
-        self._anvil = anvil
-        self._random = random
-        self._events = Events(random)
-        self.abi = [self._events.event(number) for number in range(events)]
-        code = compile_standard({"LogEmitter.sol": SOURCE})["contracts"]["LogEmitter.sol"]
-        creation = "0x" + code["LogEmitter"]["evm"]["bytecode"]["object"]
-        sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
-        self.address = anvil.receipt_of(sent)["contractAddress"]
-        self.logs = []  # block number, index of the event, arguments
-
-    def emit(self, logs):
-        """Logs in as many blocks as they need."""
-        while logs:
-            of_block = []
-            while logs and len(of_block) < PER_BLOCK:
-                calldata = b""
-                for _ in range(min(PER_TRANSACTION, logs)):
-                    number = self._random.randrange(len(self.abi))
-                    topics, data, arguments = self._events.log(self.abi[number])
-                    calldata += bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics)
-                    calldata += data
-                    of_block.append((number, arguments))
-                    logs -= 1
-                self._anvil.call(
-                    "eth_sendTransaction",
-                    {
-                        "from": self._anvil.accounts[0],
-                        "to": self.address,
-                        "data": "0x" + calldata.hex(),
-                        "gas": hex(5_000_000),
-                    },
-                )
-            self._anvil.mine()
-            block = self._anvil.head()
-            self.logs += [(block, number, arguments) for number, arguments in of_block]
-
-    def forget(self, after):
-        self.logs = [log for log in self.logs if log[0] <= after]
-
-    def expected(self, number):
-        return [(block, arguments) for block, n, arguments in self.logs if n == number]
 
 
 def views_of(contract, url):
@@ -128,8 +77,3 @@ def test_views_have_what_was_encoded_through_forks_and_after_a_rebuild(
         done = scan("rebuild", "contract_events", "--workers", "1", DATABASE_URL=url)
         assert done.returncode == 0, done.stderr
         assert digest(url) == before
-
-
-def add(url, address, abi):
-    done = scan("events", "add", address, "--abi", str(abi), "--name", "emitter", DATABASE_URL=url)
-    assert done.returncode == 0, done.stderr

@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import declared, schemas
 from scan.ethereum.blocks import DecodedTransaction
 from scan.extensions.exports import csv_columns, parquet
 from scan.extensions.exports.csv_columns import GROUPS, Context, columns, day_of
+from scan.extensions.exports.tests.limbs import integers
 from scan.http import csv_text
 
 pytestmark = pytest.mark.check
@@ -147,13 +148,6 @@ def test_a_day_is_that_of_the_time(day):
 
 EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 10**38, 2**128 - 1, 2**192, 2**256 - 1]
 AMOUNTS = {"value": parquet.ColumnFormat(parquet.UINT256, is_nullable=True)}
-
-
-def integers(table, name):
-    """Return the values of a uint256 column."""
-    limbs = [table[limb_name].to_pylist() for limb_name in parquet.limb_names(name)]
-    values = zip(*limbs, strict=True)
-    return [None if a is None else a | b << 64 | c << 128 | d << 192 for a, b, c, d in values]
 
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))

@@ -17,9 +17,9 @@ from scan.extensions.exports.list_files import MAX_OPEN, FileBounds, FilePlaces,
 from scan.queries import blocks
 from scan.queries.list_pages import Window
 from scan.queries.reader import Reader
-from tests.observability.test_logs_and_metrics import lines
 from tests.support import WAIT_S, lists
 from tests.support.indexing import Indexing, sources
+from tests.support.log_lines import lines
 
 
 @pytest.fixture(scope="module")

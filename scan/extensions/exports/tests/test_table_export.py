@@ -17,7 +17,7 @@ from scan.extensions.exports.export_command import DESCRIPTION
 from scan.extensions.exports.parquet import KINDS, read_file
 from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES, new_file
-from scan.extensions.exports.tests.test_csv_format import integers
+from scan.extensions.exports.tests.limbs import integers
 from scan.files import held_folder
 from tests.support import WAIT_S
 from tests.support.forked_python import Forked

@@ -13,7 +13,7 @@ from tests.support.rehashed_chain import RehashedChain
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 with suppress(ModuleNotFoundError):  # where that extension is taken away
-    from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
+    from scan.extensions.blockscout.tests.asking import ask  # noqa: F401  # a fixture
 
 
 @pytest.fixture

@@ -6,15 +6,15 @@ import pytest
 
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
-from scan.extensions.blockscout.tests.test_responses import most
+from scan.extensions.blockscout.tests.asking import most
 from scan.extensions.history.balance_history import BalanceBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
-from tests.api.test_bad_input import require_parameter
 from tests.support import database, indexing
 from tests.support.anvil import ZERO
 from tests.support.indexing import sources
 from tests.support.lists import get
 from tests.support.made_blocks import TOKEN, Move
+from tests.support.refusals import require_parameter
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.watched_database import watched
 

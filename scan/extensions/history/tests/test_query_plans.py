@@ -7,8 +7,8 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
 from scan.queries import cursors
 from scan.queries.list_pages import Window
-from tests.api.test_query_plans import seeded
 from tests.support.explain import DEEPER
+from tests.support.seeded_lists import seeded
 
 pytestmark = pytest.mark.thorough
 

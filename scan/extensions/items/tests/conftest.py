@@ -3,4 +3,4 @@
 from contextlib import suppress
 
 with suppress(ModuleNotFoundError):  # where that extension is taken away
-    from scan.extensions.blockscout.tests.test_responses import ask, truth  # noqa: F401  # fixtures
+    from scan.extensions.blockscout.tests.asking import ask  # noqa: F401  # a fixture

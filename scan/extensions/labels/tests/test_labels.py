@@ -2,8 +2,10 @@
 
 import pytest
 
-from tests.commands.test_command import FIRST, SECOND, scan
 from tests.support.database import execute, insert
+from tests.support.scan_command import scan
+
+FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 
 
 def labels(url):

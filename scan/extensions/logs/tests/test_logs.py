@@ -11,12 +11,12 @@ from app import create_app
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
 from scan.queries.reader import ProcessorWait
-from tests.api.test_bad_input import require_parameter
 from tests.support import WAIT_S, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import behind
 from tests.support.indexing import Indexing, client_over, sources
 from tests.support.lists import get, pages, same
+from tests.support.refusals import require_parameter
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
 from tests.support.watched_database import watched

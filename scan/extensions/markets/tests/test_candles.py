@@ -15,10 +15,10 @@ from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.views import candle_chart
 from scan.indexer.derivation import derive, read_block_range
-from tests.api.test_bad_input import require_parameter
 from tests.support import expected, explain, indexing
 from tests.support.database import execute
 from tests.support.indexing import sources
+from tests.support.refusals import require_parameter
 
 getcontext().prec = 700
 POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))

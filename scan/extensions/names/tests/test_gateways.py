@@ -1,54 +1,30 @@
 """Names that other hosts keep (EIP-3668): contracts name the hosts, and anybody makes contracts."""
 
-import ipaddress
 import json
 import time
 import tracemalloc
-from dataclasses import replace
 
 import pytest
 from eth_abi import encode
 
-from app import create_app
 from scan.extensions.names import gateways, name_services, node_names
 from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
-from scan.extensions.names.settings import Settings
-from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
+from scan.extensions.names.tests.gateway_service import (
+    LOOPBACK,
+    answer_with,
+    asking,
+    asking_with,
+    says,
+)
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer
 
-LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+__all__ = ["asking"]
+
 SENDER = bytes(19) + b"\x01"
-
-
-def answer_with(value):
-    return Answer(200, (), json.dumps({"data": f"0x{value.hex()}"}).encode())
-
-
-def says(address):
-    return lambda *_: answer_with(encode(["address"], [address]))
-
-
-@pytest.fixture(params=[*name_services.Interface])
-def asking(request, ens, indexing, authority, monkeypatch):
-    """The service that asks gateways, and may reach those of this machine."""
-    monkeypatch.setattr(gateways, "ALLOWED", LOOPBACK)
-    with FaultyNode(ens.anvil.url) as node:
-        yield asking_with(request.param, ens, indexing, node, authority)
-
-
-def asking_with(interface, ens, indexing, node, authority):
-    contract = ens.universal if interface is name_services.Interface.UNIVERSAL else ens.registry
-    service = name_services.NameService(interface, bytes.fromhex(contract.address[2:]))
-    settings = replace(
-        indexing.settings,
-        rpc_urls=(node.url,),
-        ca_bundle=str(authority.bundle),
-        of_extensions={Settings: Settings(name_services.Choice(service, True))},
-    )
-    return Named(ens, indexing, node, create_app(settings).test_client())
 
 
 def is_get(request):

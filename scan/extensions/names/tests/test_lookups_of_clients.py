@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.extensions.names import primary_names
-from scan.extensions.names.tests.test_gateways import asking, says
+from scan.extensions.names.tests.gateway_service import asking, says
 from tests.support import WAIT_S
 from tests.support.serving import wait_until
 

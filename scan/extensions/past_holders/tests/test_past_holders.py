@@ -8,42 +8,10 @@ import pytest
 
 from scan.extensions.past_holders import queries
 from scan.extensions.past_holders.tests import node_balances
+from scan.extensions.past_holders.tests.holders import by_holder, file_of, get, pages, path_of
 from tests.support import expected
 
 MANY = [10**40 + n for n in range(9)]
-
-
-def get(client, path, status=200):
-    response = client.get(f"/api/v1{path}")
-    assert response.status_code == status, response.text
-    return response.json
-
-
-def pages(client, path, limit=3):
-    """Return the records of all pages by cursors, and the total that each page has."""
-    records, cursor, totals = [], "", set()
-    while cursor is not None:
-        page = get(client, f"{path}&limit={limit}{cursor}")
-        assert len(page["holders"]) <= limit
-        records, totals = [*records, *page["holders"]], {*totals, page["total"]}
-        cursor = page["next"] and f"&cursor={page['next']}"
-    [total] = totals
-    return records, total
-
-
-def by_holder(records):
-    """Return {holder: {id: amount}}, having checked their order and sums."""
-    order = [(int(record["balance"]), record["address"]) for record in records]
-    assert order == sorted(order, reverse=True)
-    held = {}
-    for record in records:
-        items = held.setdefault(record["address"], {})
-        ids = {int(item["tokenId"]): int(item["balance"]) for item in record["items"]}
-        assert not ids.keys() & items.keys()
-        items |= ids
-    for record in records:
-        assert int(record["balance"]) == sum(held[record["address"]].values())
-    return held
 
 
 def test_holders_are_those_of_the_block(scenario, client):
@@ -142,10 +110,6 @@ def test_files_have_the_whole_list(scenario, client, key, columns, rows_of):
     assert [[row[column] for column in columns] for row in rows] == expected
 
 
-def path_of(scenario, key, number):
-    return f"/tokens/{scenario.stage.contracts[key].address}/holders?block={number}"
-
-
 def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, monkeypatch):
     monkeypatch.setattr(queries, "MAX_IDS", 2)
     path = path_of(scenario, "forge", scenario.anvil.head())
@@ -154,12 +118,6 @@ def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, mo
     assert len(records) > len(held) == total
     monkeypatch.undo()
     assert by_holder(pages(client, path)[0]) == held
-
-
-def file_of(client, path, form):
-    answer = client.get(f"/api/v1{path}&format={form}", buffered=True)
-    assert answer.status_code == 200, answer.text
-    return answer
 
 
 @pytest.mark.parametrize("key", ["dollar", "keepers", "forge"])

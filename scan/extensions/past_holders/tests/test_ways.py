@@ -1,69 +1,12 @@
 """Both ways to older holders, from the beginning and back from the present ones, on chains of real
 tokens (OpenZeppelin's) with forks, an index that begins late, and one that keeps few rows."""
 
-import random
-
 import pytest
 
 from scan.extensions.past_holders import queries
 from scan.extensions.past_holders.tests import node_balances
-from scan.extensions.past_holders.tests.test_past_holders import by_holder, get, pages
+from scan.extensions.past_holders.tests.holders import Tokens, by_holder, get, pages
 from tests.support.indexing import Indexing
-
-IDS = range(1, 13)
-
-
-class Tokens:
-    """A chain of one token of each standard, which random transfers move."""
-
-    def __init__(self, anvil, seed):
-        self.anvil, self.random = anvil, random.Random(seed)
-        self.owner = anvil.accounts[0]
-        self.coin = anvil.deploy(self.owner, "Coin", "Coin", "COIN", 18)
-        self.collectible = anvil.deploy(self.owner, "Collectible", "One", "ONE")
-        self.items = anvil.deploy(self.owner, "Items", "Items", "ITEM")
-        self.born = anvil.head()
-
-    def act(self, blocks):
-        """Mine blocks of mints, transfers, also of nothing and to oneself, and burns."""
-        for _ in range(blocks):
-            for _ in range(self.random.randrange(6)):
-                sender, to = self.random.choices(self.anvil.accounts[:6], k=2)
-                id_, value = self.random.choice(IDS), self.random.choice((0, 0, 1, 5, 10**30))
-                contract, function, args = self.random.choice([
-                    (self.coin, "mint", (to, value)),
-                    (self.coin, "transfer", (to, value)),
-                    (self.coin, "burn", (value,)),
-                    (self.collectible, "mint", (to, id_)),
-                    (self.collectible, "transferFrom", (sender, to, id_)),
-                    (self.collectible, "burn", (id_,)),
-                    (self.items, "mint", (to, id_, value)),
-                    (self.items, "burn", (sender, id_, value)),
-                    (self.items, "safeBatchTransferFrom", (sender, to, [id_, 1], [1, 1], b"")),
-                ])  # fmt: skip
-                self.anvil.transact(sender, contract, function, *args)
-            self.anvil.mine()
-
-    def check(self, client, numbers):
-        """Compare all holders after blocks with the node's; return how many there were at most."""
-        counts = [0]
-        for number in numbers:
-            coins = node_balances.balances(self.anvil, self.coin, number)
-            records, total = pages(client, f"/tokens/{self.coin.address}/holders?block={number}")
-            assert {r["address"]: int(r["balance"]) for r in records} == coins, number
-            for contract, expected in (
-                (self.collectible, node_balances.owners(self.anvil, self.collectible, IDS, number)),
-                (self.items, node_balances.amounts(self.anvil, self.items, IDS, number)),
-            ):
-                records, of_ids = pages(
-                    client, f"/tokens/{contract.address}/holders?block={number}"
-                )
-                assert by_holder(records) == expected, number
-                assert of_ids == len(expected)
-            assert total == len(coins)
-            counts.append(total)
-        return max(counts)
-
 
 FROM_BEGINNING, FROM_END = (False, True)
 

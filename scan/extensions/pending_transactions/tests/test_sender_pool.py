@@ -179,5 +179,6 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(i
         [foreign] = listed(type="0x66", to=SENDER)
         assert {*foreign["unproven"]} == {*foreign} - {"unproven"}
         assert (
-            "without proof: pending transactions" in client.get(f"/address/{SIGNER}?tab=pending").text
+            "without proof: pending transactions"
+            in client.get(f"/address/{SIGNER}?tab=pending").text
         )

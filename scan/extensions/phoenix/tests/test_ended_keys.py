@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.http.test_limits_of_cached_responses import made_key
-from tests.support.database import execute
+from tests.support.database import execute, made_key
 from tests.support.serving import connect, gunicorn
 
 pytestmark = pytest.mark.thorough

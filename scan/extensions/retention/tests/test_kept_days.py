@@ -5,7 +5,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections import namedtuple
 from contextlib import closing
 from datetime import datetime
 from urllib.parse import urlsplit
@@ -20,28 +19,38 @@ from scan.database.errors import LockNotGranted
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.client import Node
 from scan.extensions.retention.maintenance import Retention
+from scan.extensions.retention.tests.forty_days import (
+    ANNA,
+    BLOCKS_A_DAY,
+    CARL,
+    DAY_S,
+    DAYS,
+    FINALITY,
+    FIRST,
+    KEPT_DAYS,
+    NOWHERE,
+    followed,
+    forty_days,
+    moves,
+    remove,
+)
 from scan.indexer import block_source, partitions, writer
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.settings import Keep
-from tests.indexer.test_partitions import PARTS
 from tests.support import auditing, indexing, table_digest
-from tests.support.database import execute, insert, use_short_checkpoints
+from tests.support.database import execute, insert
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.forked_python import Forked
-from tests.support.made_blocks import Chain, Move, address
+from tests.support.made_blocks import Chain, Move
+from tests.support.partitions import PARTS
+
+__all__ = ["followed", "forty_days"]
 
 pytestmark = pytest.mark.thorough
 
-ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
-DAY_S = 86_400
-DAYS, KEPT_DAYS, BLOCKS_A_DAY = 40, 20, 1
-KEEP, FINALITY = Keep(None, KEPT_DAYS * DAY_S), 4
-ROWS = "SELECT count(*)::int FROM transactions"
-FIRST = "SELECT first_block::int FROM retention"
 REMOVED = """
     SELECT i::text FROM removed_items i UNION ALL SELECT r::text FROM retention r ORDER BY 1
 """
-NOWHERE = "http://127.0.0.1:1"
 STEPS = """
 import sys
 from scan.database.connection import Database
@@ -54,52 +63,6 @@ while own.step(10**9):
     print("step", flush=True)
 print("done", flush=True)
 """
-
-
-class Followed(namedtuple("Followed", "settings chain retention hashes rows first")):
-    """A chain of forty days of which twenty are kept; `hashes` are those of each block's
-    transactions, `rows` were stored after each block."""
-
-
-def moves(number):
-    """Two transactions of which one is a transfer; CARL is seen in block 3 alone."""
-    other = CARL if number == 3 else address(f"somebody {number % 40}")
-    return [Move(ANNA, BERT, tokens=2), Move(BERT, other)]
-
-
-def remove(retention, head):
-    while retention.step(head):
-        pass
-
-
-@pytest.fixture(scope="module")
-def forty_days(postgres, template):
-    first_s = int(time.time()) - DAYS * DAY_S
-    with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
-        use_short_checkpoints(url)
-        patch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
-        with closing(Database(url, statement_timeout_ms=0)) as database:
-            own = Retention(database, KEEP, FINALITY, wait_s=0.0)
-            chain = Chain(database, writer.Writer(database, 10**6, KEEP))
-            hashes, rows = [], []
-            for number in range(DAYS * BLOCKS_A_DAY):
-                at_s = first_s + number * DAY_S // BLOCKS_A_DAY
-                hashes.append(chain.append(moves(number), timestamp_s=at_s))
-                remove(own, number)
-                rows.append(execute(url, ROWS)[0][0])
-        [(first,)] = execute(url, FIRST)
-        yield Followed(indexing.settings_for(url, NOWHERE), chain, own, hashes, rows, first)
-
-
-@pytest.fixture
-def followed(postgres, forty_days):
-    made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
-    with postgres.cloned(made) as url, closing(Database(url, statement_timeout_ms=0)) as database:
-        yield forty_days._replace(
-            settings=indexing.settings_for(url, NOWHERE),
-            chain=forty_days.chain.over(database, writer.Writer(database, 10**6, KEEP)),
-            retention=Retention(database, KEEP, FINALITY, wait_s=0.0),
-        )
 
 
 @pytest.fixture

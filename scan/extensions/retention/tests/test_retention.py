@@ -1,61 +1,24 @@
 """Rows that are not kept: lists begin later and are exact, and nothing else changes."""
 
 import itertools
-from collections import namedtuple
-from contextlib import closing
-from dataclasses import replace
-from urllib.parse import urlsplit
 
 import pytest
 
-from app import create_app
 from scan.commands.audit import EXACT
-from scan.database.connection import Database
-from scan.extensions.retention.maintenance import Retention
+from scan.extensions.retention.tests.removal import pruned
 from scan.indexer.block_rows import BODIES
 from scan.indexer.partitions import TABLES
-from scan.settings import Keep
-from tests.indexer.test_partitions import PARTS, lists
-from tests.support import auditing, indexing, openapi_document, table_digest
-from tests.support.database import execute, insert, use_short_checkpoints
-from tests.test_settings import test_what_is_taken as takes
+from scan.settings import Settings
+from tests.support import auditing, openapi_document, table_digest
+from tests.support.partitions import lists
 
-PARTITION_ROWS = 40
+__all__ = ["pruned"]
+
 # What derives from all rows.
 SUMS = """
     blocks addresses token_holders token_items item_balances tokens pools pool_candles dexes
     event_topics list_counts daily_stats contracts codes authorizations chain
 """.split()
-
-
-class Pruned(namedtuple("Pruned", "whole kept settings first before")):
-    """One chain with all rows, and with those from the block `first` on."""
-
-
-def remove(url, first_block):
-    """Everything before a block, as the indexer does it once that is decided."""
-    insert(url, "retention", first_block=first_block, decided_at="2020-01-01")
-    with closing(Database(url, statement_timeout_ms=0)) as database:
-        own = Retention(database, Keep(10**9, None), 0)
-        while own.step(10**9):
-            pass
-
-
-@pytest.fixture(scope="module")
-def pruned(postgres, template, scenario):
-    head = scenario.anvil.head()
-    with postgres.cloned(template) as whole:
-        use_short_checkpoints(whole)
-        options = {"logs": "all", "partition_rows": PARTITION_ROWS}
-        settings = indexing.Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
-        with postgres.cloned(urlsplit(whole).path.removeprefix("/")) as url:
-            before = table_digest.digest(url)
-            partitions = execute(url, PARTS, "transactions")
-            remove(url, head // 2)
-            assert execute(url, PARTS, "transactions") < partitions
-            kept = replace(settings, database_url=url, read_database_url=url)
-            clients = (create_app(s).test_client() for s in (settings, kept))
-            yield Pruned(*clients, kept, head // 2, before)
 
 
 def queries(first, scenario):
@@ -271,4 +234,4 @@ def test_tokens_held_at_a_kept_block_are_known(pruned, scenario):
 
 @pytest.mark.parametrize(("text", "value"), [("2", (None, 172_800)), ("5000 blocks", (5000, None))])
 def test_rows_are_kept_for_days_or_blocks(text, value):
-    takes("SCAN_KEEP_DAYS", text, "keep", value)
+    assert Settings.from_environment({"SCAN_KEEP_DAYS": text}).keep == value

@@ -8,7 +8,7 @@ from eth_abi import encode
 
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from scan.extensions.simulation.tests.test_simulation import NO_TRACES, NOTHING, lacking, simulate
+from scan.extensions.simulation.tests.simulating import NO_TRACES, NOTHING, lacking, simulate
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
 

@@ -11,12 +11,12 @@ import requests
 from scan.contracts.read_calls import GAS
 from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
-from tests.http import conftest, test_limits_of_cached_responses
-from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
-from tests.support import indexing, serving
+from tests.http import conftest
+from tests.support import database, indexing, serving
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import sources
+from tests.support.slow_node import PATIENCE_S, SlowNode, new_address
 
 pytestmark = pytest.mark.thorough
 
@@ -28,7 +28,7 @@ def service(postgres, template):
     with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
         anvil.mine()
         indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        key = test_limits_of_cached_responses.made_key(url, 1000).text
+        key = database.made_key(url, 1000).text
         with conftest.served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address):
             yield address, node, key
 

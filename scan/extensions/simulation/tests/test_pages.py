@@ -3,7 +3,7 @@
 import pytest
 
 from scan.extensions.explanations.tests.storage import conftest
-from scan.extensions.simulation.tests.test_simulation import SPENDER, simulate, token_call, transfer
+from scan.extensions.simulation.tests.simulating import SPENDER, simulate, token_call, transfer
 
 
 def test_the_form_alone_asks_no_node(client):

@@ -5,15 +5,22 @@ from collections import Counter
 import pytest
 
 from scan.extensions.simulation.request import ANONYMOUS_GAS
+from scan.extensions.simulation.tests.simulating import (
+    NO_TRACES,
+    NOTHING,
+    SPENDER,
+    lacking,
+    simulate,
+    token_call,
+    word,
+)
 from scan.queries.reader import ProcessorWait
-from tests.api.test_bad_input import require_parameter
 from tests.support import expected
 from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
 from tests.support.indexing import client_over, sources
+from tests.support.refusals import require_parameter
 
-SPENDER = "0x" + 20 * "5e"
-NO_TRACES = ("debug_traceCall",)
-NOTHING = ("debug_traceCall", "eth_simulateV1")
+ETHER = 10**18
 
 
 @pytest.fixture
@@ -25,18 +32,6 @@ def node(scenario):
 @pytest.fixture
 def own_client(indexed, node):
     return client_over(indexed.url, node.url)
-
-
-def simulate(client, *calls, block=None, **more):
-    query = {} if block is None else {"block": block}
-    answer = client.post("/api/v1/simulate", json={"calls": [*calls], **more}, query_string=query)
-    assert answer.status_code == 200, answer.json
-    assert answer.json["blockNumber"] == block or block is None
-    return answer.json["calls"]
-
-
-def lacking(*methods):
-    return refuse(lambda call: call["method"] in methods)
 
 
 def alone(scenario):
@@ -124,29 +119,6 @@ def moved_by_itself(sent):
     if not sent["status"] or sent["value"] == "0":
         return []
     return [(sent["fromAddress"], sent["toAddress"] or sent["contractAddress"], sent["value"])]
-
-
-def token_call(scenario):
-    """A holder of a token, the token, and a call that moves one unit of it."""
-    truth = scenario.truth
-    holders = {
-        (t["address"], holder) for t in truth.tokens for holder in truth.holders[t["address"]]
-    }
-    sent = next(
-        t
-        for t in truth.token_transfers
-        if t["tokenType"] == "BEP20" and (t["tokenAddress"], t["toAddress"]) in holders
-    )
-    holder, token = sent["toAddress"], sent["tokenAddress"]
-    return holder, token, {"from": holder, "to": token, "data": transfer(SPENDER, 1)}
-
-
-def word(value):
-    return f"{value if isinstance(value, int) else int(value, 16):064x}"
-
-
-def transfer(to, value):
-    return f"0xa9059cbb{word(to)}{word(value)}"
 
 
 def test_each_call_has_the_state_that_the_one_before_leaves(client, scenario):

@@ -10,8 +10,8 @@ import pytest
 
 from scan.database import migrations
 from scan.settings import Settings
-from tests.database.test_embedded import data_folder, running_in
 from tests.support import WAIT_S, database, forked_python
+from tests.support.embedded import data_folder, running_in
 
 pytestmark = pytest.mark.thorough
 

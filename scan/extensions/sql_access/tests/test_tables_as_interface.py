@@ -13,9 +13,9 @@ from psycopg2.extensions import make_dsn, parse_dsn
 from scan.database.connection import Database
 from scan.database.server_faults import known_faults
 from scan.extensions.sql_access.indexing import end_sessions
-from tests.commands.test_command import scan
 from tests.support import WAIT_S, documents, serving
 from tests.support.database import execute
+from tests.support.scan_command import scan
 from tests.support.tables_document import DOCUMENT, GUIDE, LEFT_OUT, ROOT, whole
 
 VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")

@@ -5,9 +5,8 @@ from select import select
 import pytest
 import requests
 
-from tests.http.test_limits_of_cached_responses import made_key
 from tests.support import WAIT_S
-from tests.support.database import execute
+from tests.support.database import execute, made_key
 from tests.support.serving import gunicorn
 
 pytestmark = pytest.mark.thorough

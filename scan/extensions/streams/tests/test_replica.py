@@ -4,12 +4,29 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.streams.tests.conftest import announce_blocks
-from tests.database.test_replica import SETTINGS, held, indexed, primary, replays, replica, urls
 from tests.support import event_source, made_blocks, serving
+from tests.support.replica import SETTINGS, indexed, primary, replays, replica, urls
 
 __all__ = ["primary", "replica", "urls"]
 
 pytestmark = pytest.mark.thorough
+
+
+def held(source, received):
+    """What a client has once it has come to the block with two transactions."""
+    names = []
+    events = [*received]
+    while True:
+        for event in events:
+            name = f"{event.type} {event.data['hash']}"
+            if event.data.get("removed"):
+                assert names.pop() == name
+            else:
+                names.append(name)
+        last = events[-1]
+        if last.type == "transactions" and last.data["transactionIndex"] == 1:
+            return names
+        events = source.take(1)
 
 
 def test_streams_of_a_standby_go_on_where_the_primary_s_ended(replica, urls):

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from tests.commands.test_command import scan
 from tests.support import database
 from tests.support.receiver import Answer
+from tests.support.scan_command import scan
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
 HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)

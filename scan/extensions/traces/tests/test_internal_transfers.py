@@ -8,7 +8,6 @@ import pytest
 import rlp
 from eth_utils import keccak, to_bytes, to_checksum_address
 
-from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.traces import block_traces
 from scan.hex import to_hex
@@ -25,7 +24,6 @@ from tests.support.truth import read_truth
 __all__ = ["node"]
 NOBODY = "http://127.0.0.1:9"
 TRACERS = ("debug_traceBlockByHash", "trace_block")
-GWEI = 10**9
 
 
 @pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
@@ -208,10 +206,6 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             assert page.status_code == 200 and reason in page.text
         assert bool(tracing) == (not settings)
         assert run(indexing.settings) == EXACT
-
-
-def a_withdrawal(index, who, gwei):
-    return Withdrawal(index, 7, address(who), gwei * GWEI)
 
 
 def a_transfer(sender, recipient, value, index=0):

@@ -112,7 +112,9 @@ def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, we
         rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
         inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
         assert inside == [False]
-        assert client.get("/internal-transfers").text.count("without proof: internal transfers") == 1
+        assert (
+            client.get("/internal-transfers").text.count("without proof: internal transfers") == 1
+        )
 
 
 def access_list(paid):

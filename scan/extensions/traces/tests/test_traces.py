@@ -37,7 +37,7 @@ from scan.extensions.traces.traces import (
     read_flat_traces,
 )
 from scan.hex import data, to_hex
-from tests.ethereum.test_blocks import decode_block
+from tests.support.node_objects import decode_block
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check

@@ -10,29 +10,19 @@ from scan.extensions.user_operations.calls import (
     account_calls,
     bundled_operations,
 )
+from scan.extensions.user_operations.tests.packed import OTHER, PACKED, PACKED_FIELDS, SENDER, TO
 from tests.support.anvil import encoded_call as call
 
 pytestmark = pytest.mark.check
 
-SENDER, TO, OTHER = (bytes([n]) * 20 for n in (1, 2, 3))
 UNPACKED = "(address,uint256,bytes,bytes,uint256,uint256,uint256,uint256,uint256,bytes,bytes)"
-PACKED = "(address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)"
 ONE, SEVERAL = (
     [AccountCall(TO, 5, b"data")],
     [AccountCall(TO, 5, b"data"), AccountCall(OTHER, 0, b"")],
 )
 TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
 OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-
-
-def pair(high, low):
-    return high.to_bytes(16) + low.to_bytes(16)
-
-
 FIELDS = (SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-PACKED_FIELDS = (SENDER, 7, b"i", b"c", pair(2, 1), 3, pair(5, 4), b"p", b"s")
-
-
 SIGNED_FORMS = [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)]
 
 

@@ -1,98 +1,16 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import itertools
-from collections import namedtuple
 from dataclasses import replace
-
-import pytest
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
-from tests.audit.test_derived_truth import require_same, stored
-from tests.support import auditing, database, derived_lists, expected, indexing
-from tests.support.anvil import Anvil
-from tests.support.entry_points import (
-    ADDRESSES,
-    BUNDLE_GAS,
-    CALL_GAS,
-    VERIFICATION_GAS,
-    EntryPoint,
-    read_operations,
-)
+from scan.extensions.user_operations.tests.operations_chain import chain, require_rows
+from tests.support import expected
+from tests.support.entry_points import ADDRESSES, CALL_GAS, VERIFICATION_GAS
 from tests.support.lists import Listed, by_links, get
 
-
-class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
-    """`operations` are as the node has them."""
-
-
-def play(node):
-    """By each entry point: two operations, of which one fails; a batch; two bundles of a contract;
-    and an event of a contract that is none."""
-    sender = node.accounts[0]
-    errand, sponsor = node.deploy(sender, "Errand"), node.deploy(sender, "Sponsor")
-    inner, forger = node.deploy(sender, "InnerBundler"), node.deploy(sender, "Forger")
-    points = {version: EntryPoint(node, version) for version in ADDRESSES}
-    for point in points.values():
-        point.deposit(sponsor.address, 10**18)
-        paying, poor = point.account(5), point.account(6, deposit_wei=0)
-        run, fail = errand.data("run", 7), errand.data("fail")
-        point.send(
-            point.operation(paying, point.execute(errand.address, run), 0),
-            point.operation(
-                poor, point.execute(errand.address, fail), 0, paymaster=sponsor.address
-            ),
-        )
-        node.mine()
-        batch = point.execute_batch([(errand.address, 0, run), (errand.address, 0, run)])
-        point.send(point.operation(paying, batch, 1), bundler=2)
-        bundles = [
-            point.bundle(
-                point.operation(account, point.execute(errand.address, run), nonce, **paid)
-            )
-            for account, nonce, paid in ((paying, 2, {}), (poor, 1, {"paymaster": sponsor.address}))
-        ]
-        # What no account signed is refused, whatever its bundler has the entry point read first.
-        forged = list(
-            point.operation(paying, point.execute(errand.address, errand.data("fail")), 2)
-        )
-        forged[-1] = bytes(64) + b"\x1b"
-        refused = point.bundle(forged)
-        call = [bytes.fromhex(bundle[2:]) for bundle in (refused, *bundles)]
-        node.transact(
-            node.accounts[3], inner, "forward", point.contract.address, call, gas=BUNDLE_GAS
-        )
-        node.transact(node.accounts[4], forger, "forge", b"\1" * 32, paying.address)
-        node.mine()
-    return {"points": points, "errand": errand.address, "sponsor": sponsor.address}
-
-
-@pytest.fixture(scope="module")
-def chain(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
-        played = play(node)
-        limits = indexing.batches_of(5, commit_share=2**62)
-        database.use_short_checkpoints(url)
-        settings = indexing.Indexing(url, node.url, limits=limits).run_until(node.head()).settings
-        client = create_app(settings).test_client()
-        yield Chain(node, settings, **played, client=client, operations=read_operations(node))
-
-
-def require_rows(settings, operations):
-    """The lists' counts and checkpoints, and what the audit finds."""
-    entries = derived_lists.entries_of_user_operations(operations)
-    counts = stored(
-        settings, "list_counts WHERE list LIKE 'user_operations%%'", ("list", "key"), ["count"]
-    )
-    require_same(counts, derived_lists.list_counts(entries))
-    checkpoints = stored(
-        settings,
-        "list_checkpoints WHERE list LIKE 'user_operations%%'",
-        ("list", "key", "place"),
-        ["ordinal", "block_number"],
-    )
-    require_same(checkpoints, derived_lists.checkpoints_of(entries, database.SHORT_CHECKPOINTS))
-    assert auditing.run(settings, node=True) == 0
+__all__ = ["chain"]
 
 
 def test_operations_are_counted_as_the_node_has_them(chain):

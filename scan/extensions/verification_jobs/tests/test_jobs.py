@@ -21,7 +21,7 @@ from scan.extensions.verification_jobs.jobs import (
 )
 from scan.verification import compiler_run, compiler_store
 from tests.support import WAIT_S, database, many_functions, serving, solidity
-from tests.test_first_uses import no_thread_starts
+from tests.support.serving import no_thread_starts
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"

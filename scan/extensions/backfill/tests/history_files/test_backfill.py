@@ -28,8 +28,6 @@ from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.backfill.tests.history_files.file_server import FileServer
 from scan.hex import to_hex
 from scan.indexer.node_reader import read_hash
-from tests.commands.test_command import scan
-from tests.indexer.test_node_faults import status
 from tests.support import (
     WAIT_S,
     anvil,
@@ -40,6 +38,8 @@ from tests.support import (
     indexing,
     serving,
 )
+from tests.support.indexing import status
+from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.table_digest import digest
 

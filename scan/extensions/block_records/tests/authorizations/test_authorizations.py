@@ -1,39 +1,39 @@
 """EIP-7702: which authorizations took effect, as the node's state has it."""
 
-import random
-from collections import namedtuple
-
 import pytest
 
 from app import create_app
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import backfill, follow
+from scan.extensions.block_records.tests.authorizations.delegating import (
+    ALICE,
+    BLOCKS,
+    EVERYBODY,
+    FRESH,
+    delegations,
+    play,
+    played,
+)
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing, indexing, lists, table_digest
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (
-    CHAIN_ID,
-    FAILING,
     IDLE,
     MAKER,
     authorize,
     delegate_of,
     delegates_of,
-    new_account,
     nonce_of,
     place_codes,
     send,
-    with_high_s,
 )
 from tests.support.database import execute
 from tests.support.scenario.transactions import key_of
 
-SEED, BLOCKS = 7, 30
-ALICE, BOB = key_of(1), key_of(2)  # with coin
-FRESH = new_account(1)
+__all__ = ["delegations"]
+
 TRACED = "block_records,traces"
-EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 # In transactions by their block and place in it.
 DELEGATES_IN = """
     SELECT hex(delegate_in(decode(substr(a.account, 3), 'hex'), a.block, a.index))
@@ -43,47 +43,6 @@ DELEGATES_IN = """
 """
 
 
-Delegations = namedtuple("Delegations", "node url client")
-
-
-def play(node):
-    """Blocks at random: authorizations right and wrong, alone and together, sponsored and not,
-    calls of delegating accounts that create contracts, and their own transactions."""
-    choice = random.Random(SEED)
-    place_codes(node)
-    for _ in range(BLOCKS):
-        authority = choice.choice(EVERYBODY)
-        nonce = nonce_of(node, authority)
-        sender = authority if authority in (ALICE, BOB) and choice.random() < 0.3 else key_of(0)
-        nonce += sender is authority
-        signed = [
-            authorize(
-                authority,
-                choice.choice((MAKER, MAKER, IDLE, FAILING, ZERO)),
-                max(nonce + index + choice.choice((0, 0, 0, 1, -1)), 0),
-                choice.choice((CHAIN_ID, CHAIN_ID, 0, 1)),
-            )
-            for index in range(choice.randrange(1, 4))
-        ]
-        if choice.random() < 0.1:
-            signed.append(with_high_s(signed[0]))
-        send(node, signed, to=authority.address, sender=sender)
-        if choice.random() < 0.5:
-            send(node, [], to=choice.choice(EVERYBODY).address, sender=key_of(3))
-        if choice.random() < 0.2:
-            send(node, [], to=IDLE, sender=BOB) if sender is not BOB else None
-        node.mine()
-
-
-def played(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
-        play(node)
-        yield Delegations(
-            node, url, indexing.Indexing(url, node.url).run_until(node.head()).client()
-        )
-
-
-delegations = pytest.fixture(scope="module")(played)
 own_delegations = pytest.fixture(played)
 
 

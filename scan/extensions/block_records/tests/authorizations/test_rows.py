@@ -5,7 +5,7 @@ import pytest
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import MalformedBlock
 from scan.extensions.block_records.rows import authorizations_in
-from tests.ethereum.test_blocks import a_block, a_receipt, a_transaction, an_authorization
+from tests.support.node_objects import a_block, a_receipt, a_transaction, an_authorization
 
 pytestmark = pytest.mark.check
 

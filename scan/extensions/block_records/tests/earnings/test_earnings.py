@@ -4,7 +4,8 @@ import csv
 import io
 from collections import Counter
 
-from scan.extensions.block_records.tests.uncles.test_proof_of_work import UNCLE_MINERS, mined  # noqa: F401  # a fixture
+from scan.extensions.block_records.tests.earnings.listed import rows_of
+from scan.extensions.block_records.tests.uncles.mined_blocks import UNCLE_MINERS, mined  # noqa: F401  # a fixture
 from tests.support.lists import get
 
 
@@ -13,15 +14,6 @@ def earned_by_balance(node, number, miner):
         int(node.call("eth_getBalance", miner, hex(block)), 16) for block in (number - 1, number)
     )
     return after - before
-
-
-def rows_of(client, limit, **filters):
-    rows, cursor = [], {}
-    while cursor is not None:
-        page = get(client, "/stats/earnings", limit=limit, **cursor, **filters)
-        rows += page["earnings"]
-        cursor = page["next"] and {"cursor": page["next"]}
-    return rows
 
 
 def test_a_block_brings_its_producer_what_its_balance_gains(client, scenario):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.extensions.block_records.tests.earnings.test_earnings import rows_of
+from scan.extensions.block_records.tests.earnings.listed import rows_of
 from tests.support import database, explain
 
 pytestmark = pytest.mark.thorough

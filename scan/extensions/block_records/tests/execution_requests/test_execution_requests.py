@@ -14,7 +14,7 @@ import pytest
 from app import create_app
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.block_records.queries import MOST_QUEUED
-from scan.extensions.blockscout.tests import published, test_responses
+from scan.extensions.blockscout.tests import asking, published
 from tests.support import anvil, auditing, database, indexing, table_digest
 from tests.support import request_contracts as contracts
 from tests.support.lists import Listed, by_links, get
@@ -234,7 +234,7 @@ def test_pages_and_files_have_requests(requested):
 
 
 def test_deposits_in_blockscouts_form_are_the_contracts(requested):
-    ask = test_responses.Asking(requested.client)
+    ask = asking.Asking(requested.client)
     rows, _ = listed(requested.client, requestType="deposit")
     indexes = [row["depositIndex"] for row in rows]
     assert ask("/beacon/deposits/count") == {"deposits_count": len(rows)}

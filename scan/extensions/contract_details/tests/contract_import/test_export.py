@@ -12,8 +12,8 @@ from scan.extensions.contract_details import parquet_export
 from scan.extensions.contract_details.contract_import.exported_claims import TABLES, import_folder
 from scan.extensions.contract_details.tests.contract_import.exports import COLUMNS, Export
 from scan.http import background_threads
-from tests.commands.test_command import scan
 from tests.support.explorer import compiled, standard_input
+from tests.support.scan_command import scan
 from tests.support.serving import wait_until
 
 VERSION, COMMIT, SEVEN = "0.8.28", "0.8.28+commit.7893614a", f"{7:064x}"

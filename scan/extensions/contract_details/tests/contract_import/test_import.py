@@ -8,11 +8,11 @@ import pytest
 from flask import Response
 
 from scan.extensions.contract_details.contract_import import source_client, source_records
-from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
+from tests.support.scan_command import scan
 from tests.support.serving import serving
 from tests.support.verified_elsewhere import Elsewhere, Verified
 from tests.support.vyper import BOX as VYPER_BOX

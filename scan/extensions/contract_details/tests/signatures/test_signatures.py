@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from tests.commands.test_command import scan
 from tests.support.database import execute
+from tests.support.scan_command import scan
 
 pytestmark = pytest.mark.thorough
 

@@ -16,8 +16,7 @@ from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import free_port, wait_until
-from tests.support.webhooks import NO_NODE
-from tests.webhooks.test_processes import Deliverer
+from tests.support.webhooks import NO_NODE, Deliverer
 
 OWNER, SHOP = address("owner"), address("shop")
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.tests.unit_prices.test_pool_prices import OneReader
+from scan.extensions.markets.tests.unit_prices.pricing import OneReader
 from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
 from tests.support.database import execute, insert

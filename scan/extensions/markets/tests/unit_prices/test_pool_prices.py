@@ -4,6 +4,7 @@ from decimal import Decimal
 from threading import Event
 
 from scan.database.errors import QueryTooSlow
+from scan.extensions.markets.tests.unit_prices.pricing import OneReader
 from scan.extensions.markets.unit_prices.pool_prices import FAILED, READ_AGAIN_S, UNREAD, PoolPrices
 from scan.queries import holdings
 from tests.support import WAIT_S
@@ -35,20 +36,6 @@ class SlowDatabase:
 
     def close(self):
         self.closed += 1
-
-
-class OneReader:
-    """A request, whose reads are those of the database above."""
-
-    first_block = 0
-
-    def __init__(self, database):
-        self.sources = self
-        self.database = database
-        self.is_cached = True
-
-    def do_not_cache(self):
-        self.is_cached = False
 
 
 class Clock:

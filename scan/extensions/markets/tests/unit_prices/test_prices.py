@@ -8,48 +8,19 @@ from statistics import median_low
 
 import pytest
 
+from scan.extensions.markets.tests.unit_prices.pricing import (
+    document,
+    priced_by,
+    priced_by_file,
+    read,
+)
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
 from scan.extensions.markets.views import CHART_INTERVAL
 from scan.pages.formatting import short_price, worth
 from scan.queries.holdings import exact_worth
 from scan.settings import Settings
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
-from tests.test_first_uses import no_thread_starts
-
-TIME = "2026-01-31T23:59:59Z"
-
-
-def priced_by(indexed, source, **settings):
-    """Return a client of an index with prices of a source."""
-    return indexed.client(of_extensions={PriceSettings: PriceSettings(str(source))}, **settings)
-
-
-def priced_by_file(indexed, folder, prices):
-    """Return a client of an index that has read these prices of a file."""
-    file = folder / "prices.json"
-    file.write_text(json.dumps(prices))
-    client = priced_by(indexed, file)
-    read(client)
-    return client
-
-
-def document(scenario, **changed):
-    tokens = {token["address"]: "2.5" for token in scenario.truth.tokens}
-    given = {"currency": "<b>U", "time": TIME, "coin": "3000", "minDepth": "1000"}
-    return {**given, "tokens": tokens, **changed}
-
-
-def read(client):
-    """Return what the API has once the source and prices by pools have been read."""
-    prices = {}
-
-    def is_read():
-        prices.update(client.get("/api/v1/prices").get_json())
-        return "not been read yet" not in (prices["problem"] or "")
-
-    wait_until(is_read)
-    return prices
+from tests.support.serving import no_thread_starts
 
 
 def pages_of(scenario):

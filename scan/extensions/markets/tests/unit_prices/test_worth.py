@@ -7,7 +7,7 @@ from statistics import median_low
 
 import pytest
 
-from scan.extensions.markets.tests.unit_prices.test_prices import priced_by_file
+from scan.extensions.markets.tests.unit_prices.pricing import priced_by_file
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth

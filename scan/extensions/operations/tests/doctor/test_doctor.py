@@ -8,7 +8,6 @@ import psycopg2
 import pytest
 
 from scan.database.server_faults import known_faults
-from tests.commands.test_command import scan
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import (
@@ -18,6 +17,7 @@ from tests.support.faulty_node import (
     refuse_method,
     without_old_state,
 )
+from tests.support.scan_command import scan
 from tests.support.serving import NOWHERE, gunicorn, redis_server
 
 

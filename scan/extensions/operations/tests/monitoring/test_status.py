@@ -9,8 +9,8 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.operations.monitoring.interface import DAY_S, forecast
-from tests.commands.test_command import OWNERS, scan
 from tests.support import database, indexing, made_blocks, serving
+from tests.support.scan_command import OWNERS, scan
 
 
 def test_status_says_when_the_disk_is_full(database_url):

@@ -4,9 +4,8 @@ import feedparser
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from tests.api.test_cursors_and_forks import store_all_logs
 from tests.support import indexing, made_blocks
-from tests.support.database import execute
+from tests.support.database import execute, store_all_logs
 from tests.support.serving import wait_until
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")

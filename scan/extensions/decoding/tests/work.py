@@ -1,0 +1,87 @@
+"""A contract whose calls and events are decoded, and proxies of it."""
+
+from collections import namedtuple
+from pathlib import Path
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from tests.support import faulty_node, many_functions
+
+SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+WORKER = Path(__file__).with_name("Worker.sol").read_text()
+NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
+STEPS = "(uint256,string)[]"
+WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
+
+
+class Work(namedtuple("Work", "explorer worker")):
+    """Contracts of one code: verified, and what stands before it."""
+
+    def send(self, to, data=b"", **fields):
+        """The hash of a transaction once it is indexed."""
+        text = data if isinstance(data, str) else "0x" + data.hex()
+        return self.explorer.send(to, text, **fields)
+
+    def get(self, transaction, client=None):
+        answer = (client or self.explorer.client).get(f"/api/v1/transactions/{transaction}")
+        return answer.status_code, answer.json
+
+    def details(self, transaction):
+        status, record = self.get(transaction)
+        assert status == 200 and record["unavailable"] is None
+        return record
+
+
+@pytest.fixture(scope="module")
+def work(explorer):
+    return Work(explorer, many_functions.verified(explorer, WORKER, "Worker"))
+
+
+def proxy_to(work, address, slot=SLOT):
+    arguments = encode(["address", "bytes32"], [address, bytes.fromhex(slot[2:])]).hex()
+    return many_functions.deploy(work.explorer, many_functions.PROXY, "Proxy", arguments)
+
+
+def check_work(record):
+    method = record["method"]
+    assert method.pop("evidence", "code") in {"code", "trace"}  # where it is a proxy's
+    assert method == {
+        "name": "work",
+        "signature": f"work({STEPS},string)",
+        "arguments": [
+            {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+            {"name": "note", "type": "string", "value": "note"},
+        ],
+        "source": "verified",
+    }
+    worked, quiet = record["logs"]
+    assert worked["event"]["source"] == "verified"
+    assert worked["event"]["arguments"][1:] == [
+        {
+            "name": "note",
+            "type": "string",
+            "value": "0x" + keccak(text="note").hex(),
+            "hashed": True,
+        },
+        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+    ]
+    assert (quiet["event"]["name"], record["logCount"]) == ("Quiet", 2)
+    expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
+    assert [argument["value"] for argument in quiet["event"]["arguments"]] == expected
+
+
+def no_storage(calls, forward):
+    """A node that does not say which implementation a proxy had."""
+    is_asked = any(call["method"] == "eth_getStorageAt" for call in calls)
+    return faulty_node.Reply(503) if is_asked else faulty_node.Reply(body=forward(calls))
+
+
+def events(client, emitter):
+    """Oldest first, by the list and by the query, which have to agree."""
+    logs = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
+    body = {"entity": "logs", "filter": {"address": emitter}}
+    rows = client.post("/api/v1/query", json=body).json["data"]
+    assert [log["event"] for log in rows] == [log["event"] for log in logs]
+    return [log["event"] for log in reversed(logs)]

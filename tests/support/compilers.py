@@ -1,0 +1,27 @@
+"""Compilers that are found, fail, or do what no real one should."""
+
+import os
+
+from scan.settings import Settings
+from scan.verification import compiler_store
+from scan.verification.compiler_run import compile_source
+from tests.support.explorer import standard_input
+
+OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
+NEWEST = (0, 8, 28)
+
+
+def fake(tmp_path, script, version="0.8.28"):
+    """A compiler that does what no real one should."""
+    name = f"solc-{version}"
+    executable = tmp_path / name / name
+    executable.parent.mkdir()
+    executable.write_text(f"#!/bin/sh\n{script}\n")
+    executable.chmod(0o755)
+    return compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+
+
+def run(compilers, source, timeout_s=30.0, version=NEWEST):
+    compiler = compilers.find(version)
+    standard = standard_input({"a.sol": source}, outputSelection=OBJECT)
+    return compile_source(compiler, standard, timeout_s)
