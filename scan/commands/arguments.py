@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from scan import registry
 from scan.commands.hooks import CommandOptions, Commands
-from scan.observability.logs import print_lines
+from scan.observability.logs import print_data
 from scan.setting_kinds import integer
 from scan.settings import Settings
 
@@ -75,14 +75,14 @@ def print_rows(options: argparse.Namespace, rows: Iterable[Sequence[Any]]) -> No
     """Print rows of the columns that add_list() names in camelCase: with headings, or as JSON."""
     if options.json:
         for row in rows:
-            print_lines(json.dumps(dict(zip(options.names, row, strict=True))))
+            print_data(json.dumps(dict(zip(options.names, row, strict=True))))
         return
     headings = [re.sub("([A-Z])", r" \1", name).upper() for name in options.names]
     lines = (["-" if value is None else str(value) for value in row] for row in rows)
     first = [headings, *islice(lines, ALIGNED_ROWS)]
     widths = [max(map(len, column)) for column in zip(*first, strict=True)]
     for line in chain(first, lines):
-        print_lines("  ".join(map(str.ljust, line, widths)).rstrip())
+        print_data("  ".join(map(str.ljust, line, widths)).rstrip())
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:

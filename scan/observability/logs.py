@@ -68,8 +68,12 @@ def print_lines(*lines: str, file: TextIO | None = None) -> None:
     """Print lines, each of which stays one, whatever strangers wrote in it, such as labels of keys,
     names of tokens and errors of nodes. All commands print by this: lint forbids print(). A hint
     such as `scan migrate` is printed with the call that works here."""
-    text = "".join(f"{escape(with_own_call(line))}\n" for line in lines)
-    print(text, end="", file=file, flush=True)
+    print_data(*map(with_own_call, lines), file=file)
+
+
+def print_data(*lines: str, file: TextIO | None = None) -> None:
+    """Print lines as print_lines() does, but without hints: people's own words stay as they are."""
+    print("".join(f"{escape(line)}\n" for line in lines), end="", file=file, flush=True)
 
 
 class TextLines(logging.Formatter):

@@ -213,7 +213,8 @@ def test_migrating_says_what_it_did(postgres, tmp_path):
 def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
         key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}
-        key |= {"key_prefix": f"scan_000000{number}", "label": f"label {number}\n3 scan\x1b[2J\x9b"}
+        label = f"label {number}\n3 `scan \x1b[2J\x9b"
+        key |= {"key_prefix": f"scan_000000{number}", "label": label}
         database.insert(database_url, "api_keys", **key, requests_per_minute=100)
     headings, *listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
     assert headings.split()[:3] == ["ID", "PREFIX", "OWNER"]
@@ -222,7 +223,7 @@ def test_keys_are_listed_and_revoked(database_url):
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
-    forged = r"\n3 scan\u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
+    forged = r"\n3 `scan \u001b[2J\u009b"  # a client chose it: no row, and no terminal's command
     assert all(re.search(rf" 0 +- +- +label \d{re.escape(forged)}\Z", line) for line in listed)
     owned = ("key", "list", "--json", "--owner", f"0x{OWNERS[0].hex()}")
     assert json.loads(scan(*owned, DATABASE_URL=database_url).stdout) == {
@@ -233,7 +234,7 @@ def test_keys_are_listed_and_revoked(database_url):
         "requests": 0,
         "lastUsedAt": None,
         "expiresAt": None,
-        "label": "label 1\n3 scan\x1b[2J\x9b",
+        "label": "label 1\n3 `scan \x1b[2J\x9b",
     }
     revoked = scan("key", "remove", "1", "3", DATABASE_URL=database_url)
     assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
