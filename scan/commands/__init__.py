@@ -103,7 +103,9 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         commit = COMMIT.read_text(encoding="utf-8")
         if commit.startswith("$"):  # git archive, a build of the wheel or of the image replace it
-            head = ["git", "-C", str(COMMIT.parent), "rev-parse", "--verify", "HEAD"]
+            # Git refuses a checkout of another user, which services run from.
+            git = ["git", "-c", "safe.directory=*", "-C", str(COMMIT.parent)]
+            head = [*git, "rev-parse", "--verify", "HEAD"]
             with suppress(OSError):
                 commit = subprocess.run(head, capture_output=True, text=True, check=False).stdout
         of_commit = f" (commit {commit[:12]})" if commit.strip().isalnum() else ""

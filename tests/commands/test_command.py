@@ -50,6 +50,9 @@ def test_the_version_is_the_packages_and_in_a_checkout_has_its_commit():
     version = f"scan {metadata.version('scan')}"
     assert scan("--version").stdout == f"{version} (commit {head[:12]})\n"
     assert scan("--version", PATH="/nonexistent").stdout == f"{version}\n"
+    # As of a service, whose user does not own the checkout.
+    of_others = scan("--version", GIT_TEST_ASSUME_DIFFERENT_OWNER="1")
+    assert of_others.stdout == f"{version} (commit {head[:12]})\n"
 
 
 @pytest.mark.check
