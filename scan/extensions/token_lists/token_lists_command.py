@@ -9,6 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from scan import parameters
+from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command, add_list, print_rows
 from scan.commands.startup import connected
 from scan.database import connection
@@ -135,5 +136,6 @@ def export_list(settings: Settings, options: argparse.Namespace) -> int:
 
 def remove_list(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
-        print_lines(f"{token_list.remove(database, options.name)} tokens removed")
-    return 0
+        removed = token_list.remove(database, options.name)
+    print_lines(f"{removed} tokens removed")
+    return 0 if removed else EXIT_FAILED

@@ -13,7 +13,7 @@ import msgspec
 from tqdm import tqdm
 
 from scan.cached_values import json_decoder
-from scan.commands import arguments, startup
+from scan.commands import EXIT_FAILED, arguments, startup
 from scan.contracts.abi import AbiError, canonical
 from scan.database import transaction
 from scan.database.connection import Database
@@ -182,7 +182,7 @@ def delete(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
     print_lines(f"{removed} signatures removed")
-    return 0
+    return 0 if removed else EXIT_FAILED
 
 
 def _selector(text: str) -> bytes:

@@ -69,7 +69,7 @@ def test_signatures_are_listed_and_deleted_by_selector_or_text(run, database_url
     assert stored(database_url) == BOTH[1:]
     _, *lines = run("list").stdout.splitlines()
     assert [tuple(line.split()) for line in lines] == BOTH[1:]
-    assert run("delete", "nonsense").returncode == 1
+    assert run("remove", "f()").returncode == run("delete", "nonsense").returncode == 1
 
 
 WRONG = (
