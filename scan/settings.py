@@ -165,7 +165,7 @@ class Settings:
     ca_bundle: str = setting("REQUESTS_CA_BUNDLE", setting_kinds.certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
     solc_dir: Path | None = setting("SCAN_SOLC_DIR", setting_kinds.folder, "solc-select's", "folder of compilers", unset=None)
     log_format: str = setting("SCAN_LOG_FORMAT", setting_kinds.one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
-    log_level: str = setting("SCAN_LOG_LEVEL", setting_kinds.one_of("debug", "info", "warning", "error"), "info", "the least level of lines that are logged")
+    log_level: str = setting("SCAN_LOG_LEVEL", setting_kinds.one_of("debug", "info", "warning", "error"), "info", "the least severe lines that are logged: `debug`, `info`, `warning` or `error`")
     pages: bool = setting("SCAN_PAGES", setting_kinds.switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", setting_kinds.base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
     public_url: str = setting("SCAN_PUBLIC_URL", setting_kinds.origin, "the brand's `url`", "the address of the pages without `SCAN_BASE_PATH`, to which messages of webhooks with a `format` link", unset="")

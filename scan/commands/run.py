@@ -232,7 +232,7 @@ def _name_older(postgres: EmbeddedPostgres, new: str) -> None:
             with_rows += [(keys, webhooks, name)] if keys or webhooks else []
     for keys, webhooks, name in sorted(with_rows)[-MOST_NAMED:]:
         log.warning(
-            "%s is a new database; %s has %d API keys and %d webhooks, which come along by"
+            "%s is a new database; %s has %d API keys and %d webhooks: to copy them, run"
             " `scan backup --owners owners.jsonl --database %s` and, while this runs,"
             " `scan restore --owners owners.jsonl`",
             *(new, name, keys, webhooks, name),
