@@ -45,6 +45,7 @@ def test_https_and_http2(shared_server, tmp_path):
     for answer in (over_tls, of_nginx):
         assert answer.count("strict-transport-security: max-age=31536000") == 1
     assert in_the_clear[0] == "HTTP/1.1 308 Permanent Redirect"
+    assert not any(line.startswith("Strict-Transport") for line in in_the_clear)
 
 
 def tls(folder, port):
