@@ -86,7 +86,7 @@ def print_rows(options: argparse.Namespace, rows: Iterable[Sequence[Any]]) -> No
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:
-    text = "port of /metrics at HOST; default: none"
+    text = "port of /metrics and /healthz at HOST; default: none"
     command.add_argument(
         "--metrics-port", type=setting_type(integer(1, 65535)), metavar="PORT", help=text
     )

@@ -33,7 +33,7 @@ def add_rebuild(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--missing",
         action="store_true",
-        help="what extensions lack that were off, and what a migration left, at low priority",
+        help="rows that disabled extensions missed or a migration left, at low priority",
     )
     command.add_argument(
         "--workers", type=count, default=os.cpu_count(), help="processes that decode blocks"

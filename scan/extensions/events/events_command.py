@@ -29,7 +29,7 @@ of the contract's verification or of a build in SCAN_ARTIFACTS, and of a proxy's
 A view has block_number, timestamp, transaction_hash, log_index, contract, a column for each
 argument, and is_malformed. Integers are numeric, addresses and bytes are hex, arrays and tuples are
 jsonb with integers as texts. The log of an indexed string, array or tuple has only its hash, in a
-column such as title_hash. In strings, U+FFFD replaces zeros and bytes that are not UTF-8. Indexed
+column such as title_hash. In strings, U+FFFD replaces NUL and bytes that are not UTF-8. Indexed
 arguments also have columns with an index, such as owner_bytes: the 20 bytes of an address, else the
 32 bytes of the topic. Logs are decoded when they are stored or their ABI is known, newest first.
 

@@ -22,8 +22,8 @@ Writes whole tables as files, one per table and range of blocks, and a manifest 
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, credits, uncles, contract_creations, authorizations, blobs,
-execution_requests, messages_to_l1, contract_events, user_operations, tokens, or all. Besides, one
-of each event of followed contracts, such as events.vault_deposit. Needs the packages of the extra
+execution_requests, messages_to_l1, contract_events, user_operations, tokens, or all. Each event of
+a followed contract is a table, too, such as events.vault_deposit. Needs the packages of the extra
 parquet; see docs/sql.md.
 
 In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md."""

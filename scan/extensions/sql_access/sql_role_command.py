@@ -25,10 +25,9 @@ LEFT = (
 TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 
 DESCRIPTION = """\
-Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
-a random password, which is printed with its URL; no API keys, webhooks or their secrets. For a role
-that exists it sets a new password. DATABASE_URL must be of a role that may create roles. See
-docs/sql.md."""
+Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, not
+API keys, webhooks or their secrets, and prints its URL with a random password. An existing role
+gets a new password. DATABASE_URL must be of a role that may create roles. See docs/sql.md."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:

@@ -62,14 +62,14 @@ Takes verified contracts over from another explorer, or from a file of `scan con
     scan contracts import contracts.ndjson
     scan contracts import --from parquet FOLDER
 Every source is compiled here, and counts only if our own comparison with the indexed code matches.
-What cannot be compiled here is kept as a claim. All indexed contracts without a verification are
-asked for, unless --addresses or --listed says which. An import that was interrupted goes on.
+A source that cannot be compiled here is kept as a claim. The import asks for all indexed contracts
+without a verification, unless --addresses or --listed selects some. It continues when interrupted.
 
 `--from parquet` reads the public export of Sourcify's repository, tables of Parquet files, for this
-chain: https://docs.sourcify.dev/docs/repository/download-dataset. What it has is claimed at once,
-also of contracts that are not indexed yet: a claim is shown once the code that it names stands at
-its address. Beside serving, its sources are compiled here, those first that somebody looked at,
-then those used last. A newer export adds to an older one. Needs the extra `bulk`, and no node."""
+chain: https://docs.sourcify.dev/docs/repository/download-dataset. Its sources are claims at once,
+also for contracts that are not indexed yet: a claim is shown when its address has the code that it
+names. Scan compiles them in the background, first those of contracts that visitors open, then those
+most recently used. A newer export adds to an older one. Needs the extra `bulk`, and no node."""
 
 SOURCE_MAPS = """\
 Lines of failures need the compiler's source map, and names of variables its layout of the storage.
