@@ -47,7 +47,7 @@ def require_order(first: int | None, last: int | None) -> None:
 
 def require_database(settings: Settings) -> None:
     if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "required; only `scan run` starts its own database")
+        raise SettingError("DATABASE_URL", "", "set it, or start `scan run`, which has its own")
     _require_well_formed("DATABASE_URL", settings.database_url)
 
 
