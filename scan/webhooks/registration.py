@@ -343,24 +343,25 @@ def change(
         client_address = None
     elif requester.has_key_of(webhook.owner) and webhook.watch_address is not None:
         client_address = requester.client_address  # a list stays with who registered it
-    watched = changed.get("watch_address", webhook.watch_address)
-    is_moved = watched != webhook.watch_address
-    counted = Counted(webhook.owner, watched, client_address)
-    maker = requester.maker._asdict()
+    of_webhook = {"webhook_id": webhook.id, "secret_digest": None, **requester.maker._asdict()}
     with database.transaction() as tx:
+        lock_counts(tx, Counted(webhook.owner, None, None))  # it may have been changed meanwhile
+        rows = tx.rows("webhooks/webhooks_get_owner", **of_webhook)
+        before = bytes(rows[0][1]) if rows and rows[0][1] else None
+        watched = changed.get("watch_address", before)
+        is_moved = watched != before
+        counted = Counted(webhook.owner, watched, client_address)
         lock_counts(tx, counted)
         _lock(tx, webhook)
         if changed:
             columns = {"changed": _json(changed), "host": host}
             tx.execute("webhooks/webhooks_change", webhook_id=webhook.id, **columns)
-        if webhook.watch_address is None and (event_types := changed.get("event_types")):
-            _require_addresses_allowed(tx, counted, event_types, webhook.address_count)
         if is_active is False:
             endings.stop(tx, webhook.id, "the webhook was deactivated")
-        [state] = tx.rows(
-            "webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None, **maker
-        )
-        was_active = state[2]
+        [state] = tx.rows("webhooks/webhooks_get_owner", **of_webhook)
+        was_active, event_types, address_count = state[2], state[5], state[7]
+        if before is None and "event_types" in changed:
+            _require_addresses_allowed(tx, counted, event_types, address_count)
         if is_moved and was_active:  # it is counted anew, with those of the other address
             tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
         if is_moved if was_active else is_active:
@@ -369,7 +370,7 @@ def change(
                 "webhooks/webhooks_activate",
                 webhook_id=webhook.id,
                 client_address=counted.client_address,
-                **maker,
+                **requester.maker._asdict(),
             )
 
 
@@ -412,9 +413,10 @@ def change_addresses(
         lock_counts(tx, counted)
         _lock(tx, webhook)
         [row] = tx.rows("webhooks/addresses_change", webhook_id=webhook.id, add=add, remove=remove)
-        changed = ChangedList(*row)
+        *counts, event_types = row
+        changed = ChangedList(*counts)
         if changed.added > changed.removed:
-            _require_addresses_allowed(tx, counted, webhook.event_types, changed.address_count)
+            _require_addresses_allowed(tx, counted, event_types, changed.address_count)
     return changed
 
 
@@ -422,6 +424,7 @@ def delete(database: Database, webhook: Webhook) -> None:
     """Delete a webhook. It is stopped before its list is deleted, a part at a time, so that the
     indexer needs no row of it meanwhile."""
     with database.transaction() as tx:
+        _lock(tx, webhook)
         endings.stop(tx, webhook.id, "the webhook was deleted")
     batch = {"webhook_id": webhook.id, "limit": DELETED_AT_ONCE}
     while database.rows("webhooks/addresses_delete", **batch):

@@ -1,6 +1,6 @@
 -- Adds addresses to a webhook's list and removes others from it. The caller has locked its queue.
 -- params: webhook_id bigint, add bytea[], remove bytea[]
--- returns: how many were added and removed, and how many it watches now
+-- returns: how many were added and removed, how many it watches now, and its types of events
 -- index: webhook_addresses_pkey, webhooks_pkey
 WITH added AS (
     INSERT INTO webhook_addresses (address, webhook_id)
@@ -19,4 +19,4 @@ UPDATE webhooks w
 SET address_count = w.address_count + c.added - c.removed
 FROM counted c
 WHERE w.id = %(webhook_id)s
-RETURNING c.added, c.removed, w.address_count;
+RETURNING c.added, c.removed, w.address_count, w.event_types;

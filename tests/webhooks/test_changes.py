@@ -1,10 +1,14 @@
 """One webhook: read, changed, and where its deliveries go meanwhile."""
 
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 
+import psycopg2
 import pytest
 
+from tests.support import WAIT_S
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -131,6 +135,70 @@ def test_no_change_brings_more_webhooks_to_an_address_than_registrations(webhook
     for _ in range(9):
         webhooks.register(OWNER, URL)
     assert changed(webhooks, hook, watchAddress=f"0x{OTHER.hex()}")["active"]
+
+
+def meanwhile(names, act):
+    """Have `act` happen while the name of slow.example.com is looked up: until then the change has
+    seen what the webhook was before."""
+
+    def look_up(host):
+        if host == "slow.example.com":
+            act()
+        return ["93.184.215.14"]
+
+    names["example.com"] = look_up
+    return "https://slow.example.com/"
+
+
+def test_addresses_that_are_added_during_a_change_count(webhooks, names):
+    addresses = [f"0x{number:040x}" for number in range(1, 1_002)]
+    hook = webhooks.register(OWNER, URL, watchAddresses=addresses[:1_000])
+    more = {"add": addresses[1_000:]}
+    slow = meanwhile(names, lambda: ask(webhooks, hook, "POST", more, "/addresses"))
+    dear = ask(webhooks, hook, "PATCH", {"eventTypes": ["log"], "url": slow})
+    assert (dear.status_code, dear.get_json()["code"]) == (409, "limit_reached")
+    assert ask(webhooks, hook).get_json()["eventTypes"] == ["tx"]
+
+
+def watch_other(webhooks, *numbers):
+    for number in numbers:
+        webhooks.register(address(f"owner {number}"), URL, watch_address=OTHER)
+
+
+@pytest.mark.thorough
+def test_a_webhook_that_leaves_an_address_during_a_change_comes_back_as_one_more(webhooks, names):
+    hook = webhooks.register(OWNER, URL, watch_address=OTHER)
+    watch_other(webhooks, *range(99))
+
+    def leave():
+        changed(webhooks, hook, watchAddress=f"0x{OWNER.hex()}")
+        watch_other(webhooks, 99)
+
+    back = {"watchAddress": f"0x{OTHER.hex()}", "url": meanwhile(names, leave)}
+    answer = ask(webhooks, hook, "PATCH", back)
+    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
+
+
+@pytest.mark.thorough
+def test_a_webhook_that_moves_while_it_is_activated_is_counted_where_it_is(webhooks, hook, names):
+    changed(webhooks, hook, active=False)
+    watch_other(webhooks, *range(100))
+    url = meanwhile(names, lambda: changed(webhooks, hook, watchAddress=f"0x{OTHER.hex()}"))
+    answer = ask(webhooks, hook, "PATCH", {"active": True, "url": url})
+    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
+
+
+def test_a_deletion_locks_the_queue_before_anything_else(webhooks, hook):
+    """Beside a retry or a test of the same webhook it ended in a deadlock, a refusal after 1 s."""
+    locked = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    holder = psycopg2.connect(webhooks.settings.database_url)
+    with closing(holder), ThreadPoolExecutor(1) as pool, holder.cursor() as cursor:
+        cursor.execute("SELECT FROM delivery_queues WHERE webhook_id = %s FOR UPDATE", [hook.id])
+        deletion = pool.submit(ask, webhooks, hook, "DELETE")
+        wait_until(lambda: webhooks.execute(locked))
+        cursor.execute("SELECT FROM webhooks WHERE id = %s FOR UPDATE NOWAIT", [hook.id])
+        holder.rollback()
+        assert deletion.result(WAIT_S).status_code == 200
 
 
 def test_only_events_of_the_next_blocks_are_of_the_new_address(webhooks, receiver):
