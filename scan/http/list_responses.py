@@ -67,14 +67,15 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page, reader().reported)
     response = JsonResponse(b"".join(body))
     query, number = _begun_query(arguments), int(arguments.get("page", 1))
+    limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
+    last = number if page.total is None else max(1, -(-page.total // limit))
     link = f'<{query.rstrip("?&")}>; rel="first"'
     if number > 1:
-        link += f', <{query}page={number - 1}>; rel="prev"'
+        link += f', <{query}page={min(number - 1, last)}>; rel="prev"'
     if page.next is not None:
         link += f', <{query}cursor={page.next}>; rel="next"'
     if page.total is not None and "page" in request_state.current_request().known_arguments:
-        limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
-        link += f', <{query}page={max(1, -(-page.total // limit))}>; rel="last"'
+        link += f', <{query}page={last}>; rel="last"'
     response.headers["Link"] = link
     return response
 

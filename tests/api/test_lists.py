@@ -313,4 +313,6 @@ def test_links_lead_to_the_first_previous_next_and_last_page(indexed):
     last = client.get(f"{path}&page={-(-answer.json['total'] // 2)}").json["transactions"]
     assert rows == {"first": pages[0], "prev": pages[0], "next": pages[1], "last": last}
     assert links["first"] == path
+    beyond = links_of(client.get(f"{path}&page=9000000000000000"))
+    assert beyond["prev"] == beyond["last"] == links["last"]
     assert {*links_of(client.get(path))} == {"first", "next", "last"}
