@@ -78,7 +78,7 @@
     };
   }
 
-  const short = (hex) => (hex?.length > 20 ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : (hex ?? "any"));
+  const short = (hex) => (/^0x.{19}/.test(hex) ? `${hex.slice(0, 8)}…${hex.slice(-4)}` : (hex ?? "any"));
   const amountsOf = (value) => (value && typeof value === "object" ? Object.entries(value).map((pair) => pair.join(" ")).join("\n") : value || "");
 
   function narrowingInWords({direction, tokens, minimumValue, confirmations, topics, format}) {
