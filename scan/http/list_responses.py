@@ -25,6 +25,7 @@ PAGED = ("page", "limit", "cursor")
 LISTED = (*PAGED, list_formats.PARAMETER)
 ORDERED = (*LISTED, *entities.RANGE, "orderBy")
 ReadPage = Callable[[Window], Page]
+LONGEST_LINKED = 600  # of a longer query one page is linked: proxies refuse heads of over 4 kB
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
@@ -76,6 +77,8 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
         link += f', <{query}cursor={page.next}>; rel="next"'
     if page.total is not None and "page" in request_state.current_request().known_arguments:
         link += f', <{query}page={last}>; rel="last"'
+    if len(query) > LONGEST_LINKED:
+        link = next_link(page.next, arguments) if page.next else link.partition(",")[0]
     response.headers["Link"] = link
     return response
 

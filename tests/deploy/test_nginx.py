@@ -65,6 +65,12 @@ def test_a_key_of_ten_kilobytes_reaches_the_application(front):
     assert (response.status_code, response.json()["code"]) == (401, "invalid_api_key")
 
 
+@pytest.mark.parametrize("path", ["tokens?q=", "dex-trades?dex="])
+def test_links_to_pages_of_a_long_query_fit_into_nginxs_buffer(front, path):
+    answer = requests.get(f"{front}/api/v1/{path}{'%F0%9F%98%80' * 100}&page=2", timeout=WAIT_S)
+    assert (answer.status_code, 'rel="first"' in answer.headers["Link"]) == (200, True)
+
+
 def test_the_applications_answers_pass_unchanged(front, shared_server):
     through, direct = (
         requests.post(f"{server}/api/v1/keys", data=b"{", timeout=WAIT_S)
