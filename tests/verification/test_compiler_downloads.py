@@ -27,10 +27,11 @@ from tests.support.solidity import NODE
 
 def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
     settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    assert compilers.list_installed(settings, argparse.Namespace()) == 0
+    options = argparse.Namespace(json=False, names=("version",))
+    assert compilers.list_installed(settings, options) == 0
     assert "network" not in capsys.readouterr().err
     monkeypatch.setattr(compilers, "can_deny_network", lambda: False)
-    assert compilers.list_installed(settings, argparse.Namespace()) == 0
+    assert compilers.list_installed(settings, options) == 0
     assert "can use the network" in capsys.readouterr().err
 
 

@@ -35,7 +35,7 @@ def test_traces_read_later_make_the_index_that_always_had_them(database_url, sce
     settings = Indexing(database_url, url, traces="off").run_until(head).settings
     assert status(database_url)["untracedBlocks"] > 0
     advice = scan("doctor", DATABASE_URL=database_url, RPC_URL=url).stdout
-    assert "run `scan backfill traces`" in advice
+    assert "scan backfill traces`" in advice
     fill(database_url, url)
     assert status(database_url)["untracedBlocks"] == 0
     Indexing(database_url, url).run_until(head)
