@@ -137,12 +137,9 @@ def get_webhook(webhook_id: str) -> Response:
 @blueprint.post("/webhooks")
 @idempotent
 def create_webhook() -> JsonResponse:
-    query_arguments()
-    body, faults = request_bodies.json_object(), Faults()
-    known = ("ownerAddress", "watchAddresses", *COLUMNS)
-    faults.read(json_bodies.only_known, body, known, "key")
+    body, faults = _known_body("ownerAddress", "watchAddresses", *COLUMNS)
     owner = faults.read(parameters.address, body.get("ownerAddress"), "ownerAddress")
-    registered = _looked_up(registration.register, _wanted(body, owner, faults))
+    registered = _looked_up(registration.register, _described(body, owner, faults))
     answer = {
         "id": registered.id,
         "secret": registered.secret,
@@ -151,7 +148,7 @@ def create_webhook() -> JsonResponse:
     return created(answer, f"/webhooks/{registered.id}")
 
 
-def _wanted(body: Mapping[str, Any], owner: bytes, faults: Faults) -> NewWebhook:
+def _described(body: Mapping[str, Any], owner: bytes, faults: Faults) -> NewWebhook:
     """Return the webhook that a body of known keys describes. Raises InvalidParameter."""
     watch_address, addresses = owner, None
     if body.get("watchAddress") is not None:
@@ -200,9 +197,7 @@ def delete_webhook(webhook_id: str) -> Response:
 def change_webhook(webhook_id: str) -> Response:
     """Activate a webhook, stop one and cancel its pending deliveries, or change where its events
     are sent and which it gets: checked as a new one that has all that the body does not name."""
-    query_arguments()
-    body, faults = request_bodies.json_object(), Faults()
-    faults.read(json_bodies.only_known, body, ("active", *COLUMNS), "key")
+    body, faults = _known_body("active", *COLUMNS)
     is_active: Any = None
     if "active" in body or not body:
         is_active = body.pop("active", None)
@@ -215,8 +210,8 @@ def change_webhook(webhook_id: str) -> Response:
     changed = {}
     if body:
         record = _found("webhooks/webhooks_get", NO_WEBHOOK, webhook_id=webhook.id)
-        wanted = _wanted(orjson.loads(record.body) | body, webhook.owner, faults)
-        values = wanted._asdict() | wanted.narrowing._asdict()
+        described = _described(orjson.loads(record.body) | body, webhook.owner, faults)
+        values = described._asdict() | described.narrowing._asdict()
         changed = {column: values[column] for key in body for column in COLUMNS[key].split()}
     faults.raise_found()
     _looked_up(registration.change, webhook, changed, is_active)
@@ -241,9 +236,7 @@ def list_addresses(webhook_id: str) -> Response:
 @blueprint.post("/webhooks/<webhook_id>/addresses")
 @idempotent
 def change_addresses(webhook_id: str) -> JsonResponse:
-    query_arguments()
-    body, faults = request_bodies.json_object(), Faults()
-    faults.read(json_bodies.only_known, body, ("add", "remove"), "key")
+    body, faults = _known_body("add", "remove")
     faults.read(require, body, "add", "add or remove is required: an array of addresses.")
     add, remove = (
         faults.read(_addresses, body.get(name, []), name, MAX_CHANGED) for name in ("add", "remove")
@@ -308,9 +301,7 @@ def rotate_secret(webhook_id: str) -> JsonResponse:
 @blueprint.post("/webhooks/<webhook_id>/replay")
 @idempotent
 def replay_deliveries(webhook_id: str) -> JsonResponse:
-    query_arguments()
-    body, faults = request_bodies.json_object(), Faults()
-    faults.read(json_bodies.only_known, body, ("timeFrom", "timeTo"), "key")
+    body, faults = _known_body("timeFrom", "timeTo")
     first_s = faults.read(parameters.time_s, body.get("timeFrom"), "timeFrom")
     last_s = faults.read(time_of, {"timeTo": parameters.MAX_TIME_S} | body, "timeTo")
     faults.raise_found()
@@ -326,6 +317,15 @@ def retry_delivery(webhook_id: str, delivery_id: str) -> JsonResponse:
     number = _id(delivery_id, "deliveryId")
     registration.retry(services().writes, _managed(webhook_id), number)
     return json_value({"success": True, "deliveryId": number}, 202)
+
+
+def _known_body(*keys: str) -> tuple[dict[str, Any], Faults]:
+    """Return the body, and its faults so far: keys besides these. Raises InvalidParameter for
+    parameters in the query, and for a body that is no object."""
+    query_arguments()
+    body, faults = request_bodies.json_object(), Faults()
+    faults.read(json_bodies.only_known, body, keys, "key")
+    return body, faults
 
 
 def _found(statement: str, otherwise: str, **params: object) -> JsonResponse:

@@ -77,9 +77,9 @@ def idempotent(view: Callable[..., JsonResponse]) -> Callable[..., JsonResponse]
         answer = None
         try:
             made = view(**arguments)
-            parts = int(made.status[:3]), made.headers.get("Location"), made.body.decode()
+            record = int(made.status[:3]), made.headers.get("Location"), made.body.decode()
             nonce = os.urandom(NONCE_BYTES)
-            answer = nonce + _sealed(orjson.dumps(parts), nonce, given, content)
+            answer = nonce + _sealed(orjson.dumps(record), nonce, given, content)
             return made
         finally:
             with suppress(ScanError):  # it ends by itself

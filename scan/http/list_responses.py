@@ -73,12 +73,12 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     link = f'<{query.rstrip("?&")}>; rel="first"'
     if number > 1:
         link += f', <{query}page={min(number - 1, last)}>; rel="prev"'
-    if page.next is not None:
-        link += f', <{query}cursor={page.next}>; rel="next"'
+    following = f'<{query}cursor={page.next}>; rel="next"' if page.next else ""
+    link += following and f", {following}"
     if page.total is not None and "page" in request_state.current_request().known_arguments:
         link += f', <{query}page={last}>; rel="last"'
     if len(query) > LONGEST_LINKED:
-        link = next_link(page.next, arguments) if page.next else link.partition(",")[0]
+        link = following or link.partition(",")[0]
     response.headers["Link"] = link
     return response
 

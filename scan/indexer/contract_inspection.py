@@ -514,8 +514,8 @@ class ContractInspector:
         logs = []
         for block in batch:
             claims: dict[bytes, Claim] = {}
-            has_any = any(self._may_be_retyped(log, block.number) for log in _first_logs(block))
-            for log in block.transfer_logs if has_any else ():
+            is_doubtful = any(self._may_be_retyped(log, block.number) for log in _first_logs(block))
+            for log in block.transfer_logs if is_doubtful else ():
                 if isinstance(log.claim, token_metadata.ItemClaim):
                     claims[log.token] = log.claim
                 if self._may_be_retyped(log, block.number) and self._begin_try(

@@ -136,10 +136,14 @@ class ProcessWindows:
         request would be."""
         with self._lock:
             now = self._clock()
-            found = [(w, t := self._table(w.rate), *t.find(w.client, now)) for w in windows]
-            allowed = all(len(times) - first < w.rate.amount for w, _, times, first in found)
+            tables = [self._table(rate) for rate, _ in windows]
+            found = [
+                (*window, table, *table.find(window.client, now))
+                for window, table in zip(windows, tables, strict=True)
+            ]
+            allowed = all(len(times) - first < rate.amount for rate, *_, times, first in found)
             results = []
-            for (rate, client), table, times, first in found:
+            for rate, client, table, times, first in found:
                 count = len(times) - first
                 oldest = times[first] if count else now
                 if allowed and is_counted:

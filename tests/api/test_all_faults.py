@@ -46,16 +46,16 @@ def test_all_faults_of_a_body_are_told_at_once(client, case):
     body, fields = FAULTS[case]
     path = f"/api/v1{case.partition(',')[0]}"
     refused = client.post(path, json=body)
-    told = refused.get_json()
+    answer = refused.get_json()
     assert refused.status_code == 400
-    assert [fault["field"] for fault in told["errors"]] == fields.split()
-    assert {fault["code"] for fault in told["errors"]} == {"invalid_parameter"}
-    assert {"error": told["error"], "field": told["field"], "code": told["code"]} == told["errors"][
-        0
-    ]
+    assert [fault["field"] for fault in answer["errors"]] == fields.split()
+    assert {fault["code"] for fault in answer["errors"]} == {"invalid_parameter"}
+    assert {"error": answer["error"], "field": answer["field"], "code": answer["code"]} == answer[
+        "errors"
+    ][0]
     problem = client.post(path, json=body, headers=PROBLEM)
     assert problem.content_type == "application/problem+json"
-    for fault, other in zip(problem.get_json()["errors"], told["errors"], strict=True):
+    for fault, other in zip(problem.get_json()["errors"], answer["errors"], strict=True):
         pointer = {"pointer": f"#/{other['field']}", "detail": other["error"]}
         assert fault == other | pointer
 
@@ -68,6 +68,6 @@ def test_one_fault_is_told_as_ever(client):
 def test_faults_are_bounded_and_their_pointers_escaped(client):
     """30,000 unknown keys are compared with no more known ones than twenty are."""
     body = {f"a/b~{number}": number for number in range(10_000)}
-    told = client.post("/api/v1/webhooks", json=body, headers=PROBLEM).get_json()
-    assert len(told["errors"]) == MAX_FAULTS
-    assert told["errors"][0]["pointer"] == "#/a~1b~00"
+    answer = client.post("/api/v1/webhooks", json=body, headers=PROBLEM).get_json()
+    assert len(answer["errors"]) == MAX_FAULTS
+    assert answer["errors"][0]["pointer"] == "#/a~1b~00"
