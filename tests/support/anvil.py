@@ -22,6 +22,9 @@ BLOCK_INTERVAL_S = 12
 START_TIMEOUT_S = 120
 REQUEST_TIMEOUT_S = 180
 GAS = 400_000
+# Said with each transaction that has no price: the node's own depend on when it has counted the
+# tips of the last block, which it does on the side.
+FEES = {"maxFeePerGas": 20 * 10**9, "maxPriorityFeePerGas": 10**9}
 # Linux ends the command with its parent: a killed test run leaves no node behind. Not preexec_fn,
 # for which all pages of a worker, which has a gigabyte, are entered into another table.
 ENDS_WITH_PARENT = (path, "--pdeathsig", "KILL") if (path := shutil.which("setpriv")) else ()
@@ -170,7 +173,8 @@ class Anvil(Node):
 
         Fields are JSON-RPC's, ints welcome. Gas is given, so that failing ones are sent as well.
         """
-        transaction = {"from": sender, "gas": GAS, **fields}
+        priced = fields.keys() & {"gasPrice", *FEES}
+        transaction = {"from": sender, "gas": GAS, **({} if priced else FEES), **fields}
         if to is not None:
             transaction["to"] = to
         return str(self.call("eth_sendTransaction", _hexed(transaction)))
