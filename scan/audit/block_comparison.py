@@ -151,7 +151,7 @@ class Comparison(ABC):
     def _expected(self, fetched: Sequence[block_rows.FetchedBlock]) -> dict[str, list[_Row]]:
         """Return the rows of each table, as the indexer makes them of these blocks."""
         expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
-        made = [block_rows.table_rows(block, self._logs) for block in fetched]
+        made = block_rows.stored_rows(self._database, fetched, self._logs)
         for rows in made:
             # What was proven when a block was indexed may not be so now.
             expected["blocks"].append({n: rows.block[n] for n in BLOCK_COLUMNS if n != "unproven"})

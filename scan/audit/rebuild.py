@@ -344,7 +344,7 @@ def _lines_of(
         if selection not in (None, logs.stored):
             topics = frozenset(block_rows.load_standard_topics())
             logs = logs._replace(stored=selection, topics=topics)
-    rows = [block_rows.table_rows(block, logs) for block in fetched]
+    rows = block_rows.stored_rows(tx, fetched, logs)
     events = {}
     if not {"token_transfers", "dex_trades"}.isdisjoint(tables):
         events = block_comparison.events_of(tx, [block.block for block in fetched], rows)

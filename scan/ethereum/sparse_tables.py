@@ -90,14 +90,25 @@ class FollowedTable(SparseTable):
     logs; `begin` is one that precedes new blocks, as older ones may have been written without them.
     `logs_of` returns a block's rows, given the emitters among them and whether the table of logs
     has all of them.
+
+    Where the list has the emitter b"", logs in the table name others: the statement `named_insert`
+    adds those that a range of blocks names, and `named_list` lists those of some addresses.
     """
 
     def __init__(
-        self, record: type[Any], logs_of: LogsOfBlock, *, emitters_list: str, begin: str
+        self,
+        record: type[Any],
+        logs_of: LogsOfBlock,
+        *,
+        emitters_list: str,
+        begin: str,
+        named_insert: str,
+        named_list: str,
     ) -> None:
         super().__init__(record, lambda block, _: ())
         self.logs_of = logs_of
         self.emitters_list, self.begin = emitters_list, begin
+        self.named_insert, self.named_list = named_insert, named_list
 
 
 class DelegatedCall(NamedTuple):

@@ -202,6 +202,7 @@ class TableRows(NamedTuple):
     swaps: list[tuple[events.SwapEvent, bytes]]  # each with its maker
     pools: Sequence[events.PoolEvent]
     called: frozenset[bytes]
+    possible: Mapping[str, Sequence[Any]]  # of FollowedTables, of emitters that logs may have named
 
 
 class BlockRows(NamedTuple):
@@ -221,6 +222,31 @@ class BlockRows(NamedTuple):
     watched_logs: list[WatchedLog]
     body: bytes = b""  # its row of BODIES as binary_row() makes it, if there is one
     delegated_calls: Sequence[tuple[Any, ...]] = ()  # of DelegatedCall; few are stored
+    possible: Mapping[str, Sequence[Any]] = MappingProxyType({})  # as TableRows has them
+
+
+def named_rows(
+    database: connection.Database | transaction.Transaction, name: str, possible: Sequence[Any]
+) -> list[Any]:
+    """Return those of the possible rows of a FollowedTable whose emitters logs have named."""
+    addresses = {row.address for row in possible}
+    named = FOLLOWED[name].named_list
+    rows = database.rows(named, addresses=[*addresses]) if addresses else []
+    first = {bytes(address): block for address, block in rows}
+    return [r for r in possible if r.address in first and first[r.address] <= r.block_number]
+
+
+def stored_rows(
+    database: connection.Database | transaction.Transaction,
+    fetched: Sequence[FetchedBlock],
+    selection: LogSelection,
+) -> list[TableRows]:
+    """Return the rows of blocks, with those of emitters that logs have named."""
+    made = [table_rows(block, selection) for block in fetched]
+    for rows in made:
+        for name, possible in rows.possible.items():
+            rows.unnumbered[name] += named_rows(database, name, possible)
+    return made
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
@@ -242,12 +268,16 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     creations = list(_creations(block, internal_transfers))
     of_extensions: dict[str, Rows] = {}
+    possible: dict[str, Rows] = {}
     for name, table in WRITTEN.items():
         if isinstance(table, sparse_tables.FollowedTable):
             followed = selection.followed.get(name, {})
             emitting = {e for e in emitters if followed.get(e, number + 1) <= number}
             are_stored = selection.stored == "all"
             of_extensions[name] = [*table.logs_of(block, emitting, are_stored)] if emitting else []
+            if followed.get(b"", number + 1) <= number:
+                others = emitters.keys() - followed.keys()
+                possible[name] = [*table.logs_of(block, others, are_stored)]
             continue
         has_rows = table.emitters is None or not table.emitters.isdisjoint(emitters)
         of_extensions[name] = [*table.rows(block, internal_transfers)] if has_rows else []
@@ -293,6 +323,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         swaps=swaps,
         pools=pools,
         called=fetched.called | called_directly,
+        possible=possible,
     )
 
 
@@ -411,6 +442,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         watched_logs=watched,
         body=b"".join(map(transaction.binary_row, bodies)),
         delegated_calls=delegated_calls,
+        possible=rows.possible,
     )
 
 
@@ -425,7 +457,8 @@ def long_characters(block: BlockRows) -> int:
     """Return the length of a block's logs as text and of its body, which contracts can make very
     long."""
     watched = 2 * sum(len(log.data) for log in block.watched_logs)
-    return sum(map(len, block.logs)) + watched + len(block.body)
+    possible = sum(len(row.data or b"") for of in block.possible.values() for row in of)
+    return sum(map(len, block.logs)) + watched + len(block.body) + possible
 
 
 def transfer_row(number: int, transfer: events.TransferEvent | events.Transfer) -> str:

@@ -136,6 +136,7 @@ class Append:
         names = block_rows.UNNUMBERED[block_rows.BODIES]
         transaction.copy_binary(tx, block_rows.BODIES, names, (block.body for block in blocks))
         store_delegated_calls(tx, _lines(block.delegated_calls for block in blocks))
+        _copy_named(tx, blocks)
         if self._first_block is None:
             self._first_block = blocks[0].contracts.number
         self._other_lives |= {end.address for end in findings.ends}
@@ -387,6 +388,16 @@ def store_delegated_calls(tx: Transaction, rows: Iterable[Sequence[object]]) -> 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
     return dict(tx.rows("indexer/dexes_insert", names=sorted(names)))
+
+
+def _copy_named(tx: Transaction, blocks: Sequence[block_rows.BlockRows]) -> None:
+    """Copy the rows of FollowedTables whose emitters logs of these or of earlier blocks name."""
+    for name in {name for block in blocks for name in block.possible}:
+        table, first, last = block_rows.FOLLOWED[name], blocks[0].contracts, blocks[-1].contracts
+        tx.execute(table.named_insert, block_from=first.number, block_to=last.number)
+        possible = [row for block in blocks for row in block.possible.get(name, ())]
+        lines = map(transaction.line, block_rows.named_rows(tx, name, possible))
+        transaction.copy_lines(tx, name, (*table.columns,), lines)
 
 
 def _copy_logs(tx: Transaction, before: int, batch: Sequence[block_rows.BlockRows]) -> None:

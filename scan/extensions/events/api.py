@@ -12,7 +12,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.events import event_filters, event_lists
-from scan.extensions.events.event_lists import ARGUMENTS, STANDARD, FollowedEvent
+from scan.extensions.events.event_lists import ARGUMENTS, CHILDREN, STANDARD, FollowedEvent
 from scan.extensions.events.event_tables import OF_LOG
 from scan.hex import to_hex
 from scan.http.current_request import every_argument, query_arguments, reader
@@ -26,9 +26,10 @@ MAX_ARGUMENTS_TEXT = 20_000  # characters
 
 @blueprint.get("/contracts/<address>/events")
 def list_contract_events(address: str) -> Response:
-    query_arguments()
+    name = query_arguments(CHILDREN).get(CHILDREN)
     contract = parameters.address(address)
-    events = event_lists.listed(reader(), contract)
+    of_children = None if name is None else event_lists.children_of(reader(), contract, name)
+    events = event_lists.listed(reader(), of_children or contract)
     return json_value(
         {
             "address": to_hex(contract),
@@ -36,8 +37,10 @@ def list_contract_events(address: str) -> Response:
             "completeFrom": events.complete_from,
             "problem": events.problem,
             "leftOut": events.left_out,
+            "factory": events.factory,
+            "children": events.children,
             "events": [
-                event_lists.event_record(contract, events.name, event, events.counts)
+                event_lists.event_record(of_children or contract, events.name, event, events.counts)
                 for event in events.tables
             ],
         }
@@ -48,7 +51,9 @@ def list_contract_events(address: str) -> Response:
 def list_event_logs(address: str, event: str) -> Response:
     contract = parameters.address(address)
     arguments = every_argument()
-    followed = event_lists.find(reader(), contract, event)
+    name = arguments.get(CHILDREN)
+    of_children = None if name is None else event_lists.children_of(reader(), contract, name)
+    followed = event_lists.find(reader(), of_children or contract, event)
     filters = event_filters.read(followed.table, followed.spellings, _given(followed, arguments))
     columns = [*OF_LOG, *(name for name, _ in followed.table.view_columns)]
     return list_response(

@@ -27,7 +27,7 @@ KEPT_FORMS = 1000  # views whose forms are kept as they are read
 KEYS = ("key1", "key2", "key3", "key4")
 COLUMNS = (
     *("ordinal", "block_number", "transaction_index", "event", "form"),
-    *(*KEYS, "args", "exact", "alternatives"),
+    *(*KEYS, "args", "exact", "alternatives", "emitter"),
 )
 
 
@@ -52,6 +52,7 @@ class LogForm(NamedTuple):
     first_block: int
     last_block: int
     entry: Entry
+    is_of_children: bool
 
     def has_topics(self, count: int) -> bool:
         return sum(self.entry.indexed) + (self.topic0 is not None) == count
@@ -159,17 +160,19 @@ def _read(database: queries.Rows, block_from: int, block_to: int) -> list[Queued
 def _forms(database: queries.Rows, logs: Sequence[QueuedLog]) -> Mapping[bytes, Sequence[LogForm]]:
     """Return the forms that logs may be of, by their contracts."""
     forms: defaultdict[bytes, list[LogForm]] = defaultdict(list)
-    for address, event, text in database.rows(
+    for addresses, event, text, are_children in database.rows(
         "events/forms_list",
         addresses=sorted({log.address for log in logs}),
         topics=sorted({log.topics[0].hex() for log in logs if log.topics}),
     ):
-        forms[bytes(address)] += read_forms(event, text)
+        of_view = read_forms(event, text, are_children)
+        for address in addresses:
+            forms[bytes(address)] += of_view
     return forms
 
 
 @lru_cache(maxsize=KEPT_FORMS)
-def read_forms(event: int, text: str) -> Sequence[LogForm]:
+def read_forms(event: int, text: str, are_children: bool = False) -> Sequence[LogForm]:
     """Return the forms of a view, of its id and its forms as view_forms() has them."""
     return [
         LogForm(
@@ -179,6 +182,7 @@ def read_forms(event: int, text: str) -> Sequence[LogForm]:
             form["first"],
             BIGINT_MAX if form["last"] is None else form["last"],
             entry_of(form),
+            are_children,
         )
         for form in orjson.loads(text)
     ]
@@ -214,4 +218,5 @@ def _line(log: QueuedLog, event: DecodedEvent) -> str:
     places = log.ordinal, log.block_number, log.transaction_index
     alternatives = orjson.dumps(event.alternatives).decode() if event.alternatives else None
     of_form = event.form.event, event.form.number
-    return line((*places, *of_form, *keys, args, exact, alternatives))
+    emitter = log.address if event.form.is_of_children else None
+    return line((*places, *of_form, *keys, args, exact, alternatives, emitter))

@@ -15,9 +15,11 @@ from scan.extensions.events import event_filters
 from scan.extensions.events.event_decoding import KEYS
 from scan.extensions.events.event_filters import EQUAL, FormFilter, Parameter
 from scan.extensions.events.event_tables import (
+    EMITTER,
     MALFORMED,
     OF_LOG,
     EventTable,
+    are_of_children,
     identifier,
     read_table,
 )
@@ -28,7 +30,8 @@ from scan.queries.reader import Reader
 
 # Parameters of a list of an event's logs besides those of its arguments, and those of its page.
 ARGUMENTS = "args"
-STANDARD = (*ORDERED, ARGUMENTS)
+CHILDREN = "children"
+STANDARD = (*ORDERED, ARGUMENTS, CHILDREN)
 RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
 MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
 # Logs of a form that a page compares with conditions.
@@ -52,6 +55,8 @@ class ListedEvents(NamedTuple):
     left_out: int  # events of the ABI that are no tables
     tables: Sequence[Record]
     counts: Mapping[str, int]
+    factory: str | None  # of which it is a child
+    children: Sequence[Record]  # that it names: name, event, argument and how many
 
 
 class FollowedEvent(NamedTuple):
@@ -62,6 +67,7 @@ class FollowedEvent(NamedTuple):
     table: EventTable
     complete_from: int
     view_forms: Sequence[Record]  # by which the view decodes logs, in the order of table.forms
+    child: bytes | None = None  # of a factory, to whose logs alone lists are limited
 
     @property
     def spellings(self) -> Mapping[str, Parameter]:
@@ -79,7 +85,7 @@ def not_followed(address: bytes) -> NotFound:
 def listed(reader: Reader, address: bytes) -> ListedEvents:
     """Return a contract's events; raises NotFound for a contract that is not followed."""
 
-    name, complete_from, problem, left_out, views, counts = reader.row(
+    name, complete_from, problem, left_out, views, counts, *of_factories = reader.row(
         "queries/event_views_list", address=address
     )
     if name is None:
@@ -89,7 +95,19 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
     if views == "[]" or problem is not None or _incomplete_until(reader, complete_from) is not None:
         reader.do_not_cache()  # no new version of the index says that views or logs were added
     tables, of_topics = orjson.loads(views), orjson.loads(counts)
-    return ListedEvents(name, complete_from, problem, left_out, tables, of_topics)
+    factory, children = of_factories[0], orjson.loads(of_factories[1])
+    return ListedEvents(
+        name, complete_from, problem, left_out, tables, of_topics, factory, children
+    )
+
+
+def children_of(reader: Reader, factory: bytes, name: str) -> bytes:
+    """Return what stands as an address for the children of a factory that are followed by a name.
+    Raises NotFound."""
+    [address] = reader.row("queries/children_find", factory=factory, name=name)
+    if address is None:
+        raise NotFound("No children of this contract are followed by that name.")
+    return bytes(address)
 
 
 def event_record(
@@ -101,7 +119,7 @@ def event_record(
     signatures.pop(newest["signature"], None)
     topics = {form["topic0"] for form in event["forms"]}
     count = None
-    if None not in topics:
+    if None not in topics and not are_of_children(address):
         count = sum(counts.get(topic, 0) for topic in topics)
     table = read_table(
         address, contract, event["view"], event["event"], event["columns"], event["forms"]
@@ -127,7 +145,7 @@ def find(reader: Reader, address: bytes, event: str, *, is_view: bool = False) -
     its view without the contract's: first where it `is_view`, else where that is not the event's
     name in other letters. Raises NotFound, and InvalidParameter for the name of several."""
     name, topic, signature = _meant(event)
-    contract, complete_from, views = reader.row(
+    owner, contract, complete_from, views = reader.row(
         "queries/event_views_find", address=address, name=name, topic=topic, signature=signature
     )
     if contract is None:
@@ -150,8 +168,10 @@ def find(reader: Reader, address: bytes, event: str, *, is_view: bool = False) -
         reason = f"event is the name of several events; give a signature: {known}."
         raise InvalidParameter(reason, field="event")
     row = rows[0]
-    table = read_table(address, contract, row["view"], row["event"], row["columns"], row["forms"])
-    return FollowedEvent(row["id"], table, complete_from, row["forms"])
+    names = contract, row["view"], row["event"]
+    table = read_table(bytes(owner), *names, row["columns"], row["forms"])
+    child = None if owner == address else address
+    return FollowedEvent(row["id"], table, complete_from, row["forms"], child)
 
 
 def _meant(event: str) -> tuple[str | None, str | None, str | None]:
@@ -210,7 +230,10 @@ def _page(
 ) -> Page:
     table = event.table
     signatures = [event.view_forms[of.place]["signature"] for of in filters]
-    scope = {"address": table.address, "filters": [*zip(signatures, filters, strict=True)]}
+    scope = {
+        "address": event.child or table.address,
+        "filters": [*zip(signatures, filters, strict=True)],
+    }
     traversal = window.traversal("contract_events", scope)
     window = in_kept_blocks(reader, window)
     of_filters = statement_forms(event, filters)
@@ -256,6 +279,8 @@ def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict
     is_mixed = any(len(of_forms) > 1 for of_forms in given.values()) or True in given["key4"]
     return {
         "event": event.id,
+        "by_emitter": event.child is not None,
+        "emitter": event.child,
         "forms": orjson.dumps(forms).decode(),
         **{f"by_{name}": given[name] == {True} for name in KEYS[:3]},
         "is_mixed": is_mixed,
@@ -265,11 +290,12 @@ def statement_forms(event: FollowedEvent, filters: Sequence[FormFilter]) -> dict
 
 def _record(event: FollowedEvent, place: int, log: Record) -> Record:
     view_form = event.view_forms[place]
-    values, alternatives, *_ = map(log.pop, ("values", "alternatives", "form", "keys"))
+    members = ("values", "alternatives", "emitter", "form", "keys")
+    values, alternatives, emitter, *_ = map(log.pop, members)
     names = [argument["name"] for argument in view_form["arguments"]]
     record = {
         **log,
-        "address": to_hex(event.table.address),
+        "address": emitter or to_hex(event.table.address),
         "name": event.table.event,
         "signature": view_form["signature"],
         "args": None if values is None else dict(zip(names, values, strict=True)),
@@ -283,8 +309,11 @@ def row_of_view(event: FollowedEvent, place: int, log: Record) -> Record:
     """Return the row of the view of a log of a form, in the order of its columns; bytes as hex."""
     table, values = event.table, log["values"]
     of_log = (log["blockNumber"], log["timestamp"], log["transactionHash"], log["logIndex"])
-    row: Record = dict(zip(OF_LOG, (*of_log, to_hex(table.address)), strict=True))
+    contract = log["emitter"] or to_hex(table.address)
+    row: Record = dict(zip(OF_LOG, (*of_log, contract), strict=True))
     row |= dict.fromkeys(name for name, _ in table.view_columns)
+    if EMITTER in row:
+        row[EMITTER] = contract
     for position, column in enumerate(table.forms[place].columns):
         row[column.name] = None if values is None else values[position]
         if column.bytes_column is not None and column.key is not None:

@@ -25,6 +25,7 @@ _NUMBER = 5  # characters that a number at the end may take
 # Columns that every view has before those of arguments.
 OF_LOG = ("block_number", "timestamp", "transaction_hash", "log_index", "contract")
 MALFORMED = "is_malformed"
+EMITTER = "contract_bytes"  # of child contracts
 # The names of PostgreSQL's own columns cannot be used in conditions.
 RESERVED = frozenset({*OF_LOG, MALFORMED, *"oid tableoid xmin xmax cmin cmax ctid".split()})
 _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -84,6 +85,11 @@ class EventTable(NamedTuple):
         """The columns of the arguments of all forms, in the view's order."""
         by_name = {column.name: column for form in self.forms for column in form.columns}
         return [by_name[name] for name, _ in self.view_columns if name in by_name]
+
+
+def are_of_children(address: bytes) -> bool:
+    """Return whether an address in followed_contracts stands for the children of a factory."""
+    return len(address) > 20
 
 
 def identifier(text: str, otherwise: str, most: int = MAX_IDENTIFIER) -> str:
@@ -171,7 +177,8 @@ def merged(
                 event = identifier(entry.name, "event", MAX_IDENTIFIER - len(contract) - 1)
                 view = free(f"{contract}_{event}", {*taken, *tables})
                 name = view[len(contract) + 1 :]
-                table = EventTable(address, contract, entry.name, name, view, (), ())
+                own = ((EMITTER, "bytea"),) if are_of_children(address) else ()
+                table = EventTable(address, contract, entry.name, name, view, (), own)
             old = _forms(before, table)
             first = version.first_block
             tables[table.view] = _with_form(table, old, definition, entry, first, shapes)
@@ -308,11 +315,12 @@ def storable(text: str) -> str:
 def view_forms(table: EventTable) -> str:
     """Return the forms of a table as JSON, as publish_event_view() of the schema and read_table()
     read them."""
-    return orjson.dumps([*map(_view_form, table.forms)]).decode()
+    own = [[EMITTER, "emitter", 0]] if are_of_children(table.address) else []
+    return orjson.dumps([_view_form(form, own) for form in table.forms]).decode()
 
 
-def _view_form(form: EventForm) -> Mapping[str, Any]:
-    columns = []
+def _view_form(form: EventForm, columns: Sequence[Any]) -> Mapping[str, Any]:
+    columns = [*columns]
     for position, column in enumerate(form.columns):
         columns.append([column.name, "value", position])
         if column.bytes_column is not None:

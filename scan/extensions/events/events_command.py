@@ -11,7 +11,7 @@ from scan import parameters
 from scan.commands import arguments, long_work
 from scan.contracts.abi_decoding import MAX_ARGUMENTS, MAX_TYPES
 from scan.errors import InvalidParameter, SettingError
-from scan.extensions.events.following import NAME, CannotFollow, Following
+from scan.extensions.events.following import NAME, CannotFollow, Following, children_of
 from scan.extensions.events.indexing import opened
 from scan.extensions.events.queries import FollowedContract
 from scan.hex import to_hex
@@ -36,7 +36,12 @@ arguments also have columns with an index, such as owner_bytes: the 20 bytes of 
 Names are in small letters with words apart: tokenId becomes token_id, an argument without a name
 argument_2. Characters that SQL does not allow become _, and a name that is taken gets a number,
 such as vault_deposit_2 or timestamp_2. Names stay when an ABI or a contract is added; a name such
-as from needs quotes. The views of a proxy have the columns of all its implementations."""
+as from needs quotes. The views of a proxy have the columns of all its implementations.
+
+With --children the contracts are those that logs of ADDRESS, a factory, name in --argument, each
+from that log's block on: earlier ones, and each new one from its first block. The events of all, by
+--abi, have one view each, with their address also as contract_bytes, which has an index. Views of
+the factory's own events are made, too."""
 
 
 NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")
@@ -48,10 +53,15 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     add.add_argument("addresses", type=_address, metavar="ADDRESS", nargs="+")
     add.add_argument("--abi", type=Path, metavar="FILE", help="its ABI, or a build's JSON file")
     add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
+    text = "its event that names contracts, such as 'PairCreated(address indexed a, address pair)'"
+    add.add_argument("--children", metavar="EVENT", help=text)
+    text = "the event's argument that has their addresses; needless where one is an address"
+    add.add_argument("--argument", metavar="NAME", help=text)
     arguments.add_list(actions, "print followed contracts and their views", run_list, NAMES)
-    text = "end following a contract, and remove its views and logs"
+    text = "end following a contract, or a factory and its children, and remove views and logs"
     remove = arguments.add_command(actions, "remove", text, run=run_remove)
     remove.add_argument("address", type=_address, metavar="ADDRESS")
+    remove.add_argument("--name", type=_name, metavar="NAME", help="only what is followed as it")
 
 
 def _address(text: str) -> bytes:
@@ -92,51 +102,72 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
     abi = None if options.abi is None else _read_abi(options.abi)
     if options.name is not None and len(options.addresses) > 1:
         raise SettingError("--name", options.name, "is the name of one contract")
-    return max(_add(settings, address, options.name, abi) for address in options.addresses)
+    if options.children is None:
+        parameters.require(options.argument is None, "--argument", "--argument needs --children.")
+        return max(_add(settings, address, options.name, abi) for address in options.addresses)
+    if abi is None:
+        raise SettingError("--children", options.children, "needs the ABI of the contracts: --abi")
+    [factory, *others] = options.addresses
+    if others:
+        raise SettingError("--children", options.children, "is an event of one factory")
+    return _add(settings, factory, options.name, abi, (options.children, options.argument))
 
 
-def _add(settings: Settings, address: bytes, name: str | None, abi: str | None) -> int:
+def _add(
+    settings: Settings,
+    address: bytes,
+    name: str | None,
+    abi: str | None,
+    named_by: tuple[str, str | None] | None = None,
+) -> int:
     with (
         long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work,
         opened(work.settings) as following,
     ):
-        added = following.add(address, name, abi)
-        following.make_views()
-        total = following.missing_blocks(address)
-        progress = long_work.Progress(max(total, 1), f"{added.name}: filled")
-        problem, filled = None, 0
-        while not work.stop.is_set():
-            fill = next((f for f in following.fills() if f.address == address), None)
-            if fill is None:
-                break
-            if (count := following.fill(fill)) is not None:
-                filled += count
-            else:  # perhaps as the indexer fills them, too
-                problem = _contract(following, address).problem
-                if problem is not None:
-                    break
-                work.stop.wait(long_work.POLL_S)
-                filled = total - following.missing_blocks(address)
-            progress.show(filled)
-        progress.end()
-        following.make_views()
-        total = _contract(following, address).undecoded
-        progress = long_work.Progress(max(total, 1), f"{added.name}: decoded", unit="logs")
-        decoded = 0
-        while not work.stop.is_set() and (count := following.decode()):
-            progress.show(min(decoded := decoded + count, total))
-        progress.end()
-        contract = _contract(following, address)
-        print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
-        print_lines(*(f"events.{view}" for view in following.views(address)))
-        print_lines(*_remarks(contract))
-        if (problem or contract.views_problem) is None and not work.stop.is_set():
-            return long_work.DONE
+        if named_by is None:
+            return _fill(work, following, following.add(address, name, abi))
+        both = following.add_children(children_of(address, *named_by), name, abi or "")
+        return max([_fill(work, following, added) for added in both])
     return long_work.NOT_DONE
 
 
+def _fill(work: long_work.LongWork, following: Following, added: FollowedContract) -> int:
+    address = added.address
+    following.make_views()
+    following.begin_children()
+    total = following.missing_blocks(address)
+    progress = long_work.Progress(max(total, 1), f"{added.name}: filled")
+    problem = None
+    while not work.stop.is_set():
+        fill = next((f for f in following.fills() if f.address == address), None)
+        if fill is None:
+            break
+        if following.fill(fill) is None:  # perhaps as the indexer fills them, too
+            problem = _contract(following, address).problem
+            if problem is not None:
+                break
+            work.stop.wait(long_work.POLL_S)
+        progress.show(total - following.missing_blocks(address))
+    progress.end()
+    following.make_views()
+    total = _contract(following, address).undecoded
+    progress = long_work.Progress(max(total, 1), f"{added.name}: decoded", unit="logs")
+    decoded = 0
+    while not work.stop.is_set() and (count := following.decode()):
+        progress.show(min(decoded := decoded + count, total))
+    progress.end()
+    contract = _contract(following, address)
+    print_lines(f"{contract.name}: all logs from block {contract.complete_from} on")
+    print_lines(*(f"events.{view}" for view in following.views(address)))
+    print_lines(*_remarks(contract))
+    is_done = (problem or contract.views_problem) is None and not work.stop.is_set()
+    return long_work.DONE if is_done else long_work.NOT_DONE
+
+
 def _remarks(contract: FollowedContract) -> Iterator[str]:
-    """Yield what is not as it was meant to be."""
+    """Yield whose children it is, and what is not as it was meant to be."""
+    if contract.factory:
+        yield f"{contract.children:,} contracts that {contract.named_by} names"
     if contract.problem is not None:
         yield contract.problem
     if not contract.views and contract.views_problem is None and not contract.left_out:
@@ -161,7 +192,7 @@ def run_list(settings: Settings, options: argparse.Namespace) -> int:
         following = Following(work.database)
         rows = [
             (
-                to_hex(contract.address),
+                to_hex(contract.factory or contract.address),
                 contract.name,
                 contract.complete_from,
                 contract.is_automatic,
@@ -177,9 +208,15 @@ def run_list(settings: Settings, options: argparse.Namespace) -> int:
 def run_remove(settings: Settings, options: argparse.Namespace) -> int:
     with long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work:
         following = Following(work.database)
-        if all(one.address != options.address for one in following.contracts()):
+        removed = [
+            one.address
+            for one in following.contracts()
+            if options.name in (None, one.name) and options.address in (one.factory, one.address)
+        ]
+        if not removed:
             print_lines("it is not followed", file=sys.stderr)
             return long_work.NOT_DONE
-        print_lines(*(f"removed events.{view}" for view in following.remove(options.address)))
+        for address in removed:
+            print_lines(*(f"removed events.{view}" for view in following.remove(address)))
         return long_work.DONE
     return long_work.NOT_DONE

@@ -17,10 +17,12 @@ import orjson
 
 from scan import parameters
 from scan.contracts import transaction_contents
+from scan.contracts.abi import AbiError, parse_signature
 from scan.database import connection, errors, transaction
 from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import events, node_errors
 from scan.ethereum.request_node import NodeGateway
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.stored_blocks import StoredBlock
 from scan.extensions.decoding.contract_abis import Block, ContractAbis
 from scan.extensions.events import event_decoding, event_tables, queries
@@ -40,6 +42,7 @@ SAMPLES = 32  # blocks of a proxy's newest logs, and as many between its first a
 MOST_SEARCHED = 20  # changes without an event between two of these
 CHANGES = [*events.CHANGES]
 STEP_BLOCKS = 500
+SPAN_BLOCKS = 10_000  # in which the blocks of a step are looked for with logs of child contracts
 STEP_LOGS, STEP_BYTES = 20_000, 16 * 1024 * 1024
 LOG_BYTES = 300  # of memory, of a log besides its data
 STEP_BLOCKS_OF_NODE = 50
@@ -58,12 +61,73 @@ LASTING = (errors.NotPermitted, errors.SchemaMismatch, errors.LimitExceeded)
 VIEWS_AGAIN_S = 60.0  # after such an error
 
 
+class Children(NamedTuple):
+    """The child contracts of a factory: those that an argument of its event names. `topics` are
+    those that the event's logs have; the argument is in the `topic` of that index, else at an
+    `offset` of their data."""
+
+    factory: bytes
+    event: str  # with names and `indexed`
+    argument: str
+    topic0: bytes
+    topics: int
+    topic: int | None
+    offset: int | None
+
+    @property
+    def address(self) -> bytes:
+        """What stands for them as an address: a hash."""
+        return keccak256(self.factory + self.topic0 + f"{self.topics} {self.argument}".encode())
+
+    def named_by(self) -> str:
+        """Return the JSON of followed_contracts.named_by, without the factory."""
+        members = {**self._asdict(), "topic0": self.topic0.hex()}
+        return orjson.dumps({k: v for k, v in members.items() if k != "factory"}).decode()
+
+    def definition(self) -> Mapping[str, Any]:
+        """Return the factory's event as an ABI has it."""
+        return {"type": "event", **parse_signature(self.event)}
+
+
+def children_of(factory: bytes, event: str, argument: str | None) -> Children:
+    """Return the contracts that an argument of a factory's event names: the only address where no
+    name is given. Raises CannotFollow."""
+    try:
+        [(_, entry)] = events_in([{"type": "event", **parse_signature(event)}]).read
+    except (AbiError, ValueError) as error:
+        raise CannotFollow(f"{event[:200]} is no signature of an event: {error}") from None
+    places = [
+        place
+        for place, (name, abi_type) in enumerate(zip(entry.names, entry.types, strict=True))
+        if abi_type.kind == "address" and argument in (name, None)
+    ]
+    if len(places) != 1:
+        raise CannotFollow("name one argument of the event that is an address (--argument)")
+    place = places[0]
+    topic0, topics = keccak256(entry.signature.encode()), 1 + sum(entry.indexed)
+    topic = offset = None
+    if entry.indexed[place]:
+        topic = 1 + sum(entry.indexed[:place])
+    else:
+        plain = zip(entry.types[:place], entry.indexed[:place], strict=True)
+        offset = sum(abi_type.head_bytes for abi_type, is_topic in plain if not is_topic)
+    return Children(factory, event, entry.names[place], topic0, topics, topic, offset)
+
+
 class Fill(NamedTuple):
-    """A contract whose logs of blocks from `oldest` up to `complete_from` may be missing."""
+    """A contract, or the children of a factory, whose logs of blocks from `oldest` up to
+    `complete_from` may be missing."""
 
     address: bytes
     complete_from: int
     oldest: int
+
+    @property
+    def step_from(self) -> int:
+        """The oldest block of a step."""
+        if event_tables.are_of_children(self.address):
+            return max(self.oldest, self.complete_from - SPAN_BLOCKS)
+        return self.oldest
 
 
 class Following:
@@ -96,8 +160,29 @@ class Following:
         """Return the names of a contract's views."""
         return [table.view for table in queries.tables(self._database, address)]
 
+    def add_children(
+        self, children: Children, name: str | None, abi: str
+    ) -> tuple[FollowedContract, FollowedContract]:
+        """Follow the children of a factory by their ABI, and the factory, and return both. Raises
+        CannotFollow."""
+        if name is None:
+            name = event_tables.identifier(children.argument, "child", event_tables.MAX_CONTRACT)
+            name = name if NAME.fullmatch(name) else "child"
+        factory = next((c for c in self.contracts() if c.address == children.factory), None)
+        if factory is None:
+            called = self._database.value("events/contract_get_name", address=children.factory)
+            own = None if called else orjson.dumps([children.definition()]).decode()
+            factory = self.add(children.factory, None if called else f"{name[:23]}_factory", own)
+        return factory, self.add(children.address, name, abi, children=children)
+
     def add(
-        self, address: bytes, name: str | None, abi: str | None = None, *, automatic: bool = False
+        self,
+        address: bytes,
+        name: str | None,
+        abi: str | None = None,
+        *,
+        automatic: bool = False,
+        children: Children | None = None,
     ) -> FollowedContract:
         """Follow a contract; one that is followed gets the ABI, if one is given. `name` is None for
         what its verification or build calls it. Raises CannotFollow."""
@@ -121,8 +206,16 @@ class Following:
             name = event_tables.free(name, taken)
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
+            if tx.rows("indexer/followed_children_list", addresses=[address]):
+                raise CannotFollow("it is followed as the child of a factory")
             row = tx.row(
-                "events/contract_add", address=address, name=name, abi=abi, automatic=automatic
+                "events/contract_add",
+                address=address,
+                name=name,
+                abi=abi,
+                automatic=automatic,
+                factory=children and children.factory,
+                named_by=children and children.named_by(),
             )
             tx.execute("indexer/chain_notify")
         if row is None:
@@ -138,6 +231,18 @@ class Following:
             names = [name for (name,) in tx.rows("events/contract_remove", address=address)]
             tx.execute("indexer/chain_notify")
         return names
+
+    def begin_children(self) -> None:
+        """Find the children of factories whose logs are all there, and follow them."""
+        if not self._database.rows("events/children_due_list"):
+            return
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            due = [address for (address,) in tx.rows("events/children_due_list")]
+            tx.execute("events/children_begin", children=due)
+            every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
+            tx.execute("indexer/followed_children_insert", **every_block)
+            tx.execute("indexer/chain_notify")
 
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
@@ -343,6 +448,8 @@ class Following:
         fill = next((fill for fill in self.fills() if fill.address == address), None)
         if fill is None:
             return 0
+        if event_tables.are_of_children(address):
+            return fill.complete_from - fill.oldest
         return int(
             self._database.value(
                 "events/fill_count_blocks",
@@ -362,16 +469,17 @@ class Following:
         rows = self._database.rows(
             "events/fill_list_blocks",
             address=fill.address,
-            block_from=fill.oldest,
+            block_from=fill.step_from,
             before=fill.complete_from,
             most=STEP_BLOCKS,
         )
-        blocks = {number: bytes(block_hash) for number, block_hash in rows}
+        blocks = {number: bytes(block_hash) for number, block_hash, _ in rows}
+        emitters = {number: {*map(bytes, of_block)} for number, _, of_block in rows}
         are_logs_stored = block_rows.read_stored(self._database).stored == "all"
         lines: list[str] = []
         if not are_logs_stored:
             try:
-                blocks, lines = self._read(fill.address, blocks)
+                blocks, lines = self._read(emitters, blocks)
             except (*node_errors.NODE_FAILURES, CannotFollow) as error:
                 text = error.for_operators if isinstance(error, ScanError) else str(error)
                 problem = f"logs before block {fill.complete_from} are not filled: {text}"[:300]
@@ -394,10 +502,12 @@ class Following:
             if not are_as_read:
                 return None
             if are_logs_stored:
-                tx.execute("events/fill_from_logs", address=fill.address, numbers=[*blocks])
+                places = [(number, of) for number in blocks for of in emitters[number]]
+                numbers, addresses = [n for n, _ in places], [of for _, of in places]
+                tx.execute("events/fill_from_logs", numbers=numbers, addresses=addresses)
             transaction.copy_lines(tx, TABLE, COLUMNS, lines)
-            is_last = len(rows) < STEP_BLOCKS and len(blocks) == len(rows)
-            complete_from = fill.oldest if is_last else min(blocks)
+            is_whole = len(rows) < STEP_BLOCKS and len(blocks) == len(rows)
+            complete_from = fill.step_from if is_whole else min(blocks)
             tx.execute(
                 "events/fill_set_complete",
                 address=fill.address,
@@ -405,15 +515,15 @@ class Following:
                 problem=None,
             )
             tx.execute("indexer/chain_notify")
-        if is_last:  # its older logs may tell of further implementations
+        if complete_from == fill.oldest:  # its older logs may tell of further implementations
             self._upgraded.add(fill.address)
         self.decode()
         return len(blocks)
 
     def _read(
-        self, address: bytes, blocks: Mapping[int, bytes]
+        self, emitters: Mapping[int, set[bytes]], blocks: Mapping[int, bytes]
     ) -> tuple[dict[int, bytes], list[str]]:
-        """Return the first of the blocks, whose logs of an address are read, and lines of COPY.
+        """Return the first of the blocks, whose logs of emitters are read, and lines of COPY.
         Raises CannotFollow, and the node's failures, where none can be read."""
         read: dict[int, bytes] = {}
         lines: list[str] = []
@@ -424,7 +534,7 @@ class Following:
             size = 0
             for number, block_hash, block in self._bodies.stored(chunk):
                 if block_hash == blocks[number]:
-                    logs = [] if block is None else [*_stored_logs(number, block, address)]
+                    logs = [] if block is None else [*_stored_logs(number, block, emitters[number])]
                     stored[number] = logs
                     size += sum(LOG_BYTES + len(log.data or b"") for log in logs)
                 if size > self.step_bytes:
@@ -433,7 +543,9 @@ class Following:
             for number in chunk:
                 try:
                     of_block: Sequence[ContractEvent] = (
-                        stored[number] if number in stored else self._of_node(address, number)
+                        stored[number]
+                        if number in stored
+                        else self._of_node(emitters[number], number)
                     )
                 except (*node_errors.NODE_FAILURES, CannotFollow):
                     if read:
@@ -445,19 +557,19 @@ class Following:
                 break
         return read, lines
 
-    def _of_node(self, address: bytes, number: int) -> Sequence[ContractEvent]:
-        """Return the logs of an address in a block of the node's."""
+    def _of_node(self, emitters: set[bytes], number: int) -> Sequence[ContractEvent]:
+        """Return the logs of emitters in a block of the node's."""
         if self._source is None:
             raise CannotFollow(f"block {number} is not stored, and there is no node (RPC_URL)")
         [fetched] = self._source.blocks(number, number)
-        return [*contract_events(fetched.block, {address}, are_stored=False)]
+        return [*contract_events(fetched.block, emitters, are_stored=False)]
 
 
-def _stored_logs(number: int, block: StoredBlock, address: bytes) -> Iterator[ContractEvent]:
-    for index, receipt in block.receipts_with([address]):
+def _stored_logs(number: int, block: StoredBlock, emitters: set[bytes]) -> Iterator[ContractEvent]:
+    for index, receipt in block.receipts_with([*emitters] if len(emitters) == 1 else ()):
         for emitter, topics, log_data, log_index in receipt.logs or ():
-            if emitter == address:
-                yield contract_event(number, index, log_index, address, topics, log_data)
+            if emitter in emitters:
+                yield contract_event(number, index, log_index, emitter, topics, log_data)
 
 
 def _put(tx: transaction.Transaction, address: bytes, changed: Sequence[EventTable]) -> None:

@@ -63,6 +63,7 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                     views_at = _next(following.make_views, EVERY_S)
                 if following.decode():
                     is_idle = False
+                following.begin_children()
                 for fill in following.fills():
                     waits[fill.address] = waits.get(fill.address, 0) - 1
                     if waits[fill.address] < 0:

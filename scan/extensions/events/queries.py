@@ -18,7 +18,8 @@ class FollowedContract(NamedTuple):
     """A followed contract; from the block `complete_from` on all its logs are stored. `problem`
     says why older ones are not filled, `views_problem` why its views cannot be made; `left_out` are
     the events of its ABI that are no views, as they exceed bounds or are malformed, `undecoded`
-    logs that are to be decoded."""
+    logs that are to be decoded. Of the `children` of a `factory`, `named_by` is the
+    factory's event."""
 
     address: bytes
     name: str
@@ -29,11 +30,15 @@ class FollowedContract(NamedTuple):
     views: int
     left_out: int
     undecoded: int
+    factory: bytes = b""
+    named_by: str | None = None
+    children: int = 0
 
 
 def contracts(database: Rows) -> list[FollowedContract]:
     rows = database.rows("events/contracts_list")
-    return [FollowedContract(bytes(address), *rest) for address, *rest in rows]
+    read = (FollowedContract(bytes(address), *rest) for address, *rest in rows)
+    return [contract._replace(factory=bytes(contract.factory or b"")) for contract in read]
 
 
 def tables(database: Rows, address: bytes | None = None) -> list[EventTable]:

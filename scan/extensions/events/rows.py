@@ -63,6 +63,8 @@ HOOKS = Rows(
             contract_events,
             emitters_list="indexer/followed_contracts_list",
             begin="indexer/followed_contracts_begin",
+            named_insert="indexer/followed_children_insert",
+            named_list="indexer/followed_children_list",
         )
     }
 )

@@ -1,6 +1,6 @@
 -- Follows a contract from the next block on. The indexer has to be kept from writing (indexer/writes_lock).
--- params: address bytea, name text, abi text null, automatic boolean
--- returns: one row, the block from which on its logs are stored; none where no block is indexed
+-- params: address bytea, name text, abi text null, automatic boolean, factory bytea null, named_by text null
+-- returns: one row, the block from which on its logs are stored, later one of children; none where no block is indexed
 -- index: blocks_pkey
 WITH head AS (
     SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1
@@ -9,6 +9,9 @@ WITH head AS (
 ), wanted AS (
     DELETE FROM unfollowed_contracts WHERE address = %(address)s
 )
-INSERT INTO followed_contracts (address, name, complete_from, is_automatic, abi)
-SELECT %(address)s, %(name)s, head.number + 1, %(automatic)s, %(abi)s::json FROM head
+INSERT INTO followed_contracts (address, name, complete_from, is_automatic, abi, factory, named_by)
+SELECT %(address)s, %(name)s,
+    CASE WHEN %(factory)s::bytea IS NULL THEN head.number + 1 ELSE 9223372036854775807 END,
+    %(automatic)s, %(abi)s::json, %(factory)s, %(named_by)s::jsonb
+FROM head
 RETURNING complete_from;

@@ -7,6 +7,6 @@ FROM followed_contracts c
 CROSS JOIN LATERAL (
     SELECT coalesce((SELECT r.first_block FROM retention r), (SELECT min(b.number) FROM blocks b))
 ) AS oldest (number)
-WHERE c.complete_from > oldest.number
+WHERE c.complete_from > oldest.number AND c.complete_from < 9223372036854775807
     AND NOT EXISTS (SELECT FROM table_rebuilds r WHERE r.name = 'contract_events')
 ORDER BY c.added_at, c.address;

@@ -10,5 +10,6 @@ WITH head AS (
         AND %(newest_block)s IS NOT NULL
 )
 UPDATE followed_contracts c
-SET complete_from = coalesce((SELECT head.number + 1 FROM head), 0)
+SET complete_from = CASE WHEN c.factory IS NULL THEN coalesce((SELECT head.number + 1 FROM head), 0)
+    ELSE 9223372036854775807 END
 WHERE c.xmin = pg_current_xact_id()::xid;

@@ -7,6 +7,9 @@ WITH begun AS (
     INSERT INTO filled_tables (name) VALUES ('contract_events') ON CONFLICT (name) DO NOTHING RETURNING name
 ), removed AS (
     DELETE FROM contract_events WHERE EXISTS (SELECT FROM begun)
+), others AS (
+    DELETE FROM followed_children WHERE EXISTS (SELECT FROM begun)
 )
-UPDATE followed_contracts SET complete_from = coalesce((SELECT max(b.number) + 1 FROM blocks b), 0)
+UPDATE followed_contracts SET complete_from = CASE WHEN factory IS NULL
+    THEN coalesce((SELECT max(b.number) + 1 FROM blocks b), 0) ELSE 9223372036854775807 END
 WHERE EXISTS (SELECT FROM begun);

@@ -1,5 +1,9 @@
--- The contracts whose logs are followed.
+-- The contracts whose logs are followed, and '' where others are that logs name.
 -- params: none
 -- returns: address, and the block from which on contract_events has its logs
 -- index: none
-SELECT c.address, c.complete_from FROM followed_contracts c;
+SELECT c.address, c.complete_from FROM followed_contracts c WHERE c.factory IS NULL
+UNION ALL
+SELECT '', min(c.complete_from) FROM followed_contracts c
+WHERE c.factory IS NOT NULL AND c.complete_from < 9223372036854775807
+HAVING count(*) > 0;

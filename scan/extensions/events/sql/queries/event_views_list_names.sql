@@ -9,7 +9,7 @@ SELECT index_version(), (
         SELECT substr(v.view_name, length(c.name) + 2) AS name, v.event
         FROM followed_contracts c
         JOIN event_views v ON v.address = c.address
-        WHERE c.address = %(address)s
+        WHERE c.address = followed_as(%(address)s)
         ORDER BY v.view_name
         LIMIT %(limit)s
     ) AS n);

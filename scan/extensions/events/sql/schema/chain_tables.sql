@@ -48,7 +48,7 @@ BEGIN
         INSERT INTO contract_event_counts AS c (address, topic0, logs)
         SELECT a.address, coalesce(a.topic0, ''), count(*) FROM added a GROUP BY 1, 2
         ON CONFLICT (address, topic0) DO UPDATE SET logs = c.logs + EXCLUDED.logs;
-        INSERT INTO undecoded_events (ordinal, address) SELECT a.ordinal, a.address FROM added a;
+        INSERT INTO undecoded_events (ordinal, address) SELECT a.ordinal, followed_as(a.address) FROM added a;
     END IF;
     RETURN NULL;
 END

@@ -1,9 +1,12 @@
 -- Contracts whose events are tables, and how their events are named and decoded.
 
+-- Or the child contracts of a factory: a row for all that one argument of one of its events names, with a hash in place
+-- of an address (see Children in following.py).
 CREATE TABLE IF NOT EXISTS followed_contracts (
     address bytea PRIMARY KEY,
     name text NOT NULL UNIQUE CHECK (name ~ '^[a-z][a-z0-9_]{0,30}$'), -- with which its views begin
-    complete_from bigint NOT NULL DEFAULT 0, -- from this block on contract_events has all its logs
+    -- From this block on contract_events has all its logs; 2^63 - 1: its factory's are filled first.
+    complete_from bigint NOT NULL DEFAULT 0,
     is_automatic boolean NOT NULL, -- followed since a build of SCAN_ARTIFACTS has its code
     abi json,                      -- as it was given; null: by its verification or build
     abi_digest bytea,              -- of the events by which the views were made; null: they are to be made
@@ -11,8 +14,21 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     problem text,                  -- why older logs are not filled
     views_problem text,            -- why its views cannot be made as its ABI is
     events_left_out integer NOT NULL DEFAULT 0, -- of its ABI, which are no views: they exceed bounds
-    added_at timestamptz NOT NULL DEFAULT now()
+    added_at timestamptz NOT NULL DEFAULT now(),
+    factory bytea,                 -- null: it is a contract
+    named_by jsonb                 -- the factory's event and its argument, as Children.named_by() has them
 );
+-- The child contracts of factories, each by the first log that names it. Who is followed as itself is none.
+CREATE TABLE IF NOT EXISTS followed_children (
+    address bytea PRIMARY KEY,
+    followed_as bytea NOT NULL REFERENCES followed_contracts ON DELETE CASCADE,
+    block_number bigint NOT NULL   -- of that log; from it on its logs are kept
+);
+-- serves events/fill_list_blocks, events/contract_remove, indexer/followed_contracts_unwind
+CREATE INDEX IF NOT EXISTS followed_children_by_contract ON followed_children (followed_as, block_number);
+-- The address in followed_contracts by which a contract's logs are decoded.
+CREATE OR REPLACE FUNCTION followed_as(contract bytea) RETURNS bytea LANGUAGE sql STABLE
+RETURN coalesce((SELECT c.followed_as FROM followed_children c WHERE c.address = contract), contract);
 -- Those that were removed by hand, which are not followed again by themselves.
 CREATE TABLE IF NOT EXISTS unfollowed_contracts (
     address bytea PRIMARY KEY
@@ -49,7 +65,8 @@ CREATE TABLE IF NOT EXISTS decoded_events (
     -- no text; null: its data or topics are not the event's. null of one: the log may be of two forms that differ in it.
     args jsonb,
     exact json[],                  -- args with their zeros, where there are any
-    alternatives json              -- the args of each form that it may be of, where these are several
+    alternatives json,             -- the args of each form that it may be of, where these are several
+    emitter bytea                  -- of a child contract, whose view has those of others
 );
 -- serve queries/decoded_events_list, the views of the schema events
 CREATE INDEX IF NOT EXISTS decoded_events_by_event ON decoded_events (event, block_number);
@@ -59,18 +76,20 @@ CREATE INDEX IF NOT EXISTS decoded_events_by_key2 ON decoded_events (event, key2
     WHERE key2 IS NOT NULL;
 CREATE INDEX IF NOT EXISTS decoded_events_by_key3 ON decoded_events (event, key3, block_number)
     WHERE key3 IS NOT NULL;
+CREATE INDEX IF NOT EXISTS decoded_events_by_emitter ON decoded_events (event, emitter, block_number)
+    WHERE emitter IS NOT NULL;
 
 -- Logs that are not decoded yet, or are to be decoded again.
 CREATE TABLE IF NOT EXISTS undecoded_events (
     ordinal bigint PRIMARY KEY,    -- of contract_events
-    address bytea NOT NULL,
+    address bytea NOT NULL,        -- as followed_contracts has it
     queued_by xid8 NOT NULL DEFAULT pg_current_xact_id() -- what another log or form at this ordinal changes
 );
 CREATE INDEX IF NOT EXISTS undecoded_events_by_address ON undecoded_events (address, ordinal);
 
 -- The block from which on all logs of a followed contract are stored and decoded.
 CREATE OR REPLACE FUNCTION events_complete_from(c followed_contracts) RETURNS bigint LANGUAGE sql STABLE
-RETURN greatest(c.complete_from, (SELECT e.block_number + 1 FROM contract_events e WHERE e.ordinal = (
+RETURN greatest(least(c.complete_from, (SELECT max(b.number) + 1 FROM blocks b)), (SELECT e.block_number + 1 FROM contract_events e WHERE e.ordinal = (
     SELECT max(u.ordinal) FROM undecoded_events u WHERE u.address = c.address)));
 
 -- An earlier version decoded logs whenever they were read: its views are made again, and its logs decoded then.

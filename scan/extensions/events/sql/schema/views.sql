@@ -4,7 +4,7 @@ DO $$ BEGIN PERFORM make_schema('events'); END $$;
 
 -- Makes the view of a row of event_views, or adds columns to it, and lets the roles read it that may read v1.
 -- A form has a number and columns [name, what, place]: the argument at a place (value), the bytes of a topic (key),
--- or that it is malformed.
+-- that it is malformed, or the address of a child contract (emitter).
 CREATE OR REPLACE FUNCTION publish_event_view(view event_views) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     query text;
@@ -13,16 +13,17 @@ BEGIN
     PERFORM make_schema('events');
     SELECT string_agg(format(
         'SELECT e.block_number, b.timestamp, hex(t.hash) AS transaction_hash,'
-        ' (e.ordinal - first_ordinal_in(e.block_number))::integer AS log_index, %L::text AS contract%s'
+        ' (e.ordinal - first_ordinal_in(e.block_number))::integer AS log_index, %s::text AS contract%s'
         ' FROM decoded_events e LEFT JOIN blocks b ON b.number = e.block_number'
         ' LEFT JOIN transactions t ON t.ordinal = b.transactions_before + e.transaction_index'
         ' WHERE e.event = %s AND e.form = %s',
-        hex(view.address),
+        CASE octet_length(view.address) WHEN 20 THEN quote_literal(hex(view.address)) ELSE 'hex(e.emitter)' END,
         (SELECT string_agg(format(', %s AS %I', CASE of_form.place->>1
                 WHEN 'value' THEN format(CASE c.value->>1 WHEN 'jsonb' THEN $s$nullif(e.args->%s, 'null')$s$
                     WHEN 'text' THEN 'e.args->>%s' ELSE '(e.args->>%s)::%s' END, of_form.place->>2, c.value->>1)
                 WHEN 'key' THEN format('e.key%s', of_form.place->>2)
                 WHEN 'malformed' THEN 'e.args IS NULL'
+                WHEN 'emitter' THEN 'e.emitter'
                 ELSE format('NULL::%s', c.value->>1) END, c.value->>0), '' ORDER BY c.number)
             FROM jsonb_array_elements(view.columns) WITH ORDINALITY AS c (value, number)
             LEFT JOIN jsonb_array_elements(f.value->'columns') AS of_form (place)

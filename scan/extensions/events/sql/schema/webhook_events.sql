@@ -47,7 +47,7 @@ LANGUAGE sql STABLE AS $$
         ROW(e.ordinal, e.block_number, e.log_index, e.transaction_index, NULL, e.address,
             coalesce(e.topic1, '') || coalesce(e.topic2, '') || coalesce(e.topic3, ''), e.data)::logs, e.topic0
     FROM contract_events e
-    JOIN followed_contracts c ON c.address = e.address
+    JOIN followed_contracts c ON c.address = followed_as(e.address)
     WHERE e.ordinal >= first_ordinal_in(b.number) AND e.ordinal <= last_ordinal_in(b.number)
         AND (SELECT k.stored_logs FROM chain k) <> 'all'
         AND NOT EXISTS (SELECT FROM event_topics t

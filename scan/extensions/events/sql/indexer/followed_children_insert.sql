@@ -1,0 +1,22 @@
+-- Adds the child contracts that logs of factories name in a range of blocks.
+-- params: block_from bigint, block_to bigint
+-- returns: nothing
+-- index: contract_events_by_topic0, followed_contracts_pkey, blocks_pkey, logs_pkey
+INSERT INTO followed_children (address, followed_as, block_number)
+SELECT DISTINCT ON (n.child) n.child, n.followed_as, n.block_number
+FROM (
+    SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal
+    FROM followed_contracts f
+    JOIN contract_events e
+        ON e.address = f.factory AND e.topic0 = decode(f.named_by->>'topic0', 'hex')
+        AND e.block_number >= %(block_from)s AND e.block_number <= %(block_to)s
+    CROSS JOIN LATERAL (SELECT CASE (f.named_by->>'topic')::integer
+        WHEN 1 THEN e.topic1 WHEN 2 THEN e.topic2 WHEN 3 THEN e.topic3
+        ELSE substr(event_data(e), (f.named_by->>'offset')::integer + 1, 32) END) AS w (word)
+    WHERE f.complete_from < 9223372036854775807
+        AND num_nonnulls(e.topic0, e.topic1, e.topic2, e.topic3) = (f.named_by->>'topics')::integer
+        AND octet_length(w.word) = 32 AND substr(w.word, 1, 12) = '\x000000000000000000000000'
+) AS n
+WHERE NOT EXISTS (SELECT FROM followed_contracts o WHERE o.address = n.child)
+ORDER BY n.child, n.ordinal
+ON CONFLICT (address) DO NOTHING;
