@@ -4,7 +4,7 @@
 -- returns: one row: index version, the contract's name (null: it is not followed), the block from which on it is
 --   complete, why views cannot be made (null: they are), events of the ABI that are no views, JSON array of
 --   {view, event, columns, forms}, JSON object of counts by first topic, the factory of which it is a child, JSON
---   array of {name, event, argument, contracts} of its own children
+--   array of {name, event, argument, contractCount} of its own children
 -- index: followed_contracts_pkey, event_views_by_address, contract_event_counts_pkey,
 --   undecoded_events_by_address, contract_events_pkey, followed_children_pkey, followed_children_by_contract
 SELECT index_version(), c.name, events_complete_from(c), c.views_problem, c.events_left_out, (
@@ -16,7 +16,7 @@ SELECT index_version(), c.name, events_complete_from(c), c.views_problem, c.even
         FROM contract_event_counts n
         WHERE n.address = %(address)s), hex(c.factory), (
         SELECT json_list(string_agg(json_build_object('name', o.name, 'event', o.named_by->>'event',
-            'argument', o.named_by->>'argument', 'contracts', (
+            'argument', o.named_by->>'argument', 'contractCount', (
                 SELECT count(*) FROM followed_children k WHERE k.followed_as = o.address))::text, ',' ORDER BY o.name))
         FROM followed_contracts o
         WHERE o.factory = %(address)s)
