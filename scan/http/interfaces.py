@@ -84,7 +84,7 @@ class Interface(NamedTuple):
     line_of_llms: str = ""  # in /llms.txt
 
     def owns(self, path: str) -> bool:
-        return path.rstrip("/") in self.paths or f"{path}/".startswith(self.prefixes)
+        return f"{path}/".startswith(self.prefixes) or path.rstrip("/") in self.paths
 
 
 REST = Interface(refuse, paths=frozenset((API,)), prefixes=(f"{API}/",))

@@ -135,15 +135,13 @@ class ProcessWindows:
         state of them; if not `is_counted` return it as it is, which is `allowed` if the next
         request would be."""
         with self._lock:
-            now = self._clock()
-            tables = [self._table(rate) for rate, _ in windows]
-            found = [
-                (*window, table, *table.find(window.client, now))
-                for window, table in zip(windows, tables, strict=True)
-            ]
-            allowed = all(len(times) - first < rate.amount for rate, *_, times, first in found)
-            results = []
-            for rate, client, table, times, first in found:
+            now, allowed, states, results = self._clock(), True, [], []
+            for rate, client in windows:
+                table = self._table(rate)
+                times, first = table.find(client, now)
+                allowed = allowed and len(times) - first < rate.amount
+                states.append((rate, client, table, times, first))
+            for rate, client, table, times, first in states:
                 count = len(times) - first
                 oldest = times[first] if count else now
                 if allowed and is_counted:
