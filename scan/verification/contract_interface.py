@@ -125,12 +125,17 @@ def _has_items(node: Node, name: str, value: object) -> bool:
     return all(isinstance(item, int if name in _NUMBERS else dict) for item in items)
 
 
+def _has_objects(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(of, dict) for of in value.values())
+
+
 def declared_in(output: Mapping[str, Any]) -> Iterator[Declared]:
     """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
     require_fields(output)
-    by_path = output.get("sources") or {}
-    if not isinstance(by_path, dict) or not all(isinstance(of, dict) for of in by_path.values()):
-        raise ValueError("an output has another form of sources")
+    by_path, compiled = output.get("sources") or {}, output.get("contracts") or {}
+    of_files = compiled.values() if _has_objects(compiled) else [None]
+    if not all(map(_has_objects, (by_path, *of_files))):
+        raise ValueError("an output has another form of sources or contracts")
     left = MAX_NODES
     for path, file in by_path.items():
         for node in _nodes(file):
