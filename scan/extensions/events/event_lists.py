@@ -170,7 +170,7 @@ def find(reader: Reader, address: bytes, event: str, *, is_view: bool = False) -
     row = rows[0]
     names = contract, row["view"], row["event"]
     table = read_table(bytes(owner), *names, row["columns"], row["forms"])
-    child = None if owner == address else address
+    child = None if table.address == address else address
     return FollowedEvent(row["id"], table, complete_from, row["forms"], child)
 
 

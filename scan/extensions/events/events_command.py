@@ -216,7 +216,7 @@ def run_remove(settings: Settings, options: argparse.Namespace) -> int:
         if not removed:
             print_lines("it is not followed", file=sys.stderr)
             return long_work.NOT_DONE
-        for address in removed:
+        for address in sorted(removed, key=len, reverse=True):  # children before their factory
             print_lines(*(f"removed events.{view}" for view in following.remove(address)))
         return long_work.DONE
     return long_work.NOT_DONE

@@ -77,7 +77,8 @@ class Children(NamedTuple):
     @property
     def address(self) -> bytes:
         """What stands for them as an address: a hash."""
-        return keccak256(self.factory + self.topic0 + f"{self.topics} {self.argument}".encode())
+        place = f"{self.topics} {self.topic} {self.offset}"
+        return keccak256(self.factory + self.topic0 + place.encode())
 
     def named_by(self) -> str:
         """Return the JSON of followed_contracts.named_by, without the factory."""
@@ -206,7 +207,7 @@ class Following:
             name = event_tables.free(name, taken)
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
-            if tx.rows("indexer/followed_children_list", addresses=[address]):
+            if automatic and tx.rows("indexer/followed_children_list", addresses=[address]):
                 raise CannotFollow("it is followed as the child of a factory")
             row = tx.row(
                 "events/contract_add",
@@ -228,7 +229,13 @@ class Following:
             tx.execute("indexer/writes_lock")
             if TABLE in {row[0] for row in tx.rows("audit/rebuilds_list")}:
                 raise CannotFollow("its logs are being derived again (scan rebuild): try later")
+            of_it = [
+                contract.name for contract in queries.contracts(tx) if contract.factory == address
+            ]
+            if of_it:
+                raise CannotFollow(f"what it names is followed: remove {', '.join(of_it)} first")
             names = [name for (name,) in tx.rows("events/contract_remove", address=address)]
+            self._find_children(tx)  # others may name it, or its own
             tx.execute("indexer/chain_notify")
         return names
 
@@ -240,9 +247,15 @@ class Following:
             tx.execute("indexer/writes_lock")
             due = [address for (address,) in tx.rows("events/children_due_list")]
             tx.execute("events/children_begin", children=due)
-            every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
-            tx.execute("indexer/followed_children_insert", **every_block)
+            self._find_children(tx)
             tx.execute("indexer/chain_notify")
+
+    def _find_children(self, tx: transaction.Transaction) -> None:
+        """Find the children of factories in all their logs."""
+        every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
+        found = [row[0] for row in tx.rows("indexer/followed_children_insert", **every_block)]
+        if found:
+            tx.execute("events/children_fill_anew", addresses=found)
 
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
@@ -501,10 +514,11 @@ class Following:
             )
             if not are_as_read:
                 return None
+            places = [(number, of) for number in blocks for of in emitters[number]]
+            of_step = {"numbers": [n for n, _ in places], "addresses": [of for _, of in places]}
+            tx.execute("events/fill_remove", **of_step)
             if are_logs_stored:
-                places = [(number, of) for number in blocks for of in emitters[number]]
-                numbers, addresses = [n for n, _ in places], [of for _, of in places]
-                tx.execute("events/fill_from_logs", numbers=numbers, addresses=addresses)
+                tx.execute("events/fill_from_logs", **of_step)
             transaction.copy_lines(tx, TABLE, COLUMNS, lines)
             is_whole = len(rows) < STEP_BLOCKS and len(blocks) == len(rows)
             complete_from = fill.step_from if is_whole else min(blocks)

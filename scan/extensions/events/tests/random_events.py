@@ -1,11 +1,13 @@
 """Random events of all types of the ABI, and logs of them as contracts emit them, encoded by
 eth_abi. Nothing of Scan's is imported."""
 
+from decimal import Decimal
 from pathlib import Path
 
 from eth_abi import encode
 from eth_utils import keccak
 
+from tests.support.database import execute
 from tests.support.scan_command import scan
 from tests.support.solidity import compile_standard
 
@@ -76,14 +78,15 @@ class Events:
             return random.randbytes(random.choice([0, 1, 32, 45]))
         return random.randbytes(int(name.removeprefix("bytes")))
 
-    def log(self, event):
+    def log(self, event, **given):
         """The topics and data of a log of an event, and what decoders say of its arguments: numbers
-        as decimal texts, bytes as hex, of a topic that is a hash this hash."""
+        as decimal texts, bytes as hex, of a topic that is a hash this hash. Values that are not
+        given by the arguments' names are random."""
         topics = [] if event["anonymous"] else [keccak(text=signature(event))]
         types, values, arguments = [], [], []
         for one in event["inputs"]:
             name = canonical(one)
-            value = self.value(name)
+            value = given.get(one["name"]) or self.value(name)
             if not one["indexed"]:
                 types.append(name)
                 values.append(value)
@@ -138,6 +141,43 @@ def shown(one, name, value):
     return "0x" + value.hex() if isinstance(value, bytes) else value
 
 
+def is_hashed(one):
+    return one["indexed"] and (
+        one["type"] in ("bytes", "string", "tuple") or one["type"][-1] == "]"
+    )
+
+
+def rows_of(url, view, event, *others):
+    """The rows of an event's view in the chain's order: block, other columns and arguments."""
+    names = [f'"{one["name"]}{"_hash" if is_hashed(one) else ""}"' for one in event["inputs"]]
+    columns = ", ".join(["block_number", *others, *names])
+    rows = execute(url, f"SELECT {columns} FROM {view} ORDER BY block_number, log_index")  # noqa: S608
+    fixed = 1 + len(others)
+    return [(*row[:fixed], [*map(in_view, row[fixed:])]) for row in rows]
+
+
+def in_view(value):
+    return str(int(value)) if isinstance(value, Decimal) else value
+
+
+def encoded(topics, data):
+    """A log in the call data of LogEmitter.sol."""
+    return bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
+
+
+def deploy(anvil):
+    """The address of an emitter of logs."""
+    code = compile_standard({"LogEmitter.sol": SOURCE})["contracts"]["LogEmitter.sol"]
+    creation = "0x" + code["LogEmitter"]["evm"]["bytecode"]["object"]
+    sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
+    return anvil.receipt_of(sent)["contractAddress"]
+
+
+def emit(anvil, emitter, calldata):
+    """Hands a transaction to the pool in which an emitter emits logs."""
+    anvil.send(anvil.accounts[0], emitter, data="0x" + calldata.hex(), gas=5_000_000)
+
+
 PER_TRANSACTION, PER_BLOCK = 10, 200
 SOURCE = Path(__file__).with_name("LogEmitter.sol").read_text(encoding="utf-8")
 
@@ -150,10 +190,7 @@ class Contract:
         self._random = random
         self._events = Events(random)
         self.abi = [self._events.event(number) for number in range(events)]
-        code = compile_standard({"LogEmitter.sol": SOURCE})["contracts"]["LogEmitter.sol"]
-        creation = "0x" + code["LogEmitter"]["evm"]["bytecode"]["object"]
-        sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
-        self.address = anvil.receipt_of(sent)["contractAddress"]
+        self.address = deploy(anvil)
         self.logs = []  # block number, index of the event, arguments
 
     def emit(self, logs):
@@ -165,19 +202,10 @@ class Contract:
                 for _ in range(min(PER_TRANSACTION, logs)):
                     number = self._random.randrange(len(self.abi))
                     topics, data, arguments = self._events.log(self.abi[number])
-                    calldata += bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics)
-                    calldata += data
+                    calldata += encoded(topics, data)
                     of_block.append((number, arguments))
                     logs -= 1
-                self._anvil.call(
-                    "eth_sendTransaction",
-                    {
-                        "from": self._anvil.accounts[0],
-                        "to": self.address,
-                        "data": "0x" + calldata.hex(),
-                        "gas": hex(5_000_000),
-                    },
-                )
+                emit(self._anvil, self.address, calldata)
             self._anvil.mine()
             block = self._anvil.head()
             self.logs += [(block, number, arguments) for number, arguments in of_block]

@@ -50,7 +50,7 @@ def plan_of(database, statement, **params):
 def test_contracts_of_builds_are_found_by_their_code(database):
     plan = plan_of(database, "events/built_contracts_list", most=MOST_AUTOMATIC)
     plan.require_indexes(small={"built_abis", "followed_contracts", "unfollowed_contracts"})
-    assert plan.buffers <= 10 * BUILDS
+    assert plan.buffers <= 12 * BUILDS
 
 
 def test_what_views_follow_from_is_read_by_indexes(database):

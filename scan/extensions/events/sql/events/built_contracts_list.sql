@@ -1,8 +1,8 @@
--- Contracts with the code of a build of the operator's that are not followed, nor were removed.
+-- Contracts with the code of a build of the operator's that are not followed, nor as children, nor were removed.
 -- params: most integer
 -- returns: address and name of the contract in its build, the oldest first; how many there are, some of each code
 --   at most; and how many are followed by themselves already
--- index: built_abis_pkey, contracts_by_code_hash
+-- index: built_abis_pkey, contracts_by_code_hash, followed_children_pkey
 SELECT k.address, min(b.contract_name), count(*) OVER (),
     (SELECT count(*) FROM followed_contracts f WHERE f.is_automatic)
 FROM built_abis b
@@ -10,6 +10,7 @@ CROSS JOIN LATERAL (
     SELECT o.address, o.block_number
     FROM contracts o
     WHERE o.code_hash = b.code_hash
+        AND NOT EXISTS (SELECT FROM followed_children n WHERE n.address = o.address)
     ORDER BY o.block_number, o.address
     -- Of which one more than `most` are left where there are so many.
     LIMIT %(most)s + 1 + (SELECT count(*) FROM followed_contracts) + (SELECT count(*) FROM unfollowed_contracts)

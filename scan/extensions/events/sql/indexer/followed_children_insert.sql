@@ -1,11 +1,13 @@
--- Adds the child contracts that logs of factories name in a range of blocks.
+-- Adds the child contracts that logs of factories name in a range of blocks. The first log counts that names one,
+-- and of several rules for it the one that was added first: in all blocks it is found anew whose log that is.
 -- params: block_from bigint, block_to bigint
--- returns: nothing
+-- returns: addresses of those that are new, or another rule's than before
 -- index: contract_events_by_topic0, followed_contracts_pkey, blocks_pkey, logs_pkey
-INSERT INTO followed_children (address, followed_as, block_number)
+INSERT INTO followed_children AS c (address, followed_as, block_number)
 SELECT DISTINCT ON (n.child) n.child, n.followed_as, n.block_number
 FROM (
-    SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal
+    SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal,
+        f.added_at
     FROM followed_contracts f
     JOIN contract_events e
         ON e.address = f.factory AND e.topic0 = decode(f.named_by->>'topic0', 'hex')
@@ -18,5 +20,7 @@ FROM (
         AND octet_length(w.word) = 32 AND substr(w.word, 1, 12) = '\x000000000000000000000000'
 ) AS n
 WHERE NOT EXISTS (SELECT FROM followed_contracts o WHERE o.address = n.child)
-ORDER BY n.child, n.ordinal
-ON CONFLICT (address) DO NOTHING;
+ORDER BY n.child, n.ordinal, n.added_at, n.followed_as
+ON CONFLICT (address) DO UPDATE SET followed_as = EXCLUDED.followed_as, block_number = EXCLUDED.block_number
+WHERE EXCLUDED.block_number <= c.block_number AND EXCLUDED.followed_as <> c.followed_as
+RETURNING c.address;

@@ -18,7 +18,8 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     factory bytea,                 -- null: it is a contract
     named_by jsonb                 -- the factory's event and its argument, as Children.named_by() has them
 );
--- The child contracts of factories, each by the first log that names it. Who is followed as itself is none.
+-- The child contracts of factories, each by the first log that names it, and of several rules for that log
+-- by the one that was added first. Who is followed as itself is none.
 CREATE TABLE IF NOT EXISTS followed_children (
     address bytea PRIMARY KEY,
     followed_as bytea NOT NULL REFERENCES followed_contracts ON DELETE CASCADE,
