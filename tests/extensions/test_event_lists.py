@@ -1,63 +1,17 @@
 """Lists of an event's logs: what SELECT of its view returns, by filters, pages and as files."""
 
-import csv
-import io
 import json
-from contextlib import closing
-from datetime import UTC, datetime
-from decimal import Decimal
 from random import Random
 from urllib.parse import quote
 
-import psycopg2
 import pytest
-from pyarrow import parquet
 
 from scan.extensions.events.tests.random_events import Contract, add, signature
+from tests.extensions.event_doors import Followed, require_exports
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
-from tests.support.scan_command import scan
 from tests.support.solidity import node_script
-
-
-class Followed:
-    """A contract that is followed, and a client of its index."""
-
-    def __init__(self, url, client, contract):
-        self.url, self.client, self.contract = url, client, contract
-        self.path = f"/api/v1/contracts/{contract.address}/events"
-
-    def get(self, path="", /, **query):
-        response = self.client.get(self.path + path, query_string=query)
-        assert response.status_code == 200, response.text
-        return response.json
-
-    def rows(self, view):
-        """The rows of a view by column, newest first."""
-        with closing(psycopg2.connect(self.url)) as connection, connection.cursor() as cursor:
-            cursor.execute(
-                f"SELECT * FROM events.{view}"  # noqa: S608
-                " ORDER BY block_number DESC, log_index DESC"
-            )
-            names = [column.name for column in cursor.description]
-            return [dict(zip(names, map(in_json, row), strict=True)) for row in cursor.fetchall()]
-
-
-def in_json(value):
-    """A value of PostgreSQL as files have it."""
-    if isinstance(value, Decimal):
-        return str(value)
-    if isinstance(value, memoryview):
-        return "0x" + bytes(value).hex()
-    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else value
-
-
-def in_csv(value):
-    """A value of JSON as CSV has it."""
-    if isinstance(value, bool | list | dict):
-        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    return "" if value is None else str(value)
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +24,7 @@ def followed(postgres, template, tmp_path_factory):
         indexing = Indexing(url, anvil.url, until=anvil.head())
         with indexing:
             add(url, contract.address, abi)
-            yield Followed(url, indexing.client(), contract)
+            yield Followed(url, indexing.client(), contract.address, contract)
 
 
 def test_events_are_listed_with_their_counts(followed):
@@ -88,72 +42,13 @@ def test_events_are_listed_with_their_counts(followed):
 
 def test_pages_and_files_have_the_rows_of_the_view(followed):
     for event in followed.get()["events"]:
-        rows = followed.rows(event["view"].removeprefix("events."))
-        listed, cursor = [], {}
-        while cursor is not None:
-            page = followed.get(f"/{event['name']}", limit=7, **cursor)
-            assert page["total"] in (len(rows), None)
-            listed += page["events"]
-            cursor = page["next"] and {"cursor": page["next"]}
-        names = [argument["name"] for argument in event["arguments"]]
-        columns = [argument["column"] for argument in event["arguments"]]
-        assert [
-            (r["blockNumber"], r["logIndex"], r["transactionHash"], r["timestamp"], r["args"])
-            for r in listed
-        ] == [
-            (
-                *(row["block_number"], row["log_index"], row["transaction_hash"], row["timestamp"]),
-                {name: row[column] for name, column in zip(names, columns, strict=True)},
-            )
-            for row in rows
-        ]
-        lines = file_of(followed, event, "ndjson").splitlines()
-        assert [json.loads(line) for line in lines] == rows
-        text = file_of(followed, event, "csv").removeprefix("\ufeff")
-        in_file = [*csv.DictReader(io.StringIO(text, newline=""))]
-        assert in_file == [{k: in_csv(v) for k, v in row.items()} for row in rows]
-
-
-def file_of(followed, event, file_format):
-    response = followed.client.get(f"{followed.path}/{event['name']}?format={file_format}")
-    assert response.status_code == 200, response.text
-    assert response.headers["X-Scan-Complete"] == "true"
-    return response.text
+        followed.require_pages_and_files(event, followed.rows(event["view"]))
 
 
 @pytest.mark.thorough
 def test_an_export_has_the_rows_of_the_view(followed, tmp_path):
-    events = followed.get()["events"]
-    views = [event["view"] for event in events]
-    done = scan("export", *views, "--output", str(tmp_path), DATABASE_URL=followed.url)
-    assert done.returncode == 0, done.stderr
-    for view in views:
-        [file] = (tmp_path / view).glob("*.parquet")
-        rows = followed.rows(view.removeprefix("events."))[::-1]
-        read = parquet.read_table(file).to_pylist()
-        assert [(r["block_number"], r["log_index"]) for r in read] == [
-            (r["block_number"], r["log_index"]) for r in rows
-        ]
-        for row, exported in zip(rows, read, strict=True):
-            assert [as_exported(exported, name) for name in row] == [
-                json.dumps(v) if isinstance(v, list | dict) else v for v in row.values()
-            ]
-
-
-def as_exported(row, name):
-    """A value of an exported row as the view's row in JSON has it."""
-    if f"{name}_0" in row and name not in row:
-        limbs = [row[f"{name}_{n}"] for n in range(4)]
-        return None if None in limbs else str(sum(v << 64 * n for n, v in enumerate(limbs)))
-    value = row[name]
-    if name == "timestamp":
-        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    if isinstance(value, bytes):
-        return "0x" + value.hex()
-    if isinstance(value, str) and value[:1] in ("[", "{"):
-        return json.dumps(json.loads(value))
-    is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number and name not in ("block_number", "log_index") else value
+    views = [event["view"] for event in followed.get()["events"]]
+    require_exports(followed.url, views, tmp_path)
 
 
 def test_filters_select_by_every_argument(followed):
