@@ -98,6 +98,10 @@ class LimitExceeded(Unavailable):
     """An object is larger than PostgreSQL can have it: such as a view with too many columns."""
 
 
+class StillUsed(Unavailable):
+    """An object cannot be dropped, as others depend on it, such as a view that is not Scan's."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement exceeded its time-out."""
 
@@ -143,6 +147,9 @@ def translated_errors() -> Iterator[None]:
     ) as error:
         reason = f"A limit of PostgreSQL is exceeded: {error.diag.message_primary}."
         raise LimitExceeded(reason) from error
+    except psycopg2.errors.DependentObjectsStillExist as error:
+        reason = f"{error.diag.message_primary}: {error.diag.message_detail}"
+        raise StillUsed(reason) from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:

@@ -10,6 +10,7 @@ import orjson
 from scan import parameters
 from scan.commands import arguments, long_work
 from scan.contracts.abi_decoding import MAX_ARGUMENTS, MAX_TYPES
+from scan.database.errors import StillUsed
 from scan.errors import InvalidParameter, SettingError
 from scan.extensions.events.following import NAME, CannotFollow, Following, children_of
 from scan.extensions.events.indexing import opened
@@ -206,7 +207,8 @@ def run_list(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def run_remove(settings: Settings, options: argparse.Namespace) -> int:
-    with long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work:
+    failures = (CannotFollow, StillUsed)
+    with long_work.begun(settings, "scan-events", failures, needs_node=False) as work:
         following = Following(work.database)
         removed = [
             one.address

@@ -9,6 +9,7 @@ from eth_abi import decode
 
 from tests.support.database import execute
 from tests.support.documents import blocks
+from tests.support.scan_command import scan
 from tests.support.serving import ROOT, completed
 from tests.support.solidity import NODE
 from tests.support.truth.trades import SWAP_V2
@@ -26,6 +27,7 @@ def traded(node, pair):
 
 
 def test_a_factory_and_a_view_of_what_its_pools_trade(own_index, scenario):
+    """Nothing that a view needs is removed from under it."""
     added, volumes = (block for block in blocks(GUIDE, "sh", "sql") if block.note)
     settings = {"DATABASE_URL": own_index.url, "RPC_URL": scenario.anvil.url}
     done = completed(
@@ -36,3 +38,10 @@ def test_a_factory_and_a_view_of_what_its_pools_trade(own_index, scenario):
     pair = scenario.stage.pools["v2 harbor/weth"].address
     [row] = execute(own_index.url, "SELECT contract, volume FROM mine.hourly_volumes")
     assert row == (pair, Decimal(traded(scenario.anvil, pair)) / 10**18)
+    [_, _, _, factory, *_] = added.text.split()
+    refused = scan("events", "remove", factory, **settings)
+    assert refused.returncode == 1
+    assert "view mine.hourly_volumes depends on" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    execute(own_index.url, "DROP SCHEMA mine CASCADE")
+    assert scan("events", "remove", factory, **settings).returncode == 0
