@@ -199,7 +199,7 @@ def _node_events(
     if cached is None or at >= head.number or hash_at(reader, at) != cached.head.hash:
         cached = OfNode((), head.number + 1, head)
     node, most_events = reader.node.within(NODE_S), reader.sources.get(ApprovalBounds).events
-    log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
+    log_filter = OwnerFilter((), (owner.rjust(WORD, b"\0"), *topics), 0)
     newer_span = BlockSpan(cached.head.number + 1, head.number)
     events, since = _read_back(reader, node, log_filter, newer_span, most_events)
     if since == cached.head.number + 1:

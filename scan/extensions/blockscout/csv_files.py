@@ -104,7 +104,7 @@ def export_logs(address_hash: str) -> Response:
     paths.one_of("filter_type", ("topic",))
     topic = paths.parsed("filter_value", parameters.hash32)
     emitted = having_all(paths.path_address(address_hash), [topic, None, None, None])
-    records, _, _ = logs.records(reader(), _window(), emitted)
+    records = logs.records(reader(), _window(), emitted).records
     context_of = paths.contexts_of(records)
     rows = (
         {

@@ -256,7 +256,7 @@ TOO_MUCH = "Query Timeout occurred. Please select a smaller result dataset"
 
 def get_logs(parameters: replies.Parameters) -> replies.Reply:
     log_filter = _filter(parameters)
-    if log_filter.address is None and not any(log_filter.topics):
+    if not log_filter.addresses and not any(log_filter.topics):
         raise replies.Failure("Error! Missing address or topics")
     window = _window(parameters, *parameters.limit_and_offset(MOST_ROWS))
     try:

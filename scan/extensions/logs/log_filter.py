@@ -1,4 +1,4 @@
-"""Filters of logs: an emitter, and topics joined by `and` or `or`. Pure."""
+"""Filters of logs: emitters, and topics joined by `and` or `or`. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -10,10 +10,11 @@ _COMBINATIONS = 2**MAX_TOPICS
 
 
 class LogFilter(NamedTuple):
-    """A filter of logs. `accepted` has a bit for each combination of matching topics: bit 5 is set
-    where a log matches by topic0 and topic2 alone. has_topics() of sql/schema reads it, too."""
+    """A filter of logs, of any emitter where there are no addresses. `accepted` has a bit for each
+    combination of matching topics: bit 5 is set where a log matches by topic0 and topic2 alone.
+    has_topics() of sql/schema reads it, too."""
 
-    address: bytes | None
+    addresses: tuple[bytes, ...]
     topics: tuple[bytes | None, ...]
     accepted: int
 
@@ -30,10 +31,11 @@ class LogFilter(NamedTuple):
     def values(self) -> Sequence[bytes]:
         """The address and the topics that every matching log has."""
         topics = self.topics if self.is_conjunction else ()
-        return [value for value in (self.address, *topics) if value is not None]
+        address = self.addresses if len(self.addresses) == 1 else ()
+        return [value for value in (*address, *topics) if value is not None]
 
     def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
-        if self.address not in (None, address):
+        if self.addresses and address not in self.addresses:
             return False
         pairs = enumerate(zip(self.topics, topics, strict=False))
         combination = sum(1 << index for index, (expected, topic) in pairs if expected == topic)
@@ -43,8 +45,8 @@ class LogFilter(NamedTuple):
         """Return the parameters of eth_getLogs for a range of blocks. They cannot express `or`:
         then they have no topics."""
         parameters: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
-        if self.address is not None:
-            parameters["address"] = to_hex(self.address)
+        if self.addresses:
+            parameters["address"] = [*map(to_hex, self.addresses)]
         if self.is_conjunction and any(self.topics):
             # A None at the end would require that a log has this many topics.
             last_topic = max(index for index, topic in enumerate(self.topics) if topic)
@@ -55,7 +57,7 @@ class LogFilter(NamedTuple):
 
 def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
     """Return the filter for logs with every given topic, None for any, at its position."""
-    return LogFilter(address, tuple(topics), _all_of(topics))
+    return LogFilter(_only(address), tuple(topics), _all_of(topics))
 
 
 def having(
@@ -74,7 +76,11 @@ def having(
             matched = bool(combination >> index & 1)
             holds = matched if position == 0 else holds and matched if is_and else holds or matched
         accepted |= holds << combination
-    return LogFilter(address, tuple(topics), accepted)
+    return LogFilter(_only(address), tuple(topics), accepted)
+
+
+def _only(address: bytes | None) -> tuple[bytes, ...]:
+    return () if address is None else (address,)
 
 
 def _all_of(topics: Sequence[bytes | None]) -> int:

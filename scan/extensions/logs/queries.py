@@ -31,6 +31,7 @@ TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5
 # Whose event a name is where the contract does not say: ERC-6909 has another Transfer.
 USUAL = ("erc20", "erc721", "erc1155")
+INDEX, BLOCKS, NODE = SOURCES = ("index", "blocks", "node")
 ADVICE = ": give its signature, such as Deposit(address,uint256), or its hash."
 NOT_STORED = (
     "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
@@ -40,11 +41,13 @@ Record = dict[str, Any]
 
 
 class LogPage(NamedTuple):
-    """A page of records without their events; `total` and `next` are as in Page."""
+    """A page of records without their events; `total` and `next` are as in Page. `source` says
+    what they were read from: index (rows, or no block has such logs), blocks or node."""
 
     records: list[Record]
     total: int | None
     next: str | None = None
+    source: str = INDEX
 
 
 class Scope(NamedTuple):
@@ -121,7 +124,7 @@ def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
     """Return a page of records with their decoded events; for has_total see records()."""
-    logs, total, following = records(reader, window, log_filter, has_total=has_total)
+    logs, total, following, _ = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
     return Page(
@@ -132,8 +135,9 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
-    """Return a page of records. The total is None where it would have to be counted, unless
-    `has_total`. The window's position is a block's number and a log's index in it."""
+    """Return a page of records; a filter with several addresses has a first topic. The total is
+    None where it would have to be counted, unless `has_total`. The window's position is a block's
+    number and a log's index in it."""
     scope = _scope(reader, log_filter.topics[0])
     if scope.has_stored(log_filter):
         if window.position is not None:
@@ -151,7 +155,8 @@ def records(
     are_stored = scope.bodies_from is not None and span.first >= scope.bodies_from
     if page.total is not None and (reader.reported or not are_stored):
         reader.reported.add("total")
-    return page
+    of_blocks = INDEX if scope.bodies_from is None else BLOCKS
+    return page._replace(source=NODE if "logs" in reader.reported else of_blocks)
 
 
 def _block_page(
@@ -231,7 +236,7 @@ def count_of_emitter(reader: Reader, address: bytes, most: int) -> int:
     except (Unavailable, UpstreamFailed):
         [emitting_blocks] = reader.row(
             "queries/log_blocks_list",
-            address=address,
+            addresses=[address],
             block_from=window.block_from,
             block_to=window.block_to,
             direction="desc",
@@ -247,19 +252,40 @@ def _scope(reader: Reader, topic0: bytes | None) -> Scope:
 def _stored_page(
     reader: Reader, window: Window, log_filter: LogFilter, scope: Scope, *, has_total: bool
 ) -> Page:
-    stored = filtered_page(
-        reader,
-        "logs",
-        {"address": log_filter.address, **dict(zip(TOPIC_NAMES, log_filter.topics, strict=True))},
-        window,
-        unlisted=() if log_filter.is_conjunction else ("topic0",),
-        topic_id=scope.topic_id,
-        accepted=log_filter.accepted,
-        has_total=has_total and window.cursor is None,  # behind one the rows that are left
-    )
+    topics = dict(zip(TOPIC_NAMES, log_filter.topics, strict=True))
+    matching: Record = {"topic_id": scope.topic_id, "accepted": log_filter.accepted}
+    if len(log_filter.addresses) > 1:
+        stored = _stored_page_of_several(reader, window, log_filter, {**topics, **matching})
+    else:
+        [address] = log_filter.addresses or [None]
+        stored = filtered_page(
+            reader,
+            "logs",
+            {"address": address, **topics},
+            window,
+            unlisted=() if log_filter.is_conjunction else ("topic0",),
+            has_total=has_total and window.cursor is None,  # behind one the rows that are left
+            **matching,
+        )
     if stored.data is None:
         raise unstored_logs.TooManyLogs(unstored_logs.TOO_LARGE)
     return stored
+
+
+def _stored_page_of_several(
+    reader: Reader, window: Window, log_filter: LogFilter, params: Mapping[str, object]
+) -> Page:
+    traversal = window.traversal("logs", log_filter._asdict())
+    window = in_kept_blocks(reader, window)
+    row = reader.row(
+        "queries/logs_list_by_addresses",
+        is_unbounded=True,
+        addresses=[*log_filter.addresses],
+        max_entries=None if window.offset else window.max_entries,
+        **params,
+        **window.params(traversal),
+    )
+    return Page.from_row(reader, "logs", traversal, row, reader.kept_from)
 
 
 def events(reader: Reader, records: Sequence[Record]) -> list[Decoded | None]:

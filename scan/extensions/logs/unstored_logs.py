@@ -222,13 +222,13 @@ def _candidate_blocks(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str
 ) -> Sequence[int]:
     """Return the numbers of blocks that may have matching logs, in the given direction."""
-    if log_filter.address is None:
+    if not log_filter.addresses:
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
     blocks: list[int]
     [blocks] = reader.row(
         "queries/log_blocks_list",
-        address=log_filter.address,
+        addresses=[*log_filter.addresses],
         block_from=span.first,
         block_to=span.last,
         direction=direction,
@@ -255,14 +255,14 @@ def _logs_in(
     """
     node, bounds = reader.node.within(TIMEOUT_S), reader.sources.get(LogBounds)
     start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
-    if log_filter.address is not None and not any(log_filter.topics):
+    if log_filter.addresses and not any(log_filter.topics):
         count = max(1, min(least, FIRST_BLOCKS))
     late: NodeTimedOut | None = None
     batch_s = 0.0
     while start < len(blocks):
         if not has_time_for(2 * batch_s):
             raise TooManyLogs(TOO_MUCH)
-        if node.left_s() <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
+        if node.left_s() <= 0 or (log_filter.addresses and start >= MOST_BLOCKS):
             raise late or TooManyLogs(TOO_MUCH)
         numbers = sorted(blocks[start : start + count])
         began_at = time.monotonic()

@@ -68,7 +68,7 @@ def _unstored(
     numbers: Sequence[int]
     [numbers] = reader.row(
         "queries/log_blocks_list",
-        address=log_filter.address,
+        addresses=[*log_filter.addresses],
         block_from=window.block_from,
         block_to=window.block_to,
         direction="desc",
