@@ -1,4 +1,4 @@
-"""POST /api/v1/query: eight entities, filtered, in either order, from any offset."""
+"""POST /api/v1/query: entities, filtered, in either order, from any offset."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,6 +26,7 @@ FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
         **{entity: (*KEYS_BY_ENTITY[entity], *entities.RANGE) for entity in QUERIED},
         "transactions": (*KEYS_BY_ENTITY["transactions"], *entities.RANGE, "blockNumber"),
         "tokens": (),
+        **{entity: (*own.keys, *entities.RANGE) for entity, own in entities.OWN_FILTERS.items()},
     }
 )
 

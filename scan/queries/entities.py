@@ -8,7 +8,7 @@ from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
 from scan.parameters import Faults
 from scan.queries import blocks, contracts, hooks, tokens
-from scan.queries.filter_values import FILTERS, PARSER_OF_KEY, Value
+from scan.queries.filter_values import FILTERS, PARSER_OF_KEY
 from scan.queries.filtered_pages import filtered_page
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
@@ -16,7 +16,7 @@ from scan.queries.reader import Reader
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
 # Reads a page of an entity's records that match the values of read_filters().
-ReadEntity = Callable[[Reader, str, Mapping[str, Value], Window], Page]
+ReadEntity = Callable[[Reader, str, Mapping[str, Any], Window], Page]
 
 
 def _pages() -> Mapping[str, ReadEntity]:
@@ -37,6 +37,9 @@ def _pages() -> Mapping[str, ReadEntity]:
 
 
 PAGES = LazyMapping(_pages)
+OWN_FILTERS: Mapping[str, hooks.OwnFilters] = LazyMapping(
+    lambda: registry.merged(part.filters for part in registry.parts(hooks.Entities))
+)
 
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
@@ -44,12 +47,14 @@ def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, An
     return PAGES[entity](reader, entity, read_filters(reader, entity, arguments), window)
 
 
-def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
+def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the values of given filters, by the parameters of the entity's statements; of a method
     its selectors.
 
     Raises InvalidParameter, also where two keys stand for the same filter.
     """
+    if entity in OWN_FILTERS:
+        return OWN_FILTERS[entity].read(reader, arguments)
     faults = Faults()
     keys: dict[str, str] = {}
     for key, param in [(f.key, f.param) for f in FILTERS[entity] if f.key in arguments]:

@@ -13,7 +13,7 @@ from tests.support.value_names import shown
 PATH = "/api/v1/query"
 ENTITIES = tuple(
     "transactions blocks tokens token_transfers dex_trades internal_transfers logs"
-    " user_operations".split()
+    " user_operations events".split()
 )
 ORDERS = ("asc", "desc")
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
@@ -186,7 +186,8 @@ def test_lists_of_nothing_are_empty(client, scenario):
     maker = scenario.truth.dex_trades[0]["maker"]
     of_addresses = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
     of_maker = product(of_addresses, ({"address": maker}, {"address": maker, "blockFrom": 1}))
-    lists = [*product(ENTITIES, [{}]), *of_maker]
+    of_tables = sorted({*ENTITIES} - {"events"})
+    lists = [*product(of_tables, [{}]), *of_maker]
     for (entity, filters), offset, order in product(lists, (10_000, 2**31, 2**63 - 1), ORDERS):
         page = {"filter": filters, "offset": offset, "orderBy": order, "limit": 100}
         answer = ask(client, entity=entity, **page).json

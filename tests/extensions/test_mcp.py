@@ -9,6 +9,7 @@ import json
 import shutil
 import subprocess
 import sys
+from urllib.parse import quote
 
 import pytest
 import requests
@@ -137,9 +138,9 @@ def test_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url):
     ]
 
 
-def test_tools_are_at_most_fourteen_read_only_and_made_from_the_document(demo_url):
+def test_tools_are_at_most_fifteen_read_only_and_made_from_the_document(demo_url):
     tools = with_client(f"{demo_url}/mcp", lambda client: client.list_tools()).tools
-    assert 0 < len(tools) <= 14
+    assert 0 < len(tools) <= 15
     text = json.dumps([tool.model_dump(mode="json", by_alias=True) for tool in tools])
     assert "$ref" not in text and len(text) < 20_000  # a model reads all of it
     summaries = {
@@ -164,6 +165,17 @@ def test_the_query_tool_has_every_entity_and_filter(demo_url):
     filters = query["properties"]["filter"]["properties"]
     assert {"address", "tokenAddress", "topic0"} <= set(filters)
     assert filters["blockFrom"]["description"] == "The first block."  # not that of all numbers
+
+
+def test_events_are_listed_by_their_signature(demo_url):
+    signature = "Transfer(address indexed from, address indexed to, uint256 value)"
+    arguments = {"signature": signature, "limit": 2, "args": None, "address": None}
+    listed = call(f"{demo_url}/mcp", "list_events", **arguments)
+    path = f"/events?limit=2&signature={quote(signature)}"
+    assert listed["events"] == api(demo_url, path)["events"]
+    [first, _] = listed["events"]
+    of_sender = {**arguments, "args": json.dumps({"from": first["args"]["from"]})}
+    assert call(f"{demo_url}/mcp", "list_events", **of_sender)["events"][0] == first
 
 
 @pytest.mark.thorough

@@ -59,15 +59,19 @@ def query_schemas() -> Json:
 
 
 def _query(entity: str) -> Json:
-    filters = {  # those of ranges have schemas: BlockFrom
-        f"{key}?": filter_schemas().get(key) or ref(key[0].upper() + key[1:])
-        for key in QUERIED[entity]
-    }
+    own = {n: f for n, f in declared("queries").get(entity, {}).items() if n[0] != "_"}
+    keys = QUERIED[entity] if not own else RANGE
+    filters = (
+        own
+        | {  # those of ranges have schemas: BlockFrom
+            f"{key}?": filter_schemas().get(key) or ref(key[0].upper() + key[1:]) for key in keys
+        }
+    )
     return record(
         {
             "_form": True,
             "entity": ["any", "The entity.", {"const": entity}],
-            "filter?": {**filters, "_text": "All must match.", "_form": True},
+            f"filter{'' if own else '?'}": {**filters, "_text": "All must match.", "_form": True},
             "orderBy?": "QueryOrder",
             "limit?": "QueryLimit",
             "offset?": "QueryOffset",
@@ -89,6 +93,7 @@ def _answer(entity: str, name: str) -> Json:
             "keptFrom?": "KeptFrom",
             "unproven?": "UnprovenFields",
             **({"completeFrom?": "CompleteFrom"} if begins_late(entity) else {}),
+            **declared("queries").get(entity, {}).get("_answer", {}),
             "next": "Next",
         }
     )

@@ -40,7 +40,7 @@ FILES.insert(2, ROOT / "sql/records.toml")
 SECTIONS = frozenset(
     """
     info tags paths operations parameters filters webhooks records added schemas responses headers
-    errors errors_with security csv kinds
+    errors errors_with security csv kinds queries
     """.split()
 )
 # A constant of the code, such as {scan.parameters.MAX_LIMIT}; with :, its thousands are separated.

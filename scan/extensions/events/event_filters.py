@@ -19,8 +19,11 @@ from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.events.event_tables import EventForm, EventTable, key_of
+from scan.json_bodies import parse_json
 
 PREFIX = "arg."
+ARGUMENTS = "args"  # the parameter that has filters in JSON
+MAX_ARGUMENTS_TEXT = 20_000  # characters
 MAX_LISTED = 50  # parameters that an error lists
 EQUAL, LEAST, MOST = "equal", "least", "most"
 _ENDS = {EQUAL: ("", ""), LEAST: (".min", "Min"), MOST: (".max", "Max")}
@@ -91,6 +94,46 @@ def shortest(
         ):
             shortest[parameter] = spelling
     return shortest
+
+
+def given(
+    by_spelling: Mapping[str, Parameter], standard: Collection[str], arguments: Mapping[str, Any]
+) -> dict[str, str]:
+    """Return the parameters of arguments that a request gives beside the `standard` ones, those in
+    ARGUMENTS among them. Raises InvalidParameter for unknown ones."""
+    given = {name: text for name, text in arguments.items() if name and name not in standard}
+    for name, value in _in_json(arguments.get(ARGUMENTS, {})).items():
+        if name in given:
+            raise InvalidParameter(f"{name[:50]} is given more than once.", field=name[:50])
+        given[name] = value
+    for name in given:
+        if name not in by_spelling:
+            raise unknown(name, standard, [*by_spelling])
+    return given
+
+
+def _in_json(values: Any) -> dict[str, str]:
+    """Return the parameters in a JSON object, also given as text, whose values are texts, integers
+    or flags."""
+    refusal = InvalidParameter(
+        f"{ARGUMENTS} must be a JSON object of filters, each a text, an integer or a flag.",
+        field=ARGUMENTS,
+    )
+    if isinstance(values, str):
+        if len(values) > MAX_ARGUMENTS_TEXT:
+            raise refusal
+        try:
+            values = parse_json(values)
+        except (ValueError, RecursionError):
+            raise refusal from None
+    if not isinstance(values, dict):
+        raise refusal
+    given = {}
+    for name, value in values.items():
+        if not isinstance(value, str | int):
+            raise refusal
+        given[name] = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return given
 
 
 def unknown(name: str, standard: Collection[str], offered: Sequence[str]) -> InvalidParameter:

@@ -29,9 +29,8 @@ from scan.queries.list_pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 # Parameters of a list of an event's logs besides those of its arguments, and those of its page.
-ARGUMENTS = "args"
 CHILDREN = "children"
-STANDARD = (*ORDERED, ARGUMENTS, CHILDREN)
+STANDARD = (*ORDERED, event_filters.ARGUMENTS, CHILDREN)
 RESERVED = (*STANDARD, "tab", "row", "event", "topic0", "a", "p", "ps")
 MAX_TOTAL = 1_000_000  # logs that are counted: 60 ms in memory
 # Logs of a form that a page compares with conditions.

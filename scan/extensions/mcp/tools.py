@@ -23,13 +23,15 @@ OPERATIONS = {
     "call_contract": "callContract",
     "get_contract_events": "listContractEvents",
     "list_event_logs": "listEventLogs",
+    "list_events": "listEvents",
     "query": "query",
 }
 # Tools return one page of JSON.
 LEFT_OUT = frozenset({"format"})
-# The keys of a schema that help a model; examples and formats take the most room for the least use.
+# The keys of a schema that help a model; examples, formats and patterns take the most room for the
+# least use.
 KEPT = frozenset(
-    ("type", "enum", "const", "pattern", "minimum", "maximum", "maxLength", "maxItems", "default")
+    ("type", "enum", "const", "minimum", "maximum", "maxLength", "maxItems", "default")
 )
 
 

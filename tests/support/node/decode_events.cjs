@@ -11,9 +11,16 @@ const plain = (type, value) => {
 };
 
 const { abi, logs } = JSON.parse(require("fs").readFileSync(0));
-const decoded = logs.map(({ event, topics, data }) => {
+const decode = ({ event, topics, data }) => {
     const fragment = EventFragment.from(abi.find((entry) => entry.name === event));
     const values = new Interface([fragment]).decodeEventLog(fragment, data, topics);
     return Object.fromEntries(fragment.inputs.map((input, n) => [input.name, plain(input, values[n])]));
+};
+const decoded = logs.map((log) => {
+    try {
+        return decode(log);
+    } catch {
+        return null; // it is no log of the event
+    }
 });
 console.log(JSON.stringify(decoded));

@@ -1,0 +1,249 @@
+"""GET /api/v1/events, and events of /query: what ethers decodes by the signature, whatever is
+stored, of random and hostile logs."""
+
+import csv
+import io
+import json
+from collections import namedtuple
+from random import Random
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.events.tests.random_events import Contract, signature
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.lists import get, post
+from tests.support.solidity import node_script
+
+EVENTS, LOGS, DAMAGED = 12, 400, 250
+# Where ethers differs: it takes any word that is not 0 as true, and no text that is not UTF-8.
+DIFFERENT = ('"bool', '"string')
+NO_BODIES = "DELETE FROM block_bodies; DELETE FROM bodies_from"
+# What is stored, by where pages then say that they are from.
+STORED = {"index": ("all", NO_BODIES), "blocks": ("none", "SELECT"), "node": ("none", NO_BODIES)}
+
+
+class Emitted(namedtuple("Emitted", "anvil abi emitters logs")):
+    """Contracts that emit events of one ABI, and their logs as the node has them, newest first,
+    with what ethers decodes of those with as many topics as their event."""
+
+    def of(self, event, emitters=(), topics=()):
+        """Place, emitter and arguments of the logs with an event's topic, and others at their
+        positions."""
+        return [
+            (log["place"], log["address"], log["args"])
+            for log in self.logs
+            if log["event"] == event["name"]
+            and log["address"] in (emitters or {log["address"]})
+            and all(log["topics"][at : at + 1] == [topic] for at, topic in topics)
+        ]
+
+    @property
+    def addresses(self):
+        return [emitter.address for emitter in self.emitters]
+
+
+def declaration(event):
+    """An event as its source declares it."""
+    return f"{event['name']}({', '.join(map(declared, event['inputs']))})"
+
+
+def declared(one):
+    type_, name = one["type"], one["name"]
+    if type_.startswith("tuple"):
+        inner = ", ".join(map(declared, one["components"]))
+        type_ = f"({inner}){type_.removeprefix('tuple')}"
+    return f"{type_}{' indexed' * one.get('indexed', False)} {name}"
+
+
+def topic_of(event):
+    return "0x" + keccak(text=signature(event)).hex()
+
+
+def damaged(draw, data):
+    data = bytearray(data)
+    offset = draw.randrange(len(data))
+    match draw.randrange(4):
+        case 0:
+            data[offset] ^= 1 << draw.randrange(8)
+        case 1:
+            del data[offset:]
+        case 2:
+            data += draw.randbytes(32)
+        case _:
+            word = draw.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
+            data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
+    return bytes(data)
+
+
+def send(anvil, emitter, *logs):
+    """Emit logs, each of topics and data, in a block of their own."""
+    calldata = b"".join(
+        bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
+        for topics, data in logs
+    )
+    fields = {"from": anvil.accounts[0], "to": emitter.address, "data": "0x" + calldata.hex()}
+    anvil.call("eth_sendTransaction", {**fields, "gas": hex(16_000_000)})
+    anvil.mine()
+
+
+@pytest.fixture(scope="module")
+def emitted():
+    with Anvil() as anvil:
+        draw = Random(31)
+        emitters = [Contract(anvil, draw, EVENTS) for _ in range(3)]
+        for emitter in emitters:
+            emitter.abi = emitters[0].abi
+            emitter.emit(LOGS // 3)
+        named = [event for event in emitters[0].abi if not event["anonymous"]]
+        alike = [e for e in named if not any(type_ in json.dumps(e) for type_ in DIFFERENT)]
+        for _ in range(DAMAGED // 10):
+            logs = [emitters[0]._events.log(draw.choice(alike))[:2] for _ in range(10)]
+            logs = [(topics, damaged(draw, data)) for topics, data in logs if data]
+            send(anvil, draw.choice(emitters), *logs)
+        for event in named:  # as many topics as logs of others have
+            for topics in range(4):
+                all_topics = [bytes.fromhex(topic_of(event)[2:]), *[bytes(32)] * topics]
+                send(anvil, emitters[0], (all_topics, bytes(64)))
+        yield Emitted(anvil, named, emitters, [*decoded(anvil, named)])
+
+
+def decoded(anvil, abi):
+    logs = anvil.call("eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest"})[::-1]
+    names = {topic_of(event): event for event in abi}
+    known = [log for log in logs if log["topics"] and log["topics"][0] in names]
+    events = [names[log["topics"][0]] for log in known]
+    request = [
+        {"event": event["name"], "topics": log["topics"], "data": log["data"]}
+        for log, event in zip(known, events, strict=True)
+    ]
+    arguments = node_script("decode_events.cjs", stdin={"abi": abi, "logs": request})
+    for log, event, args in zip(known, events, arguments, strict=True):
+        indexed = sum(one["indexed"] for one in event["inputs"])
+        is_whole = len(log["topics"]) == 1 + indexed
+        place = int(log["blockNumber"], 16), int(log["logIndex"], 16)
+        yield {**log, "event": event["name"], "place": place, "args": args if is_whole else None}
+
+
+Source = namedtuple("Source", "name client")
+
+
+@pytest.fixture(scope="module", params=STORED)
+def source(request, postgres, template, emitted):
+    logs, statement = STORED[request.param]
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, emitted.anvil.url, logs=logs)
+        indexing.run_until(emitted.anvil.head())
+        execute(url, statement)
+        yield Source(request.param, indexing.client())
+
+
+def rows_of(client, limit=100, **query):
+    """All rows by cursors, and what pages said they were read from."""
+    rows, following = [], {}
+    while following is not None:
+        given = {"limit": limit, **query, **following}  # an argument may be called path
+        answer = client.get("/api/v1/events", query_string=given)
+        assert answer.status_code == 200, answer.text
+        page = answer.json
+        rows += page["events"]
+        following = page["next"] and {"cursor": page["next"]}
+    return rows
+
+
+def plain(rows):
+    return [((row["blockNumber"], row["logIndex"]), row["address"], row["args"]) for row in rows]
+
+
+def test_arguments_are_those_that_ethers_decodes(source, emitted):
+    kinds = set()
+    for event in emitted.abi:
+        rows = rows_of(source.client, signature=declaration(event))
+        assert plain(rows) == emitted.of(event), declaration(event)
+        assert {row["signature"] for row in rows} <= {signature(event)}
+        kinds |= {(row["args"] is None, "problem" in row) for row in rows}
+    assert kinds == {(True, True), (False, False)}
+
+
+def test_several_contracts_are_one_list_in_pages_of_any_size(source, emitted):
+    draw = Random(5)
+    for event in emitted.abi:
+        emitters = draw.sample(emitted.addresses, 2)
+        expected = emitted.of(event, emitters)
+        query = {"signature": declaration(event), "address": ",".join([*emitters, emitters[0]])}
+        for order, limit in (("desc", 7), ("asc", 100)):
+            rows = rows_of(source.client, limit, orderBy=order, **query)
+            assert plain(rows) == expected[:: 1 if order == "desc" else -1]
+        numbered = [get(source.client, "/events", limit=7, page=n, **query) for n in (1, 2)]
+        assert plain([row for page in numbered for row in page["events"]]) == expected[:14]
+
+
+HASHED = ("bytes", "string")  # by their text, which no log has
+
+
+def filters_of(emitted, draw):
+    """Of each indexed argument the event, its name, a value that a log has, and the topic."""
+    for event in emitted.abi:
+        logs = [log for log in emitted.logs if log["event"] == event["name"] and log["args"]]
+        indexed = [one for one in event["inputs"] if one["indexed"]]
+        for at, one in enumerate(indexed, start=1):
+            if one["type"] in HASHED:
+                continue
+            log = draw.choice(logs)
+            yield event, one, log["args"][one["name"]], (at, log["topics"][at])
+
+
+def test_indexed_arguments_filter_by_their_names(source, emitted):
+    types = set()
+    for event, one, value, topic in filters_of(emitted, Random(6)):
+        expected = emitted.of(event, topics=[topic])
+        text = json.dumps(value).strip('"')
+        types.add(one["type"])
+        for spelling in (one["name"], f"arg.{one['name']}", "args"):
+            given = {"args": json.dumps({one["name"]: value})}.get(spelling, text)
+            query = {"signature": declaration(event), spelling: given}
+            assert plain(rows_of(source.client, **query)) == expected, query
+        body = {"signature": declaration(event), "args": {one["name"]: value}}
+        assert (
+            plain(post(source.client, "/query", entity="events", filter=body, limit=100)["data"])
+            == expected
+        )
+    assert "address" in types
+
+
+def test_a_page_says_what_it_was_read_from(source, emitted):
+    """As lists of logs say which fields the node reports."""
+    unproven = {"node": ["events"]}.get(source.name)
+    event = emitted.abi[0]
+    query = {"signature": declaration(event), "address": emitted.addresses[0]}
+    page = get(source.client, "/events", **query)
+    assert (page["source"], page.get("unproven")) == (source.name, unproven)
+    answer = post(source.client, "/query", entity="events", filter=query)
+    assert (answer["source"], answer["data"]) == (source.name, page["events"])
+    assert answer.get("unproven") == (unproven and ["data"])
+    none = get(source.client, "/events", **{**query, "address": "0x" + 40 * "1"})
+    assert (none["events"], none["next"]) == ([], None)
+
+
+def test_a_file_has_all_logs_with_a_column_for_each_argument(source, emitted):
+    for event in emitted.abi[:4]:
+        expected = emitted.of(event)
+        query = {"signature": declaration(event)}
+        answer = source.client.get("/api/v1/events", query_string={**query, "format": "ndjson"})
+        assert answer.status_code == 200, answer.text
+        assert answer.headers["X-Scan-Complete"] == "true"
+        assert answer.headers["X-Scan-Source"] == source.name
+        rows = [json.loads(line) for line in answer.text.splitlines()]
+        names = [*rows[0]][5:-1]
+        assert len(names) == len(event["inputs"])
+        for row, (place, address, args) in zip(rows, expected, strict=True):
+            assert (row["block_number"], row["log_index"], row["contract"]) == (*place, address)
+            of_log = [row[name] for name in names]
+            assert of_log == (list(args.values()) if args else [None] * len(names))
+            assert (row["problem"] is None) is (args is not None)
+        answer = source.client.get("/api/v1/events", query_string={**query, "format": "csv"})
+        lines = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
+        assert [int(line["block_number"]) for line in lines] == [p[0] for p, *_ in expected]
+        assert [*lines[0]] == [*rows[0]]

@@ -1,0 +1,257 @@
+"""Signatures and logs of enemies in lists of events by signature."""
+
+import json
+from collections import namedtuple
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.event_logs.queries import MOST_ADDRESSES, NOT_OF_TYPES, TOO_LONG, PageBounds
+from scan.extensions.events.tests.random_events import SOURCE
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing, sources
+from tests.support.refusals import require_parameter
+from tests.support.solidity import compile_standard
+
+LARGE_BYTES = 1_000_000
+
+
+def word(number):
+    return number.to_bytes(32)
+
+
+def text(content):
+    return word(32) + word(len(content)) + content.ljust(32, b"\0")
+
+
+SHARED = word(32) + b"".join(word(60) + word(32 * 60) * 60 for _ in range(6))
+DEEP = "Deep(uint256[][][][][][][] x)"
+NOTED, PAIR = "Noted(string text)", "Pair(address indexed a, uint8 b)"
+# By signature, of each log its topics after the first one, its data, and what it is read as.
+READ = {
+    NOTED: [
+        ([], text(b"a\0b"), {"text": "a\0b"}),
+        ([], text(b"\xff\xfe!"), {"text": "\ufffd\ufffd!"}),
+        ([], text(b"x") + b"more", {"text": "x"}),
+        ([], b"", None),
+        ([], word(2**255) + word(1), None),
+        ([], word(32) + word(2**64), None),
+        ([word(1)], text(b"x"), None),
+    ],
+    PAIR: [
+        ([word(7)], word(2**8 + 2), {"a": "0x" + 39 * "0" + "7", "b": "2"}),  # cut to its width
+        ([word(2**160)], word(2), None),
+        ([], word(7) + word(2), None),
+        ([word(7), word(2)], b"", None),
+    ],
+    DEEP: [([], SHARED + word(60) + word(1) * 60, None), ([], word(32) + word(0), {"x": []})],
+    "Large(bytes a, bytes b)": [
+        # Twice the same bytes, which is no more than its size allows.
+        ([], word(64) + word(64) + word(LARGE_BYTES) + bytes(LARGE_BYTES), {})
+    ],
+    "Empty()": [([], b"", {}), ([], word(1), {}), ([word(1)] * 3, b"", None)],
+}
+ANONYMOUS = [([], b""), ([], word(1)), ([word(3)], word(1))]
+
+
+Index = namedtuple("Index", "url emitter indexing")
+
+
+@pytest.fixture(scope="module")
+def index(postgres, template):
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        code = compile_standard({"L.sol": SOURCE})["contracts"]["L.sol"]["LogEmitter"]
+        creation = "0x" + code["evm"]["bytecode"]["object"]
+        sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
+        emitter = anvil.receipt_of(sent)["contractAddress"]
+        logs = [
+            ([keccak(text=canonical(signature)), *topics], data)
+            for signature, of in READ.items()
+            for topics, data, _ in of
+        ]
+        for topics, data in [*logs, *ANONYMOUS]:
+            calldata = bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
+            anvil.receipt_of(
+                anvil.send(anvil.accounts[0], emitter, data="0x" + calldata.hex(), gas=16_000_000)
+            )
+        indexing = Indexing(url, anvil.url, logs="all").run_until(anvil.head())
+        yield Index(url, emitter, indexing)
+
+
+@pytest.fixture(scope="module")
+def client(index):
+    return index.indexing.client()
+
+
+def canonical(signature):
+    name, _, inner = signature[:-1].partition("(")
+    types = [argument.split()[0] for argument in inner.split(",") if argument]
+    return f"{name}({','.join(types)})"
+
+
+def events(client, **query):
+    answer = client.get("/api/v1/events", query_string=query)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+@pytest.mark.parametrize("signature", READ)
+def test_a_log_is_what_the_signature_says_or_says_why_not(client, signature):
+    expected = [args for *_, args in READ[signature]]
+    rows = events(client, signature=signature, orderBy="asc")["events"]
+    of_large = {"a": "0x" + 2 * LARGE_BYTES * "0", "b": "0x" + 2 * LARGE_BYTES * "0"}
+    shown = [{} if row["args"] == of_large else row["args"] for row in rows]
+    assert shown == expected
+    for row in rows:
+        assert ("problem" in row) is (row["args"] is None)
+        assert not row.keys() & {"topics", "data"}
+
+
+def test_what_does_not_fit_is_said_in_words(client):
+    rows = events(client, signature=PAIR, orderBy="asc")["events"]
+    assert [row.get("problem") for row in rows] == [
+        None,
+        NOT_OF_TYPES,
+        "The log has 0 indexed arguments, the signature 1.",
+        "The log has 2 indexed arguments, the signature 1.",
+    ]
+    as_it_stands = events(client, signature="Pair(address,uint8)", orderBy="asc")["events"]
+    assert [row["args"] for row in as_it_stands] == [
+        *(None, None),
+        {"argument_1": "0x" + 39 * "0" + "7", "argument_2": "2"},
+        None,
+    ]
+
+
+EACH = 8 + 96 // 32  # units of work of most logs of NOTED
+
+
+@pytest.mark.parametrize("work", [EACH, 3 * EACH])
+def test_a_page_decodes_as_much_as_a_request_may_and_goes_on(index, work):
+    client = index.indexing.client()
+    sources(client).get(PageBounds).work = work
+    rows, following, pages = [], {}, 0
+    while following is not None:
+        page = events(client, signature=NOTED, orderBy="asc", **following)
+        rows += page["events"]
+        following = page["next"] and {"cursor": page["next"]}
+        pages += 1
+    assert [row["args"] for row in rows] == [args for *_, args in READ[NOTED]]
+    assert pages > 1 and TOO_LONG not in [row.get("problem") for row in rows]
+
+
+def test_what_no_page_decodes_is_said_and_numbered_pages_are_refused(index):
+    client = index.indexing.client()
+    sources(client).get(PageBounds).work = EACH - 1
+    page = events(client, signature=NOTED, orderBy="asc")
+    assert [row["problem"] for row in page["events"]] == [TOO_LONG]
+    assert page["next"]
+    sources(client).get(PageBounds).work = 2 * EACH - 1
+    numbered = {"signature": NOTED, "orderBy": "asc", "page": 2, "limit": 3}
+    answer = client.get("/api/v1/events", query_string=numbered)
+    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+
+
+FITS = """
+    CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
+    LANGUAGE sql IMMUTABLE RETURN size = 1 OR coalesce(bytes, 0) <= {}
+"""
+
+
+@pytest.mark.parametrize("addresses", ["{0}", f"{{0}},0x{40 * '1'}"], ids=["one", "several"])
+def test_a_page_of_large_logs_is_shorter_and_goes_on(index, addresses):
+    """As of logs of 16 MiB, which no page has."""
+    query = {"signature": NOTED, "orderBy": "asc", "address": addresses.format(index.emitter)}
+    whole = events(index.indexing.client(), **query)["events"]
+    execute(index.url, FITS.format(90))
+    try:
+        client = index.indexing.client()
+        rows, sizes, following = [], [], {}
+        while following is not None:
+            page = events(client, **query, **following)
+            rows += page["events"]
+            sizes.append(len(page["events"]))
+            following = page["next"] and {"cursor": page["next"]}
+        file = client.get("/api/v1/events", query_string={**query, "format": "ndjson"})
+        numbered = client.get("/api/v1/events", query_string={**query, "page": 2, "limit": 2})
+    finally:
+        execute(index.url, FITS.format(16 * 1024 * 1024))
+    assert rows == whole and max(sizes) < len(whole)
+    assert len(file.text.splitlines()) == len(whole)
+    assert (numbered.status_code, numbered.json["code"]) == (503, "unavailable")
+
+
+REFUSED = {
+    "signature": [
+        *(
+            "",
+            "Transfer",
+            "Transfer(",
+            "Transfer(address from indexed)",
+            "(uint256)",
+            "E(uint257 a)",
+        ),
+        *("E(IERC20 token)", "E(mapping(uint256 => bool) m)", "E(uint256)anonymous", "\0", "E(a)b"),
+        "E(" + ",".join(["bool indexed"] * 4) + ")",
+        "E(" + ",".join(["bool"] * 101) + ")",
+        "E(" + "(" * 40 + "bool" + ")" * 40 + ")",
+        "E(" + "uint256[]" * 500 + ")",
+    ],
+    "address": [
+        *("", "0x", "0x12", f"0x{40 * '1'},", "vitalik.eth"),
+        ",".join(f"0x{n:040x}" for n in range(MOST_ADDRESSES + 1)),
+    ],
+    "args": ["", "[]", "1", '{"a": []}', '{"a": null}', "{" * 9000],
+    "b": ["1"],
+    "a": ["0x12", "x"],
+    "value": ["1"],
+    "a.min": ["1"],
+    "limit": ["0", "101"],
+    "orderBy": ["up"],
+    "cursor": ["x"],
+    "format": ["xml"],
+}
+
+
+@pytest.mark.parametrize(("field", "value"), [(f, v) for f, of in REFUSED.items() for v in of])
+def test_bad_parameters_are_refused_by_their_names(client, field, value):
+    query = {"signature": PAIR, field: value}
+    require_parameter(client.get("/api/v1/events", query_string=query), field)
+
+
+@pytest.mark.parametrize("value", [None, 1, [], {}, [1], [None], "x", ["0x12"]], ids=json.dumps)
+@pytest.mark.parametrize("key", ["signature", "address", "args"])
+def test_bad_values_of_a_query_are_refused(client, key, value):
+    valid = {"args": [{}], "signature": []}
+    filters = {"signature": PAIR, key: value}
+    answer = client.post("/api/v1/query", json={"entity": "events", "filter": filters})
+    expected = 200 if value in valid.get(key, []) else 400
+    assert answer.status_code == expected, answer.text
+
+
+def test_a_signature_is_needed_and_others_names_are_not_known(client):
+    require_parameter(client.get("/api/v1/events"), "signature")
+    require_parameter(client.post("/api/v1/query", json={"entity": "events"}), "signature")
+    twice = f"/api/v1/events?signature=E()&address=0x{40 * '1'}&address=0x{40 * '2'}"
+    require_parameter(client.get(twice), "address")
+    body = {"entity": "events", "filter": {"signature": PAIR, "topic1": "0x"}}
+    assert client.post("/api/v1/query", json=body).status_code == 400
+
+
+def test_parameters_of_lists_go_before_names_of_arguments(client):
+    signature = "Taken(uint256 indexed limit, address indexed address, bool indexed signature)"
+    given = {"arg.limit": "1", "arg.address": f"0x{40 * '1'}", "arg.signature": "true"}
+    assert events(client, signature=signature, limit=2, **given)["events"] == []
+    assert events(client, signature="E(uint256 indexed _a)", _a="7")["events"] == []
+    require_parameter(
+        client.get("/api/v1/events", query_string={"signature": "E(uint256 indexed _a)", "_b": 1}),
+        "_b",
+    )
+
+
+def test_a_filter_is_given_once(client):
+    query = {"signature": PAIR, "a": f"0x{40 * '1'}", "args": f'{{"a":"0x{40 * "1"}"}}'}
+    require_parameter(client.get("/api/v1/events", query_string=query), "a")
+    query = {"signature": PAIR, "a": f"0x{40 * '1'}", "arg.a": f"0x{40 * '1'}"}
+    require_parameter(client.get("/api/v1/events", query_string=query), "arg.a")
