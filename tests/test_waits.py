@@ -86,7 +86,6 @@ WAITS = {
     ("scan.verification.sandbox", "end_session"),  # a process that is killed
     # A storage's time-out; in the loop the future is done.
     ("scan.http.credentials_and_limits", "_count"),
-    ("scan.server.worker", "_flask_ran"),  # nothing: the future is done
     ("scan.database.migrations", "_retry_while_locked"),  # a command
     ("scan.ethereum.node_errors", "run"),  # the indexer and commands, which try again
     ("scan.extensions.traces.block_traces", "_verified"),  # the same
