@@ -42,8 +42,8 @@ COPY: Mapping[str, str] = LazyMapping(
         "blocks": "bulk/blocks_copy",
     }
 )
-# Columns of the files that these statements return in another form.
-REPLACED = ("timestamp_s", "dex", "topic0")
+# Columns of the files that their statements return in another form.
+REPLACED = {"blocks": "timestamp_s", "dex_trades": "dex", "logs": "topic0", "uncles": "timestamp_s"}
 BODIES_AT_ONCE = 16
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
 KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
@@ -242,7 +242,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
-    copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
+    copied = {name: c for name, c in KINDS.get(table, {}).items() if name != REPLACED.get(table)}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
         tx.copy(target or table, columns, file, "FORMAT csv")
 

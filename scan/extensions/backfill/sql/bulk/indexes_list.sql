@@ -1,6 +1,6 @@
 -- The indexes of a table and its partitions, the primary key's first, with the statements that drop and
--- make each. The table's triggers follow, which would keep a copy of all rows. Those of token_holders count
--- nothing, as no token is counted.
+-- make each. Triggers of token_holders follow, which would keep a copy of all rows and count nothing, as no token is
+-- counted; those of other tables count what is loaded.
 -- params: table text
 -- returns: statement that drops it, statement that makes it
 -- index: none
@@ -20,6 +20,6 @@ FROM (
     SELECT format('ALTER TABLE %%s DISABLE TRIGGER %%I', t.tgrelid::regclass, t.tgname),
         format('ALTER TABLE %%s ENABLE TRIGGER %%I', t.tgrelid::regclass, t.tgname), 2, t.oid
     FROM pg_trigger t
-    WHERE t.tgrelid = to_regclass(%(table)s) AND NOT t.tgisinternal
+    WHERE t.tgrelid = to_regclass(%(table)s) AND %(table)s = 'token_holders' AND NOT t.tgisinternal
 ) AS statements (before, after, position, oid)
 ORDER BY position, oid;
