@@ -253,9 +253,9 @@ class Following:
     def _find_children(self, tx: transaction.Transaction) -> None:
         """Find the children of factories in all their logs."""
         every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
-        found = [row[0] for row in tx.rows("indexer/followed_children_insert", **every_block)]
-        if found:
-            tx.execute("events/children_fill_anew", addresses=found)
+        found = tx.rows("indexer/followed_children_insert", **every_block)
+        rules, moved = {bytes(rule) for rule, _ in found}, [child for _, child in found if child]
+        tx.execute("events/children_fill_anew", rules=[*rules], moved=moved)
 
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""

@@ -1,26 +1,27 @@
 -- Adds the child contracts that logs of factories name in a range of blocks. The first log counts that names one,
 -- and of several rules for it the one that was added first: in all blocks it is found anew whose log that is.
 -- params: block_from bigint, block_to bigint
--- returns: addresses of those that are new, or another rule's than before
+-- returns: of each that is new or another rule's than before, the rule's address in followed_contracts, and its own where it
+--   was another's
 -- index: contract_events_by_topic0, followed_contracts_pkey, blocks_pkey, logs_pkey
-INSERT INTO followed_children AS c (address, followed_as, block_number)
-SELECT DISTINCT ON (n.child) n.child, n.followed_as, n.block_number
-FROM (
-    SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal,
-        f.added_at
+WITH named AS MATERIALIZED ( -- else each word is read again for each contract that it is compared with
+    SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal, f.added_at
     FROM followed_contracts f
     JOIN contract_events e
         ON e.address = f.factory AND e.topic0 = decode(f.named_by->>'topic0', 'hex')
         AND e.block_number >= %(block_from)s AND e.block_number <= %(block_to)s
     CROSS JOIN LATERAL (SELECT CASE (f.named_by->>'topic')::integer
         WHEN 1 THEN e.topic1 WHEN 2 THEN e.topic2 WHEN 3 THEN e.topic3
-        ELSE substr(event_data(e), (f.named_by->>'offset')::integer + 1, 32) END) AS w (word)
-    WHERE f.complete_from < 9223372036854775807
+        ELSE substr(event_data(e), (f.named_by->>'offset')::integer + 1, 32) END OFFSET 0) AS w (word)
+    WHERE f.factory IS NOT NULL AND f.complete_from < 9223372036854775807
         AND num_nonnulls(e.topic0, e.topic1, e.topic2, e.topic3) = (f.named_by->>'topics')::integer
         AND octet_length(w.word) = 32 AND substr(w.word, 1, 12) = '\x000000000000000000000000'
-) AS n
-WHERE NOT EXISTS (SELECT FROM followed_contracts o WHERE o.address = n.child)
+)
+INSERT INTO followed_children AS c (address, followed_as, block_number)
+SELECT DISTINCT ON (n.child) n.child, n.followed_as, n.block_number
+FROM named n
+WHERE n.child NOT IN (SELECT o.address FROM followed_contracts o)
 ORDER BY n.child, n.ordinal, n.added_at, n.followed_as
 ON CONFLICT (address) DO UPDATE SET followed_as = EXCLUDED.followed_as, block_number = EXCLUDED.block_number
 WHERE EXCLUDED.block_number <= c.block_number AND EXCLUDED.followed_as <> c.followed_as
-RETURNING c.address;
+RETURNING c.followed_as, CASE WHEN c.xmax <> 0 THEN c.address END;
