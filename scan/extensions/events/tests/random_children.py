@@ -15,10 +15,16 @@ from scan.extensions.events.tests.random_events import (
     deploy,
     emit,
     encoded,
+    rows_of,
     signature,
 )
+from tests.support.database import execute
 from tests.support.scan_command import scan
 
+NAMED = """
+    SELECT hex(c.address), f.name, c.block_number FROM followed_children c
+    JOIN followed_contracts f ON f.address = c.followed_as
+"""
 Log = namedtuple("Log", "block index emitter topics data number arguments")
 
 
@@ -71,6 +77,7 @@ class Factories:
         self.anvil, self.random, self.drawn = anvil, random, Events(random)
         emitters = [deploy(anvil) for _ in range(4 + children)]
         self.factories, self.own, self.children = emitters[:3], emitters[3], emitters[4:]
+        self.itself = {self.own, *self.factories}  # who is followed so
         self.abi = [self.drawn.event(number) for number in range(events)]
         self.abi_file = folder / "abi.json"
         self.abi_file.write_text(json.dumps(self.abi))
@@ -153,8 +160,7 @@ class Factories:
             for rule in self.rules:
                 if log.emitter == rule.factory:
                     first.setdefault(rule.child_of(log.topics, log.data), (rule, log.block))
-        others = {None, self.own, *self.factories}
-        return {child: of for child, of in first.items() if child not in others}
+        return {child: of for child, of in first.items() if child not in {None, *self.itself}}
 
     def expected(self, rule, number):
         """The logs of an event that the rule's view has: block, index, contract and arguments."""
@@ -173,14 +179,32 @@ class Factories:
             if (log.emitter, log.number) == (self.own, number)
         ]
 
-    def add(self, url, rules=None):
+    def require(self, url):
+        """The contracts that are followed, and the views' rows, are what the logs say."""
+        rows = ((child, of.name, block) for child, (of, block) in self.named().items())
+        assert sorted(execute(url, NAMED)) == sorted(rows)
+        of_log = ("log_index", "contract")
+        for number, event in enumerate(self.abi):
+            if self.own in self.itself:
+                rows = rows_of(url, f"events.own_event{number}", event, *of_log)
+                assert rows == self.expected_of_own(number)
+            for rule in self.rules:
+                rows = rows_of(url, f"events.{rule.name}_event{number}", event, *of_log)
+                assert rows == self.expected(rule, number), (rule.declaration, event)
+
+    def command(self, rule):
+        """By which a rule is followed."""
+        chosen = ("--children", rule.declaration, "--argument", rule.argument)
+        return "events", "add", rule.factory, "--name", rule.name, *chosen, "--abi", self.abi_file
+
+    def add(self, url):
         """Follows what the rules say, and the one emitter for itself."""
+        own = "events", "add", self.own, "--name", "own", "--abi", self.abi_file
+        for command in (own, *map(self.command, self.rules)):
+            self.scan(url, *command)
+
+    def scan(self, url, *command):
         settings = {"DATABASE_URL": url, "RPC_URL": self.anvil.url}
-        by_abi = ("--abi", str(self.abi_file))
-        calls = [
-            (of.factory, "--name", of.name, "--children", of.declaration, "--argument", of.argument)
-            for of in (self.rules if rules is None else rules)
-        ]
-        for call in [(self.own, "--name", "own"), *calls]:
-            done = scan("events", "add", *call, *by_abi, **settings)
-            assert done.returncode == 0, done.stderr
+        done = scan(*map(str, command), **settings)
+        assert done.returncode == 0, done.stderr
+        return done.stdout

@@ -1,0 +1,216 @@
+"""Children of factories while commands are killed, blocks fork, and rules come and go."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from random import Random
+
+import pytest
+
+from scan import registry
+from scan.extensions.events import indexing
+from scan.extensions.events.following import children_of
+from scan.extensions.events.tests.coffers import address_of, following
+from scan.extensions.events.tests.random_children import Factories
+from tests.support import auditing
+from tests.support.database import execute
+from tests.support.indexing import Indexing, index_apart
+from tests.support.scan_command import scan
+from tests.support.serving import ROOT, wait_until
+from tests.support.table_digest import digest
+from tests.support.world import World
+
+pytestmark = pytest.mark.thorough
+UNFINISHED = """
+    SELECT 1 FROM followed_contracts WHERE complete_from > 0 OR abi_digest IS NULL
+    UNION ALL SELECT 1 FROM undecoded_events LIMIT 1
+"""
+ADDED = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
+WITHOUT_EVENTS = ",".join(name for name in registry.installed() if name != "events")
+
+
+@pytest.fixture
+def factories(world, tmp_path):
+    """Some logs are indexed, and nothing is followed yet."""
+    factories = Factories(world.anvil, Random(3), tmp_path, children=8, events=3)
+    factories.play(200)
+    world.read()
+    return factories
+
+
+@contextmanager
+def following_beside(settings):
+    stop = threading.Event()
+    beside = threading.Thread(target=indexing.run_beside, args=(settings, stop))
+    beside.start()
+    yield
+    stop.set()
+    beside.join()
+
+
+def finish(world, url=None):
+    """Until what runs beside the indexer has nothing left to do."""
+    with following_beside(
+        world.settings if url is None else Indexing(url, world.anvil.url).settings
+    ):
+        wait_until(lambda: not execute(url or world.url, UNFINISHED))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_commands_are_finished_beside_the_indexer(world, factories, seed):
+    random = Random(seed)
+    environment = {**os.environ, "DATABASE_URL": world.url, "RPC_URL": world.anvil.url}
+    for rule in factories.rules:
+        command = [sys.executable, "-m", "scan", *map(str, factories.command(rule))]
+        process = subprocess.Popen(command, env=environment, cwd=ROOT)
+        factories.play(40)
+        time.sleep(random.uniform(0, 1.5))
+        process.kill()
+        process.wait()
+        world.read()
+    finish(world)
+    factories.add(world.url)
+    world.read()
+    added = [name for (name,) in world.sql(ADDED)]
+    factories.rules.sort(key=lambda rule: added.index(rule.name))
+    factories.require(world.url)
+    assert world.audit() == auditing.EXACT
+
+
+def test_rules_are_added_while_blocks_come_in(world, factories):
+    adding = threading.Thread(target=factories.add, args=(world.url,))
+    adding.start()
+    while adding.is_alive():
+        factories.play(40)
+    adding.join()
+    world.read()
+    finish(world)
+    factories.require(world.url)
+
+
+@pytest.mark.parametrize("logs", ["none", "all"])
+def test_forks_while_logs_are_filled(anvil, places, logs):
+    with World(anvil, places, logs=logs) as world:
+        factories = Factories(anvil, Random(4), world.folder, children=8, events=3)
+        factories.play(200)
+        world.read()
+        connection, followed = following(world.url, anvil.url)
+        with connection:
+            followed.step_bytes = 1  # one block a step
+            followed.add(address_of(factories.own), "own", factories.abi_file.read_text())
+            for rule in factories.rules:
+                children = children_of(address_of(rule.factory), rule.declaration, rule.argument)
+                followed.add_children(children, rule.name, factories.abi_file.read_text())
+            followed.make_views()
+            for depth in (1, 2, 4, 6):
+                for fill in followed.fills():
+                    followed.fill(fill)
+                followed.begin_children()
+                stale = followed.fills()
+                factories.fork(depth, 60)
+                world.read()
+                assert {
+                    followed.fill(fill) for fill in stale if fill.complete_from > world.head
+                } <= {None}
+        finish(world)
+        factories.require(world.url)
+        assert world.audit() == auditing.EXACT
+
+
+def test_what_a_removed_rule_had_is_of_others_and_comes_back(world, factories):
+    factories.add(world.url)
+    first, *others = factories.rules
+    refused = scan(
+        "events", "remove", first.factory, "--name", "first_factory", DATABASE_URL=world.url
+    )
+    assert (refused.returncode != 0, "remove first, other first" in refused.stderr) == (True, True)
+    factories.scan(world.url, "events", "remove", first.factory, "--name", first.name)
+    factories.rules = others
+    finish(world)
+    factories.require(world.url)
+    factories.play(60)
+    world.read()
+    factories.scan(world.url, *factories.command(first))
+    factories.rules = [*others, first]
+    factories.require(world.url)
+    factories.scan(world.url, "events", "remove", factories.own)
+    factories.itself.remove(factories.own)
+    finish(world)
+    factories.require(world.url)
+    factories.fork(4, 60)
+    world.read()
+    factories.require(world.url)
+    assert world.audit() == auditing.EXACT
+    for factory in factories.factories:
+        factories.scan(world.url, "events", "remove", factory)
+    kept = ("contract_events", "decoded_events", "undecoded_events", "contract_event_counts")
+    for table in (*kept, "followed_children"):
+        assert world.sql(f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608
+
+
+def test_a_child_is_followed_for_itself_once_that_is_asked_for(world, factories):
+    own, factories.own = factories.own, factories.children[0]
+    factories.itself.remove(own)
+    for rule in factories.rules:
+        factories.scan(world.url, *factories.command(rule))
+    factories.add(world.url)
+    factories.itself.add(factories.own)
+    factories.require(world.url)
+    factories.play(60)
+    world.read()
+    factories.require(world.url)
+
+
+def test_restored_rules_find_their_children(world, factories, tmp_path):
+    """In an index that is there, and in one that is made after them, block by block or in bulk."""
+    factories.add(world.url)
+    factories.fork(3, 60)
+    world.read()
+    file = tmp_path / "owners.jsonl"
+    factories.scan(world.url, "backup", "--owners", file)
+    in_bulk = ("backfill", "chain", f"--folder={tmp_path / 'bulk'}", "--workers=1", "--memory=1")
+    for order in ("index restore", "restore index", "restore bulk index"):
+        with world.postgres.cloned(world.template) as url:
+            for step in order.split():
+                match step:
+                    case "index":
+                        Indexing(url, world.anvil.url).run_until(world.head)
+                    case "restore":
+                        factories.scan(url, "restore", "--owners", file)
+                    case "bulk":
+                        factories.scan(url, *in_bulk, f"--last-block={world.head - 2}")
+            finish(world, url)
+            factories.require(url)
+            assert digest(url) == digest(world.url)
+
+
+def test_the_extension_is_off_for_some_blocks_and_a_fork(world, factories):
+    factories.add(world.url)
+    world.indexing.stop()
+    world.indexing.wait_for_end()
+    factories.fork(5, 60)
+    index_apart(world.url, world.anvil, WITHOUT_EVENTS)
+    factories.play(60)
+    with Indexing(world.url, world.anvil.url, until=world.head):
+        finish(world)
+        factories.require(world.url)
+        assert world.audit() == auditing.EXACT
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM contract_events e USING followed_children c WHERE c.address = e.address",
+        "DELETE FROM followed_children WHERE address IN (SELECT address FROM contract_events)",
+        "INSERT INTO contract_events SELECT ordinal + 1000, block_number, 0, log_index + 1000,"
+        " address, topic0 FROM contract_events LIMIT 1",
+    ],
+)
+def test_an_audit_finds_rows_of_children(world, factories, change):
+    factories.add(world.url)
+    assert world.audit() == auditing.EXACT
+    auditing.spoil(world.settings, change)
+    assert world.audit() == auditing.DIFFERS
