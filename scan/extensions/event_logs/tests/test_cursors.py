@@ -6,10 +6,12 @@ from random import Random
 
 import pytest
 
+from scan.ethereum.blocks import EventLog
 from scan.extensions.events.tests.random_events import Contract
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.made_blocks import Move
 from tests.support.weather import (
     PEOPLE,
     SIGNATURES,
@@ -20,6 +22,9 @@ from tests.support.weather import (
     traverse,
     whole,
 )
+
+# Of the first two the events of each are common and others rare; the others have none.
+EMITTERS = (PEOPLE[:2], [*PEOPLE[1:], bytes(20)], [*PEOPLE, bytes(20)])
 
 
 def place_of(row):
@@ -34,10 +39,10 @@ def weather(database_url):
     weather.database.close()
 
 
-def traversed(weather, order, rounds):
-    """By each signature and two to four emitters: rows as they came, and as they are; how often a
-    fork was met, and a page ended early."""
-    for people in (PEOPLE[:2], [*PEOPLE[1:], bytes(20)], [*PEOPLE, bytes(20)])[:rounds]:
+def traversed(weather, order):
+    """By each signature and some emitters: rows as they came, and as they are; and how often a fork
+    was met."""
+    for people in EMITTERS:
         for signature, topic in zip(SIGNATURES, TOPICS, strict=True):
             addresses, topics = ["0x" + person.hex() for person in people], ["0x" + topic.hex()]
             filters = {"signature": signature, "address": addresses}
@@ -61,11 +66,49 @@ def test_rows_of_several_emitters_come_once_while_forks_take_blocks(weather, ord
     """Pages that end early at a checkpoint, and whole ones."""
     reorganised = 0
     with pages_comparing(most):
-        for rows, expected, times in traversed(weather, order, 3):
+        for rows, expected, times in traversed(weather, order):
             assert rows == expected
             reorganised += times
     assert reorganised
     assert bool(weather.ended_early) is (most == 128)
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_page_without_rows_stands_on_the_entry_that_it_ends_at(weather, order):
+    """Which a fork may take, and then what its blocks have instead comes."""
+    common, rare = TOPICS
+
+    def append(blocks, *topics):
+        for _ in range(blocks):
+            logs = [EventLog(n, n, PEOPLE[0], (topic,), b"") for n, topic in enumerate(topics)]
+            weather.chain.append([Move(*PEOPLE[:2]) for _ in topics], logs, is_traced=True)
+
+    kept = weather.chain.number + 1
+    append(30, *[common] * 20)
+    addresses = ["0x" + person.hex() for person in PEOPLE[:2]]
+    body = {"entity": "events", "filter": {"signature": SIGNATURES[1], "address": addresses}}
+    with pages_comparing(128):
+
+        def ask(cursor=None):
+            given = {"cursor": cursor} if cursor else {}
+            answer = weather.client.post("/api/v1/query", json={**body, "orderBy": order, **given})
+            return answer.status_code, answer.json
+
+        status, page = ask()
+        assert (status, page["count"]) == (200, 0) and page["next"]
+        weather.chain.unwind(kept)
+        append(30, *[common] * 20, rare)
+        weather.client.get("/api/v1/stats")
+        rows, cursor, met = [], page["next"], 0
+        while cursor:
+            status, page = ask(cursor)
+            met += status == 409
+            cursor = page.get("next") or page.get("cursor")
+            rows += page.get("data", [])
+    places = sorted(map(place_of, rows), reverse=order == "desc")
+    assert [*map(place_of, rows)] == places
+    expected = {"asc": [*range(kept + 1, weather.chain.number + 1)], "desc": []}[order]
+    assert met and [number for number, _ in places] == expected
 
 
 DEPTH = 6

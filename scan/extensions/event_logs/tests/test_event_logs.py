@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.events.tests.random_events import Contract, signature
+from scan.extensions.events.tests.random_events import Contract, Events, signature
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -78,14 +78,12 @@ def damaged(draw, data):
     return bytes(data)
 
 
-def send(anvil, emitter, *logs):
-    """Emit logs, each of topics and data, in a block of their own."""
-    calldata = b"".join(
-        bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
-        for topics, data in logs
-    )
-    fields = {"from": anvil.accounts[0], "to": emitter.address, "data": "0x" + calldata.hex()}
-    anvil.call("eth_sendTransaction", {**fields, "gas": hex(16_000_000)})
+def send(anvil, *logs):
+    """Emit logs, each of an emitter, topics and data, in one block."""
+    for emitter, topics, data in logs:
+        calldata = bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
+        fields = {"from": anvil.accounts[0], "to": emitter.address, "data": "0x" + calldata.hex()}
+        anvil.call("eth_sendTransaction", {**fields, "gas": hex(1_000_000)})
     anvil.mine()
 
 
@@ -93,6 +91,7 @@ def send(anvil, emitter, *logs):
 def emitted():
     with Anvil() as anvil:
         draw = Random(31)
+        drawn = Events(draw)
         emitters = [Contract(anvil, draw, EVENTS) for _ in range(3)]
         for emitter in emitters:
             emitter.abi = emitters[0].abi
@@ -100,13 +99,14 @@ def emitted():
         named = [event for event in emitters[0].abi if not event["anonymous"]]
         alike = [e for e in named if not any(type_ in json.dumps(e) for type_ in DIFFERENT)]
         for _ in range(DAMAGED // 10):
-            logs = [emitters[0]._events.log(draw.choice(alike))[:2] for _ in range(10)]
-            logs = [(topics, damaged(draw, data)) for topics, data in logs if data]
-            send(anvil, draw.choice(emitters), *logs)
+            logs = [drawn.log(draw.choice(alike)) for _ in range(10)]
+            whole = [(topics, data) for topics, data, _ in logs if data]
+            send(anvil, *((draw.choice(emitters), t, damaged(draw, data)) for t, data in whole))
         for event in named:  # as many topics as logs of others have
-            for topics in range(4):
-                all_topics = [bytes.fromhex(topic_of(event)[2:]), *[bytes(32)] * topics]
-                send(anvil, emitters[0], (all_topics, bytes(64)))
+            topic = bytes.fromhex(topic_of(event)[2:])
+            for number in range(4):
+                topics = [topic, *[bytes(32)] * number]
+                send(anvil, *((emitter, topics, bytes(64)) for emitter in emitters))
         yield Emitted(anvil, named, emitters, [*decoded(anvil, named)])
 
 
