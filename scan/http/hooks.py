@@ -1,6 +1,6 @@
 """What extensions add to what serves: interfaces, services, threads, and lists as files."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from flask import Flask, Response
@@ -35,12 +35,13 @@ class ListFiles(Part, module="list_files"):
             Window,
             Mapping[str, str],
             bytes | None,
-            Sequence[str] | None,
+            Collection[str] | None,
         ],
         Response,
     ]
     """A list as a file: its key in [csv], its pages, format, window and arguments, the address in
-    its path, and the names of its columns where it is not in [csv], but its records have these."""
+    its path, and the names of its columns where it is not in [csv], but its records have these;
+    with their types where it may be a Parquet file."""
     short_list: Callable[[str, Sequence[Mapping[str, Any]]], bytes]
     """Records as a CSV file, by their key in [csv]."""
 

@@ -15,9 +15,14 @@ from scan.cached_values import LazySequence
 class Format(Enum):
     CSV = "csv"
     NDJSON = "ndjson"
+    PARQUET = "parquet"  # of lists whose columns have types
 
 
-TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
+TYPES = {
+    Format.CSV: "text/csv",
+    Format.NDJSON: "application/x-ndjson",
+    Format.PARQUET: "application/vnd.apache.parquet",
+}
 JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
@@ -36,7 +41,7 @@ def accepted_file(accept: str) -> Format | None:
 
     Clients that accept anything, as browsers do, get JSON: None.
     """
-    if not has_files() or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
+    if not has_files() or not any(file.value in accept.lower() for file in Format):
         return None
     accepted = parse_accept_header(accept.lower(), MIMEAccept)
     weights = {name.partition(";")[0]: weight for name, weight in accepted}

@@ -1,6 +1,6 @@
 """Responses of lists: one page of JSON, by the query string, or the whole as a file."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache, partial
 from typing import Any
 from urllib.parse import quote, quote_plus
@@ -158,7 +158,7 @@ def list_response(
     kind: str = "",
     address: bytes | None = None,
     read_for_file: ReadPage | None = None,
-    columns: Sequence[str] | None = None,
+    columns: Collection[str] | None = None,
 ) -> Response:
     """Return a page of a list, or all of it as a file.
 

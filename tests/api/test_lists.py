@@ -17,8 +17,9 @@ NEVER_SEEN = "0x" + 40 * "9"
 # have no total.
 TESTED_ELSEWHERE = {
     "/api/v1/contracts",
-    # In test_event_lists.py.
+    # In test_event_lists.py, and in tests of event_logs.
     "/api/v1/contracts/{address}/events/{event}",
+    "/api/v1/events",
     "/api/v1/webhooks/{webhook_id}/deliveries",
     "/api/v1/addresses/{address}/history",
     "/api/v1/addresses/{address}/balances",

@@ -93,15 +93,19 @@ def require_exports(url, views, folder):
     assert done.returncode == 0, done.stderr
     for view in views:
         [file] = (folder / view).glob("*.parquet")
-        rows = rows_of(url, view)[::-1]
-        read = parquet.read_table(file).to_pylist()
-        assert [(r["block_number"], r["log_index"]) for r in read] == [
-            (r["block_number"], r["log_index"]) for r in rows
+        require_rows(file, rows_of(url, view)[::-1])
+
+
+def require_rows(file, rows):
+    """A Parquet file has these rows of a view."""
+    read = parquet.read_table(file).to_pylist()
+    assert [(r["block_number"], r["log_index"]) for r in read] == [
+        (r["block_number"], r["log_index"]) for r in rows
+    ]
+    for row, exported in zip(rows, read, strict=True):
+        assert [as_exported(exported, name) for name in row] == [
+            json.dumps(v) if isinstance(v, list | dict) else v for v in row.values()
         ]
-        for row, exported in zip(rows, read, strict=True):
-            assert [as_exported(exported, name) for name in row] == [
-                json.dumps(v) if isinstance(v, list | dict) else v for v in row.values()
-            ]
 
 
 def as_exported(row, name):

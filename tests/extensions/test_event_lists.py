@@ -1,5 +1,6 @@
 """Lists of an event's logs: what SELECT of its view returns, by filters, pages and as files."""
 
+import io
 import json
 from random import Random
 from urllib.parse import quote
@@ -7,10 +8,11 @@ from urllib.parse import quote
 import pytest
 
 from scan.extensions.events.tests.random_events import Contract, add, signature
-from tests.extensions.event_doors import Followed, require_exports
+from tests.extensions.event_doors import Followed, require_exports, require_rows, rows_of
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
+from tests.support.refusals import require_parameter
 from tests.support.solidity import node_script
 
 
@@ -43,6 +45,14 @@ def test_events_are_listed_with_their_counts(followed):
 def test_pages_and_files_have_the_rows_of_the_view(followed):
     for event in followed.get()["events"]:
         followed.require_pages_and_files(event, followed.rows(event["view"]))
+
+
+def test_a_file_in_parquet_has_the_rows_of_the_view(followed):
+    for event in followed.get()["events"]:
+        path = f"{followed.path}/{event['name']}?format=parquet"
+        rows = rows_of(followed.url, event["view"])
+        require_rows(io.BytesIO(followed.client.get(path).data), rows)
+    require_parameter(followed.client.get("/api/v1/transactions?format=parquet"), "format")
 
 
 @pytest.mark.thorough

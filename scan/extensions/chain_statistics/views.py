@@ -27,7 +27,7 @@ from scan.queries import tokens
 from scan.queries.holdings import UnitPrices, unit_prices
 from scan.queries.list_pages import Window
 
-DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
+DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f in (JSON, Format.CSV.value)))
 
 api_views = Blueprint("chain_statistics", __name__)
 

@@ -11,6 +11,7 @@ from scan.contracts.abi import AbiError, AbiType, canonical, parse_signature
 from scan.contracts.abi_decoding import MAX_ARGUMENTS, WORK, DecodingBudget
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.column_types import TEXT, ColumnType
 from scan.extensions.decoding.decoding import named_event
 from scan.extensions.events import event_filters, event_tables
 from scan.extensions.events.event_filters import ARGUMENTS, EQUAL
@@ -70,10 +71,11 @@ class EventQuery(NamedTuple):
         return self.table.forms[0]
 
     @property
-    def columns(self) -> Sequence[str]:
-        """The columns of a file: of logs, of arguments, and why these are null."""
+    def columns(self) -> Mapping[str, ColumnType]:
+        """The columns of a file with their types: of logs, of arguments, and why these are null."""
+        types = event_tables.columns_of(self.table)
         names = [*OF_LOG, *(column.name for column in self.form.columns)]
-        return [*names, event_tables.free(PROBLEM, names)]
+        return {name: types[name] for name in names} | {event_tables.free(PROBLEM, names): TEXT}
 
 
 def read(arguments: Mapping[str, Any]) -> EventQuery:
@@ -140,7 +142,6 @@ def page(reader: Reader, window: Window, query: EventQuery) -> EventPage:
 
 def rows_page(reader: Reader, window: Window, query: EventQuery) -> EventPage:
     """Return a page as rows of the columns of a file."""
-    window = window._replace(limit=min(window.limit, parameters.MAX_LIMIT))
     return _page(reader, window, query, _row)
 
 

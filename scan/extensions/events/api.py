@@ -9,7 +9,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.events import event_filters, event_lists
 from scan.extensions.events.event_lists import CHILDREN, STANDARD
-from scan.extensions.events.event_tables import OF_LOG
+from scan.extensions.events.event_tables import columns_of
 from scan.hex import to_hex
 from scan.http.current_request import every_argument, query_arguments, reader
 from scan.http.json_responses import Response, json_value
@@ -51,7 +51,6 @@ def list_event_logs(address: str, event: str) -> Response:
     spellings = followed.spellings
     given = event_filters.given(spellings, STANDARD, arguments)
     filters = event_filters.read(followed.table, spellings, given)
-    columns = [*OF_LOG, *(name for name, _ in followed.table.view_columns)]
     return list_response(
         "events",
         arguments,
@@ -59,7 +58,7 @@ def list_event_logs(address: str, event: str) -> Response:
         kind=followed.table.view,
         address=contract,
         read_for_file=partial(event_lists.rows_page, reader(), event=followed, filters=filters),
-        columns=columns,
+        columns=columns_of(followed.table),
     )
 
 

@@ -16,6 +16,7 @@ import orjson
 from scan.contracts import abi_json
 from scan.contracts.abi import STATED, AbiType
 from scan.contracts.abi_decoding import HASH, MAX_ENTRIES, MAX_TYPES, Entry, index_abi, topic_type
+from scan.ethereum import column_types
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
 
@@ -395,3 +396,40 @@ def read_table(
         read.append(EventForm(form["number"], entry, topic0, *blocks, columns_of_form, definition))
     name = view[len(contract) + 1 :]
     return EventTable(address, contract, event, name, view, (*read,), view_columns)
+
+
+_OF_LOG = {
+    "block_number": column_types.BIGINT,
+    "timestamp": column_types.TIMESTAMP,
+    "transaction_hash": column_types.TEXT,
+    "log_index": column_types.INTEGER,
+    "contract": column_types.TEXT,
+}
+_OF_SQL = {"boolean": column_types.BOOLEAN, "bytea": column_types.BYTES}
+
+
+def columns_of(table: EventTable) -> dict[str, column_types.ColumnType]:
+    """Return the columns of a file of a table's rows, with their types."""
+    numbers: dict[str, list[AbiType]] = {}
+    for form in table.forms:
+        for column, abi_type in zip(form.columns, form.entry.types, strict=True):
+            numbers.setdefault(column.name, []).append(abi_type)
+    names = {name for name, _ in table.view_columns}
+    return _OF_LOG | {
+        name: _number(numbers[name], is_divisible=names.isdisjoint(f"{name}_{n}" for n in range(4)))
+        if sql_type == "numeric"
+        else _OF_SQL.get(sql_type, column_types.TEXT)
+        for name, sql_type in table.view_columns
+    }
+
+
+def _number(types: list[AbiType], *, is_divisible: bool) -> column_types.ColumnType:
+    """Return the type of a column of numbers, which are of these types: as decimal text where no
+    other has all of them, or where another column has a name of the four that a uint256 is."""
+    if any(abi_type.decimals for abi_type in types):
+        return column_types.TEXT
+    if all((abi_type.size or 0) <= (64 if abi_type.kind == "int" else 63) for abi_type in types):
+        return column_types.BIGINT
+    if is_divisible and all(abi_type.kind == "uint" for abi_type in types):
+        return column_types.UINT256
+    return column_types.TEXT

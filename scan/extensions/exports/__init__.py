@@ -8,7 +8,7 @@ each list, and how spreadsheets read a cell) and table_export.py (tables).
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "lists as CSV and NDJSON files, whole tables as Parquet files (scan export)",
+    "lists as CSV and NDJSON files, events and whole tables as Parquet files (scan export)",
     "operating",
     commands={"export": "write whole tables as Parquet or CSV files"},
 )

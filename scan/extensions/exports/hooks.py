@@ -5,6 +5,9 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+import orjson
+
+from scan import parameters
 from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.queries.holdings import AssetDay
@@ -27,6 +30,20 @@ class Context(NamedTuple):
 
 
 Values = dict[str, list[object]]
+
+
+def typed_value(value: Any, type_: column_types.ColumnType) -> object:
+    """Return a value of JSON as a column of a type has it: integers as int, times as Unix seconds,
+    lists and objects as JSON text."""
+    if value is None or isinstance(value, bool):
+        return value
+    if type_ is column_types.TIMESTAMP:
+        return parameters.unix_seconds(value)
+    if type_ in (column_types.BIGINT, column_types.INTEGER, column_types.UINT256):
+        return int(value)
+    if type_ is column_types.BYTES:
+        return bytes.fromhex(value[2:])
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 class AddedTable(NamedTuple):

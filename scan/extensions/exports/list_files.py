@@ -5,9 +5,10 @@ after a whole page, and the rest begins there."""
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, NamedTuple, cast
@@ -16,16 +17,18 @@ import flask
 import orjson
 from flask import request
 
+from scan import parameters
 from scan.concurrency.concurrency_limit import PLACE_WAIT_S, ConcurrencyLimit
-from scan.errors import Unavailable
+from scan.errors import InvalidParameter, Unavailable, install_extra
+from scan.ethereum.column_types import ColumnType
 from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import columns, day_of
-from scan.extensions.exports.hooks import Context, Record
+from scan.extensions.exports.hooks import Context, Record, typed_value
 from scan.hex import to_hex
 from scan.http import csv_text, hooks
 from scan.http.credentials_and_limits import RAISE_FILES, advise, is_own_machine, over_limit
 from scan.http.current_request import client_address, reader
-from scan.http.list_formats import MAX_FILE_ROWS, TYPES, Format
+from scan.http.list_formats import MAX_FILE_ROWS, PARAMETER, TYPES, Format
 from scan.http.list_responses import next_link
 from scan.http.services import services
 from scan.queries import holdings, list_pages, network, tokens
@@ -80,13 +83,18 @@ def write_list(
         file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
         try:
             with reader.sources.database.transaction(snapshot=True):
-                if file_format is not Format.CSV:
+                if file_format is Format.PARQUET and csv is not None:
+                    csv = _ParquetRows(cast(Mapping[str, ColumnType], csv.names), file)
+                elif file_format is not Format.CSV:
                     csv = None
                 elif csv is None:
                     csv = _CsvRecords(reader, kind, own)
                 bounds = reader.sources.get(FileBounds)
                 rows_at_once = PAGE_ROWS_OF.get(kind, bounds.page_rows)
-                last = _write(read, csv, window._replace(limit=rows_at_once), file, bounds)
+                with ExitStack() as ends:
+                    if csv is not None:
+                        ends.callback(csv.end)
+                    last = _write(read, csv, window._replace(limit=rows_at_once), file, bounds)
             file.seek(0)
         except BaseException:
             file.close()
@@ -127,14 +135,43 @@ def _write(
 class _CsvRows:
     """Lines of records that are rows of columns."""
 
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = names
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
 
     def header(self) -> bytes:
-        return csv_text.BYTE_ORDER_MARK + csv_text.lines([self._names])
+        return csv_text.BYTE_ORDER_MARK + csv_text.lines([[*self.names]])
 
     def lines(self, records: Sequence[Record]) -> bytes:
-        return csv_text.lines([csv_columns.plain(r[name]) for name in self._names] for r in records)
+        return csv_text.lines([csv_columns.plain(r[name]) for name in self.names] for r in records)
+
+    def end(self) -> None:
+        """Write what follows the last line."""
+
+
+class _ParquetRows(_CsvRows):
+    """Row groups of records that are rows of columns with types."""
+
+    def __init__(self, types: Mapping[str, ColumnType], file: IO[bytes]) -> None:
+        super().__init__(types)
+        from pyarrow.parquet import ParquetWriter
+
+        from scan.extensions.exports import parquet
+
+        self._types, self._formats = types, parquet.of_types(types)
+        schema, compression = parquet.schema(self._formats), parquet.COMPRESSION
+        self._writer = ParquetWriter(file, schema, compression=compression)
+        self._make_table = parquet.make_table
+
+    def header(self) -> bytes:
+        return b""
+
+    def lines(self, records: Sequence[Record]) -> bytes:
+        columns = {n: [typed_value(r[n], t) for r in records] for n, t in self._types.items()}
+        self._writer.write_table(self._make_table(self._formats, columns))
+        return b""
+
+    def end(self) -> None:
+        self._writer.close()
 
 
 class _CsvRecords(_CsvRows):
@@ -220,10 +257,16 @@ def send(
     window: list_pages.Window,
     arguments: Mapping[str, str],
     own: bytes | None,
-    column_names: Sequence[str] | None = None,
+    column_names: Collection[str] | None = None,
 ) -> flask.Response:
     """Return a list as a file: `kind` is its key in [csv], `own` the address in its path. Where
-    `column_names` are given, its records are rows of these columns."""
+    `column_names` are given, its records are rows of these columns; with their types by name it may
+    be a Parquet file."""
+    if chosen is Format.PARQUET:
+        reason = "format may be parquet for lists of events alone."
+        parameters.require(isinstance(column_names, Mapping), PARAMETER, reason)
+        if find_spec("pyarrow") is None:
+            raise InvalidParameter(f"Without pyarrow: {install_extra('parquet')}", field=PARAMETER)
     own_address = None if own is None else to_hex(own)
     reader().do_not_cache()
     places, client = reader().sources.get(FilePlaces), client_address()

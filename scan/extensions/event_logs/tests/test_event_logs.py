@@ -2,18 +2,22 @@
 stored, of random and hostile logs."""
 
 import csv
+import gc
 import io
 import json
 from collections import namedtuple
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
 from eth_utils import keccak
+from pyarrow import parquet
 
 from scan.extensions.events.tests.random_events import Contract, Events, signature
+from scan.http.list_formats import TYPES, Format
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, client_over
 from tests.support.lists import get, post
 from tests.support.solidity import node_script
 
@@ -247,3 +251,37 @@ def test_a_file_has_all_logs_with_a_column_for_each_argument(source, emitted):
         lines = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
         assert [int(line["block_number"]) for line in lines] == [p[0] for p, *_ in expected]
         assert [*lines[0]] == [*rows[0]]
+        answer = source.client.get("/api/v1/events", query_string={**query, "format": "parquet"})
+        assert (answer.status_code, answer.content_type) == (200, TYPES[Format.PARQUET])
+        typed = parquet.read_table(io.BytesIO(answer.data)).to_pylist()
+        assert [[in_json(row, name) for name in rows[0]] for row in typed] == [
+            [in_json(row, name) for name in row] for row in rows
+        ]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_a_file_that_cannot_be_read_is_an_error(emitted, postgres, template):
+    """Of no node, and nothing is left of it that is written later."""
+    with postgres.cloned(template) as url:
+        Indexing(url, emitted.anvil.url, logs="none").run_until(emitted.anvil.head())
+        execute(url, NO_BODIES)
+        client = client_over(url)
+        for file in ("csv", "ndjson", "parquet"):
+            query = {"signature": declaration(emitted.abi[0]), "format": file}
+            answer = client.get("/api/v1/events", query_string=query)
+            assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
+            gc.collect()
+
+
+def in_json(row, name):
+    """A value of a row of either file: a uint256 is four columns of Parquet, whose other types are
+    those of the view."""
+    limbs = [row.get(f"{name}_{n}") for n in range(4)]
+    value = row[name] if name in row else sum(v << 64 * n for n, v in enumerate(limbs) if v)
+    if name not in row and None in limbs:
+        return None
+    if name == "timestamp" and isinstance(value, int):
+        return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    if isinstance(value, list | dict):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return value if isinstance(value, bool) or value is None else str(value)
