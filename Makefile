@@ -72,9 +72,10 @@ lock: ## generate requirements/ from setup.py; needs uv
 	$(LOCK) --extra build --extra embedded --extra redis --extra names -o requirements/runtime.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra names --extra mcp --constraint requirements/runtime.txt -o requirements/mcp.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra names --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
+	$(LOCK) --extra build --extra embedded --extra redis --extra names --extra iceberg --constraint requirements/runtime.txt -o requirements/iceberg.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra names --extra bulk --constraint requirements/runtime.txt -o requirements/bulk.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra names --extra bulk --extra cluster --constraint requirements/bulk.txt -o requirements/cluster.txt
-	$(LOCK) --extra build --extra embedded --extra mcp --extra names --extra bulk --extra cluster --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --extra build --extra embedded --extra mcp --extra names --extra bulk --extra cluster --extra iceberg --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --extra build --extra embedded --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
 	$(LOCK) --extra build --extra embedded --extra release --constraint requirements/dev.txt -o requirements/release.txt
 

@@ -131,6 +131,13 @@ setup(
             "pyarrow==26.0.1",
             "numpy==2.4.6",  # 256-bit integers split into the columns of a Parquet file
         ],
+        # The same as tables of Apache Iceberg (scan export iceberg).
+        "iceberg": [
+            "pyarrow==26.0.1",
+            "numpy==2.4.6",
+            "pyiceberg==0.12.0",
+            "sqlalchemy==2.1.9",  # its catalog in SQLite
+        ],
         # A whole chain at once (scan backfill chain).
         "bulk": [
             "pyarrow==26.0.1",
@@ -176,6 +183,7 @@ setup(
             "patroni[etcd3]==4.1.5",
             "moto[s3]==5.2.5",  # a server of S3's API, which files of a cluster are written to
             "flask-cors==6.0.5",  # moto's server
+            "chdb==4.4.0",  # ClickHouse in process, which reads exported files
             "types-requests==2.33.0.20261030",
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",

@@ -1,11 +1,8 @@
 -- Queries of the files of `scan export`, in their folder. $address and $token are 40 hex digits without 0x.
 
--- A uint256 is four columns; exact() raises an error above 2^127:
-CREATE MACRO approximate(v0, v1, v2, v3) AS
-    v0 + v1 * pow(2.0, 64) + v2 * pow(2.0, 128) + v3 * pow(2.0, 192);
-CREATE MACRO exact(v0, v1, v2, v3) AS
-    CASE WHEN v2 = 0 AND v3 = 0 THEN v1::HUGEINT * 18446744073709551616 + v0
-        ELSE error('more than 127 bits') END;
+-- An amount of more than 38 digits is null, but for its text; exact() raises an error there:
+CREATE MACRO exact(value, digits) AS
+    CASE WHEN value IS NULL AND digits IS NOT NULL THEN error('more than 38 digits') ELSE value END;
 CREATE MACRO hex_address(address) AS '0x' || lower(hex(address));
 CREATE VIEW blocks AS FROM 'blocks/*.parquet';
 CREATE VIEW token_transfers AS FROM 'token_transfers/*.parquet';
@@ -25,11 +22,10 @@ ORDER BY day, transfers DESC, token;
 
 -- What an address gained and gave by trades, by token:
 WITH moved AS (
-    SELECT token_in AS token, -approximate(amount_in_0, amount_in_1, amount_in_2, amount_in_3) AS units
+    SELECT token_in AS token, -amount_in_string::DOUBLE AS units
     FROM dex_trades WHERE maker = unhex($address)
     UNION ALL
-    SELECT token_out, approximate(amount_out_0, amount_out_1, amount_out_2, amount_out_3)
-    FROM dex_trades WHERE maker = unhex($address)
+    SELECT token_out, amount_out_string::DOUBLE FROM dex_trades WHERE maker = unhex($address)
 )
 SELECT hex_address(m.token) AS token, any_value(t.symbol) AS symbol, count(*) AS trades,
     sum(m.units) / pow(10, any_value(t.decimals)) AS net_amount
@@ -41,12 +37,11 @@ ORDER BY trades DESC, token;
 -- Holders of a token at the end of each day, without the zero address, as in `holderCount`:
 WITH changes AS (
     SELECT to_timestamp(b.timestamp_s)::DATE AS day, x.to_address AS holder,
-        exact(value_0, value_1, value_2, value_3) AS units
+        exact(value, value_string) AS units
     FROM token_transfers x JOIN blocks b ON b.number = x.block_number
     WHERE x.token_address = unhex($token)
     UNION ALL
-    SELECT to_timestamp(b.timestamp_s)::DATE, x.from_address,
-        -exact(value_0, value_1, value_2, value_3)
+    SELECT to_timestamp(b.timestamp_s)::DATE, x.from_address, -exact(value, value_string)
     FROM token_transfers x JOIN blocks b ON b.number = x.block_number
     WHERE x.token_address = unhex($token)
 ), balances AS (

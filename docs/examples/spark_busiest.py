@@ -15,8 +15,10 @@ busiest = spark.sql("""
     SELECT to_date(timestamp_seconds(b.timestamp_s)) AS day,
         concat('0x', lower(hex(x.token_address))) AS token, any_value(t.symbol) AS symbol,
         count(*) AS transfers, count(DISTINCT x.from_address) AS senders,
-        sum(x.value_0) AS units_0, sum(x.value_1) AS units_1,
-        sum(x.value_2) AS units_2, sum(x.value_3) AS units_3
+        -- Exact also beyond the 38 digits of a decimal: of the 78 digits, 26 at a time.
+        sum(CAST(substr(lpad(x.value_string, 78, '0'), 1, 26) AS DECIMAL(26))) AS units_2,
+        sum(CAST(substr(lpad(x.value_string, 78, '0'), 27, 26) AS DECIMAL(26))) AS units_1,
+        sum(CAST(substr(lpad(x.value_string, 78, '0'), 53, 26) AS DECIMAL(26))) AS units_0
     FROM token_transfers x
     JOIN blocks b ON b.number = x.block_number
     JOIN tokens t ON t.address = x.token_address
@@ -24,6 +26,6 @@ busiest = spark.sql("""
     ORDER BY day, transfers DESC, token
 """)
 for row in busiest.collect():
-    units = sum(int(row[f"units_{n}"]) << 64 * n for n in range(4))
+    units = sum(int(row[f"units_{n}"]) * 10 ** (26 * n) for n in range(3))
     print(row.day, row.token, row.symbol, row.transfers, row.senders, units, sep="\t")
 spark.stop()

@@ -110,10 +110,7 @@ def require_rows(file, rows):
 
 def as_exported(row, name):
     """A value of an exported row as the view's row in JSON has it."""
-    if f"{name}_0" in row and name not in row:
-        limbs = [row[f"{name}_{n}"] for n in range(4)]
-        return None if None in limbs else str(sum(v << 64 * n for n, v in enumerate(limbs)))
-    value = row[name]
+    value = row.get(f"{name}_string", row[name])
     if name == "timestamp":
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, bytes):

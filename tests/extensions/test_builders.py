@@ -84,7 +84,8 @@ def rows_of_csv(path):
 
 
 def rows_of_parquet(path):
-    return parquet.read_file(path, table_files.columns_of("withdrawals")).to_pylist()
+    columns = parquet.for_engines(table_files.columns_of("withdrawals"))
+    return parquet.read_file(path, columns).to_pylist()
 
 
 @pytest.mark.parametrize(

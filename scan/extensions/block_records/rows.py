@@ -151,8 +151,8 @@ class Authorization(NamedTuple):
     delegate: Annotated[bytes, Column(ADDRESS, PROVEN)]
     nonce: Annotated[bytes, Column(UNSIGNED, PROVEN)]
     y_parity: Annotated[bytes, Column(UNSIGNED, PROVEN)]
-    signature_r: Annotated[bytes, Column(UNSIGNED, PROVEN)]
-    signature_s: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    signature_r: Annotated[bytes, Column(BYTES, PROVEN)]
+    signature_s: Annotated[bytes, Column(BYTES, PROVEN)]
     # The signer; None where the signature is invalid.
     authority: Annotated[bytes | None, Column(ADDRESS, COMPUTED)]
     # Why the protocol passes over it, whatever the account's state.

@@ -416,7 +416,10 @@ def columns_of(table: EventTable) -> dict[str, column_types.ColumnType]:
             numbers.setdefault(column.name, []).append(abi_type)
     names = {name for name, _ in table.view_columns}
     return _OF_LOG | {
-        name: _number(numbers[name], is_divisible=names.isdisjoint(f"{name}_{n}" for n in range(4)))
+        name: _number(
+            numbers[name],
+            is_divisible=names.isdisjoint(f"{name}_{part}" for part in ("string", *range(4))),
+        )
         if sql_type == "numeric"
         else _OF_SQL.get(sql_type, column_types.TEXT)
         for name, sql_type in table.view_columns
@@ -425,7 +428,8 @@ def columns_of(table: EventTable) -> dict[str, column_types.ColumnType]:
 
 def _number(types: list[AbiType], *, is_divisible: bool) -> column_types.ColumnType:
     """Return the type of a column of numbers, which are of these types: as decimal text where no
-    other has all of them, or where another column has a name of the four that a uint256 is."""
+    other has all of them, or where another column has the name of one that a uint256 is in files.
+    """
     if any(abi_type.decimals for abi_type in types):
         return column_types.TEXT
     if all((abi_type.size or 0) <= (64 if abi_type.kind == "int" else 63) for abi_type in types):

@@ -36,6 +36,11 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
     command.add_argument("--output", type=Path, required=True, metavar="DIR")
     command.add_argument(
+        "--limbs",
+        action="store_true",
+        help="in Parquet files, integers of 256 bits as four unsigned ones of 64",
+    )
+    command.add_argument(
         "--blocks-per-file", type=count, default=10_000, metavar="N", help="10000 by default"
     )
     block: Any = {"type": whole_number, "metavar": "BLOCK"}
@@ -67,7 +72,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 print_lines(f"scan: {message}", file=sys.stderr)
                 return EXIT_WRONG_CALL
             export_options = ExportOptions(
-                [*tables, *sorted(added)], options.format, options.output, *bounds, added
+                [*tables, *sorted(added)],
+                options.format,
+                options.output,
+                *bounds,
+                added,
+                options.limbs,
             )
             manifest = export(database, export_options)
     except OSError as error:

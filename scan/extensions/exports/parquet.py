@@ -1,14 +1,14 @@
 """Parquet files of one table each, of rows of one kind: their schemas and arrays in Arrow,
 compression, writing, reading.
 
-A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
-highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
-number without a warning. Where such a value is null, all four are. Addresses and hashes are
-fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its position, counted over
-the files from the first block on.
+A uint256 has one of the forms of Uint256, since Parquet has no such type: PyArrow's decimal256
+takes 72 us a value to load, and DuckDB reads it as a floating-point number without a warning.
+Addresses and hashes are fixed-size binary. Rows stand in the chain's order, so a row's ordinal is
+its position, counted over the files from the first block on.
 """
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -25,6 +25,8 @@ from scan.indexer.block_rows import TABLES
 LIMBS = 4
 LIMB_BITS = 64
 UINT256_BYTES = 32
+INT64_END = 2**63
+DECIMAL_END = 10**38
 
 ADDRESS = pyarrow.binary(20)
 HASH = pyarrow.binary(32)
@@ -34,19 +36,28 @@ INDEX = pyarrow.int32()
 TEXT = pyarrow.string()
 BOOLEAN = pyarrow.bool_()
 HASHES = pyarrow.list_(HASH)
+DECIMAL = pyarrow.decimal128(38)
 
 
-class Uint256(NamedTuple):
-    """The type of a column that is stored as LIMBS columns."""
+class Uint256(Enum):
+    """The columns that a column of uint256 is in a file. Where a value is null, all of them are."""
+
+    # LIMBS unsigned integers of 64 bits: `value_0` has the lowest bits, `value_3` the highest.
+    LIMBS = auto()
+    # `value`, a decimal(38), null from DECIMAL_END on, and `value_string`, decimal digits.
+    AMOUNT = auto()
+    # `value`, an integer of 64 bits, null from INT64_END on, which the protocol excludes.
+    INTEGER = auto()
 
 
-UINT256 = Uint256()
+UINT256 = Uint256.LIMBS
 ColumnType: TypeAlias = pyarrow.DataType | Uint256
 
 
 class ColumnFormat(NamedTuple):
     type: ColumnType
     is_nullable: bool = False
+    is_unsigned: bool = False  # its bytes are an integer: big-endian, without leading zeros
 
 
 def optional(type_: ColumnType) -> ColumnFormat:
@@ -80,7 +91,11 @@ _TYPES: Mapping[column_types.ColumnType, ColumnType] = {
 def _declared(columns: Mapping[str, column_types.Column]) -> dict[str, ColumnFormat]:
     """Return the formats of declared columns; older rows lack a column that a migration added."""
     return {
-        name: ColumnFormat(_TYPES[column.type], column.is_nullable or bool(column.added_by))
+        name: ColumnFormat(
+            _TYPES[column.type],
+            column.is_nullable or bool(column.added_by),
+            column.type == column_types.UNSIGNED,
+        )
         for name, column in columns.items()
     }
 
@@ -94,9 +109,7 @@ def _of_record(record: type) -> dict[str, ColumnFormat]:
     return _declared(column_types.annotated_columns(record))
 
 
-# Columns of each kind of row, named as in the table. Unsigned integers in columns of bytes are
-# stored as in the table: big-endian, without leading zeros.
-# Most follow from the records of scan/ethereum.
+# Columns of each kind of row, named as in the table. Most follow from the records of scan/ethereum.
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
     lambda: {
         "blocks": {
@@ -160,19 +173,51 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
 )
 
 
+# Integers that the protocol bounds; in an event, an integer of the same name may be any.
+_BOUNDED = frozenset(
+    """
+    type nonce gas_limit gas_used cumulative_gas_used blob_gas_used excess_blob_gas y_parity
+    """.split()
+)
+
+
+def for_engines(columns: Mapping[str, ColumnFormat]) -> dict[str, ColumnFormat]:
+    """Return the formats of the same columns in types that all engines have: Apache Iceberg has no
+    unsigned integers, and none of 16 bits."""
+    formats = dict(columns)
+    for name, column in columns.items():
+        if column.type == pyarrow.int16():
+            formats[name] = column._replace(type=INDEX)
+        elif column.is_unsigned or column.type == UINT256:
+            is_bounded = name in _BOUNDED and "log_index" not in columns
+            type_ = Uint256.INTEGER if is_bounded else Uint256.AMOUNT
+            formats[name] = column._replace(type=type_)
+    return formats
+
+
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
-    """Return the Arrow schema of a kind of row; limbs take the place of each uint256."""
+    """Return the Arrow schema of a kind of row."""
     return pyarrow.schema(
-        [
-            pyarrow.field(field, type_, nullable=column.is_nullable)
-            for name, column in kind.items()
-            for field, type_ in (
-                [(limb, pyarrow.uint64()) for limb in limb_names(name)]
-                if isinstance(column.type, Uint256)
-                else [(name, column.type)]
-            )
-        ]
+        [field for name, column in kind.items() for field in _fields(name, column)]
     )
+
+
+def _fields(name: str, column: ColumnFormat) -> list[pyarrow.Field]:
+    if column.type == Uint256.LIMBS:
+        types = dict.fromkeys(limb_names(name), pyarrow.uint64())
+    elif column.type == Uint256.AMOUNT:
+        text = pyarrow.field(text_name(name), TEXT, nullable=column.is_nullable)
+        return [pyarrow.field(name, DECIMAL), text]
+    elif column.type == Uint256.INTEGER:
+        return [pyarrow.field(name, pyarrow.int64())]
+    else:
+        types = {name: column.type}
+    return [pyarrow.field(f, type_, nullable=column.is_nullable) for f, type_ in types.items()]
+
+
+def text_name(name: str) -> str:
+    """Return the name of a uint256's column of digits, as cryo has it."""
+    return f"{name}_string"
 
 
 def limb_names(name: str) -> list[str]:
@@ -183,18 +228,24 @@ def limb_names(name: str) -> list[str]:
 def make_table(
     kind: Mapping[str, ColumnFormat], columns: Mapping[str, Sequence[object]]
 ) -> pyarrow.Table:
-    """Return an Arrow table of `columns`, the values by column name; a uint256 is given as an int.
+    """Return an Arrow table of `columns`, the values by column name; a uint256 is given as an int,
+    or as the table has it.
 
     Raises OverflowError for an int outside its column, ValueError for null where none may be, and
     pyarrow's errors for other types.
     """
     arrays: list[pyarrow.Array] = []
     for name, column in kind.items():
+        values: Sequence[Any] = columns[name]
         if isinstance(column.type, Uint256):
-            arrays += _limb_arrays(columns[name])
+            if column.is_unsigned:
+                values = [None if value is None else int.from_bytes(value) for value in values]
+            arrays += _UINT256_ARRAYS[column.type](values)
+            has_nulls = None in values
         else:
-            arrays.append(_array(columns[name], column.type))
-        if not column.is_nullable and arrays[-1].null_count:
+            arrays.append(_array(values, column.type))
+            has_nulls = arrays[-1].null_count
+        if has_nulls and not column.is_nullable:
             raise ValueError(f"column {name} has nulls")
     return pyarrow.Table.from_arrays(arrays, schema=schema(kind))
 
@@ -209,14 +260,39 @@ def _array(values: Sequence[Any], type_: pyarrow.DataType) -> pyarrow.Array:
     return pyarrow.Array.from_buffers(type_, len(values), buffers)
 
 
+def _limbs(values: Sequence[Any]) -> Any:
+    """Return an array of LIMBS numbers for each value; raises OverflowError."""
+    little_endian = b"".join([(value or 0).to_bytes(UINT256_BYTES, "little") for value in values])
+    return numpy.frombuffer(little_endian, dtype="<u8").reshape(-1, LIMBS)
+
+
 def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
     is_null = [value is None for value in values] if None in values else None
-    little_endian = b"".join([(value or 0).to_bytes(UINT256_BYTES, "little") for value in values])
-    limbs = numpy.frombuffer(little_endian, dtype="<u8").reshape(-1, LIMBS)
+    limbs = _limbs(values)
     mask = None if is_null is None else numpy.array(is_null)
     contiguous = (numpy.ascontiguousarray(limbs[:, limb]) for limb in range(LIMBS))
     return [pyarrow.array(values_of_limb, mask=mask) for values_of_limb in contiguous]
 
+
+def _amount_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
+    is_decimal = pyarrow.array([v is not None and v < DECIMAL_END for v in values], BOOLEAN)
+    # An array of booleans has the bits that say which values of another array are there.
+    buffers = [is_decimal.buffers()[1], pyarrow.py_buffer(_limbs(values)[:, :2].tobytes())]
+    texts = [None if value is None else str(value) for value in values]
+    decimals = pyarrow.Array.from_buffers(DECIMAL, len(values), buffers)
+    return [decimals, pyarrow.array(texts, TEXT)]
+
+
+def _integer_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
+    bounded = [value if value is None or value < INT64_END else None for value in values]
+    return [pyarrow.array(bounded, pyarrow.int64())]
+
+
+_UINT256_ARRAYS = {
+    Uint256.LIMBS: _limb_arrays,
+    Uint256.AMOUNT: _amount_arrays,
+    Uint256.INTEGER: _integer_arrays,
+}
 
 COMPRESSION = "zstd"
 

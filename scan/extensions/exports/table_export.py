@@ -64,6 +64,7 @@ class Manifest(msgspec.Struct):
     tables: list[str]
     blocks_per_file: int
     block_from: int
+    limbs: bool
     ranges: list[ExportedRange] = []
     tokens: ExportedTokens | None = None
     version: int = VERSION
@@ -114,6 +115,7 @@ class ExportOptions(NamedTuple):
     block_from: int | None
     block_to: int | None
     added: Mapping[str, AddedTable] = {}  # tables of extensions
+    limbs: bool = False  # a uint256 as four columns of Parquet files
 
 
 class Chain(NamedTuple):
@@ -190,6 +192,7 @@ def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
         [*options.tables],
         options.blocks_per_file,
         first,
+        options.limbs,
     )
     earlier = read_manifest(options.folder)
     if earlier is not None and earlier.kind() != manifest.kind():
@@ -254,13 +257,21 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
     return ExportedTokens(chain.newest, to_hex(chain.newest_hash), file)
 
 
+def columns_of(table: str, added: Mapping[str, AddedTable]) -> dict[str, parquet.ColumnFormat]:
+    """Return the columns of a table, as they are stored."""
+    if table in added:
+        return parquet.of_types(added[table].columns)
+    return table_files.columns_of(table)
+
+
 def _write_file(
     options: ExportOptions, table: str, name: str, batches: Iterable[table_files.Values]
 ) -> ExportedFile:
     """Write a file of a table; `name` is its path in the folder, without the format."""
     path, rows = f"{name}.{options.format}", 0
-    added = options.added.get(table)
-    columns = parquet.of_types(added.columns) if added else table_files.columns_of(table)
+    columns = columns_of(table, options.added)
+    if options.format == "parquet" and not options.limbs:
+        columns = parquet.for_engines(columns)
     with table_files.new_file(options.folder / path, columns) as write:
         for values in batches:
             write(values)

@@ -12,8 +12,6 @@ from pyarrow.parquet import ParquetWriter
 from scan.cached_values import LazyMapping, LazySequence
 from scan.database import lists, statements
 from scan.database.connection import Database
-from scan.ethereum import column_types
-from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.extensions.exports import csv_columns, parquet
 from scan.files import whole_file
 from scan.http import csv_text
@@ -141,13 +139,6 @@ def _value(value: object, column: parquet.ColumnFormat) -> object:
     return value
 
 
-# Columns of bytes that hold unsigned integers.
-_INTEGERS = frozenset(
-    name
-    for name, column in (BLOCK_COLUMNS | TRANSACTION_COLUMNS).items()
-    if column.type == column_types.UNSIGNED
-)
-
 Columns = Mapping[str, parquet.ColumnFormat]
 
 
@@ -168,13 +159,13 @@ def new_file(path: Path, columns: Columns) -> Iterator[Callable[[Values], object
 
 
 def _csv_lines(columns: Columns, values: Values) -> bytes:
-    cells = ([_cell(name, column, v) for v in values[name]] for name, column in columns.items())
+    cells = ([_cell(column, value) for value in values[name]] for name, column in columns.items())
     return csv_text.lines(zip(*cells, strict=True))
 
 
-def _cell(name: str, column: parquet.ColumnFormat, value: object) -> csv_text.Cell:
+def _cell(column: parquet.ColumnFormat, value: object) -> csv_text.Cell:
     if isinstance(value, bytes):
-        if name in _INTEGERS and column.type != parquet.UINT256:
+        if column.is_unsigned:
             return int.from_bytes(value)
         return f"0x{value.hex()}"
     if isinstance(value, bool):

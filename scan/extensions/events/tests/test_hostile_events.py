@@ -74,10 +74,11 @@ def test_overloads_unnamed_arguments_and_taken_names_are_numbered():
 
 @pytest.mark.check
 def test_no_two_columns_of_a_file_have_one_name():
-    """Of a uint256 a file has four columns, such as value_1."""
-    [table] = tables_of(event("Paid", argument("value"), argument("value_1", "uint8")))
-    types = exports.columns_of(table)
-    assert (types["value"], types["value_1"]) == (column_types.TEXT, column_types.BIGINT)
+    """Of a uint256 a file has several columns, such as value_1 or value_string."""
+    for taken in ("value_1", "value_string"):
+        [table] = tables_of(event("Paid", argument("value"), argument(taken, "uint8")))
+        types = exports.columns_of(table)
+        assert (types["value"], types[taken]) == (column_types.TEXT, column_types.BIGINT)
 
 
 @pytest.mark.check
