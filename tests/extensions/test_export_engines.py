@@ -191,3 +191,23 @@ def test_engines_read_the_amounts_of_a_chain(emitted, tmp_path):
         for read in ENGINES:
             answer = read(tmp_path / table, tmp_path / read.__name__ / table)
             assert rows(answer, content.schema) == rows(content, content.schema), (table, read)
+
+
+def test_events_whose_rows_are_still_to_come_are_refused(emitted, tmp_path):
+    """As while older logs are filled, or newer ones not decoded yet: they would be missing."""
+    emitted.sql("UPDATE followed_contracts SET complete_from = 2")
+    emitted.sql(
+        "INSERT INTO undecoded_events"
+        " SELECT max(ordinal), address FROM contract_events GROUP BY address"
+    )
+    last = str(emitted.head - 1)
+
+    def export(name, *bounds):
+        output = ("--output", str(tmp_path / name))
+        return scan("export", "events.emitter_transfer", *output, *bounds, DATABASE_URL=emitted.url)
+
+    filling, decoding = export("filling", "--to", last), export("decoding", "--from", "2")
+    assert "is complete from block 2 on, not from 0" in filling.stderr
+    assert f"is complete from block {emitted.head + 1} on, not from 2" in decoding.stderr
+    assert (filling.returncode, decoding.returncode) == (1, 1)
+    assert export("complete", "--from", "2", "--to", last).returncode == 0

@@ -7,6 +7,7 @@ import orjson
 
 from scan import parameters
 from scan.database.connection import Database
+from scan.errors import Unavailable
 from scan.extensions.events import event_filters, event_lists
 from scan.extensions.events.event_lists import FollowedEvent
 from scan.extensions.events.event_tables import columns_of, read_table
@@ -36,7 +37,8 @@ def tables(database: Database, names: set[str]) -> dict[str, AddedTable]:
 
 
 class _Rows:
-    """Reads the rows of an event, a range of blocks at a time."""
+    """Reads the rows of an event, a range of blocks at a time. Raises Unavailable where the range
+    is to have more of them, as older logs are filled."""
 
     def __init__(self, event: FollowedEvent) -> None:
         self._columns = columns_of(event.table)
@@ -44,6 +46,13 @@ class _Rows:
         self._filters = event_filters.read(event.table, {}, {})
 
     def __call__(self, database: Database, block_from: int, block_to: int) -> Iterator[Values]:
+        table, bounds = self._event.table, {"block_from": block_from, "block_to": block_to}
+        complete_from = database.value("events/complete_from_get", address=table.address, **bounds)
+        if complete_from is None or complete_from > block_from:
+            raise Unavailable(
+                f"{PREFIX}{table.view} is complete from block {complete_from} on, not from"
+                f" {block_from}: export it later, or --from there"
+            )
         after, limit = None, ROWS_AT_ONCE
         while True:
             [row] = database.rows(
@@ -53,8 +62,7 @@ class _Rows:
                 limit=limit,
                 offset=0,
                 after=after,
-                block_from=block_from,
-                block_to=min(block_to, parameters.BIGINT_MAX),
+                **bounds,
                 seen_block=None,
                 max_entries=None,
                 max_total=None,

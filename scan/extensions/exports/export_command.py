@@ -1,21 +1,22 @@
 """`scan export`: whole tables as files, for analyses."""
 
 import argparse
-import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scan import registry
-from scan.commands import EXIT_WRONG_CALL, startup
+from scan.commands import startup
 from scan.commands.arguments import count, run_of_extensions, whole_number
 from scan.database.connection import Database
-from scan.errors import ScanError, install_extra
+from scan.errors import ScanError, SettingError, install_extra
 from scan.extensions.exports.hooks import Exports
 from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
+WATCH_S = 600
 
 DESCRIPTION = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
@@ -26,7 +27,10 @@ execution_requests, messages_to_l1, contract_events, user_operations, tokens, or
 a followed contract is a table, too, such as events.vault_deposit. Needs the packages of the extra
 parquet; see docs/sql.md.
 
-In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md."""
+In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md.
+
+`iceberg WAREHOUSE [TABLE...]` appends final blocks to tables of Apache Iceberg, in a folder or in a
+storage such as s3://bucket/path; see docs/growing.md. Needs the packages of the extra iceberg."""
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -34,7 +38,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
     command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
-    command.add_argument("--output", type=Path, required=True, metavar="DIR")
+    command.add_argument("--output", type=Path, metavar="DIR", help="but for iceberg")
+    command.add_argument(
+        "--catalog",
+        metavar="URI",
+        help="of iceberg: sqlite:///FILE, or https://… of a REST catalog",
+    )
+    command.add_argument(
+        "--watch",
+        type=count,
+        nargs="?",
+        const=WATCH_S,
+        metavar="SECONDS",
+        help=f"of iceberg: again and again, after so many seconds, {WATCH_S} by default",
+    )
     command.add_argument(
         "--limbs",
         action="store_true",
@@ -49,42 +66,54 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
+    is_iceberg = options.tables[0] == "iceberg"
+    if len(options.tables) < 2 if is_iceberg else options.output is None:
+        raise SettingError("WAREHOUSE" if is_iceberg else "--output", "", "is required")
     if (code := run_of_extensions("export", settings, options)) is not None:
         return code
     try:
-        from scan.extensions.exports.table_export import ExportOptions, export
-        from scan.extensions.exports.table_files import TABLES
+        from scan.extensions.exports.table_export import export
+
+        if is_iceberg:
+            from scan.extensions.exports import iceberg
     except ImportError as error:
-        raise ScanError(f"{error.name} is not installed: {install_extra('parquet')}") from None
+        extra = install_extra("iceberg" if is_iceberg else "parquet")
+        raise ScanError(f"{error.name} is not installed: {extra}") from None
     startup.require_order(options.block_from, options.block_to)
-    others = {*options.tables} - {*TABLES, "all"}
-    tables = [t for t in TABLES if t in options.tables or "all" in options.tables]
     url = startup.settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
-    bounds = options.blocks_per_file, options.block_from, options.block_to
-    try:
-        with closing(database):
-            added = registry.merged(
-                part.tables(database, others) for part in registry.parts(Exports) if part.tables
-            )
-            if unknown := sorted(others - added.keys()):
-                message = f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all."
-                print_lines(f"scan: {message}", file=sys.stderr)
-                return EXIT_WRONG_CALL
-            export_options = ExportOptions(
-                [*tables, *sorted(added)],
-                options.format,
-                options.output,
-                *bounds,
-                added,
-                options.limbs,
-            )
-            manifest = export(database, export_options)
-    except OSError as error:
-        raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
+    with closing(database):
+        if is_iceberg:
+            _, warehouse, *names = options.tables
+            options.format, options.limbs = "parquet", False  # no other is Iceberg's
+            read_options = partial(_export_options, database, options, names or ["all"])
+            return iceberg.run(database, warehouse, options, read_options, settings.finality)
+        try:
+            manifest = export(database, _export_options(database, options, options.tables))
+        except OSError as error:
+            raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
     files = manifest.files()
     rows = sum(file.rows for file in files)
     size = sum(file.bytes for file in files)
     blocks = f"{manifest.block_from} to {manifest.next_block() - 1}"
     print_lines(f"{rows:,} rows, {size:,} bytes, {len(files)} files, blocks {blocks}")
     return 0
+
+
+def _export_options(database: Database, options: argparse.Namespace, names: list[str]) -> Any:
+    """Return the ExportOptions of tables with these names; raises SettingError."""
+    from scan.extensions.exports.table_export import ExportOptions
+    from scan.extensions.exports.table_files import TABLES
+
+    others = {*names} - {*TABLES, "all"}
+    tables = [t for t in TABLES if t in names or "all" in names]
+    added = registry.merged(
+        part.tables(database, others) for part in registry.parts(Exports) if part.tables
+    )
+    if unknown := sorted(others - added.keys()):
+        known = f"there are: {', '.join(TABLES)}, or all"
+        raise SettingError("TABLE", unknown[0], f"is unknown; {known}")
+    bounds = options.blocks_per_file, options.block_from, options.block_to
+    return ExportOptions(
+        [*tables, *sorted(added)], options.format, options.output, *bounds, added, options.limbs
+    )

@@ -183,9 +183,9 @@ _BOUNDED = frozenset(
 
 def for_engines(columns: Mapping[str, ColumnFormat]) -> dict[str, ColumnFormat]:
     """Return the formats of the same columns in types that all engines have: Apache Iceberg has no
-    unsigned integers, and none of 16 bits."""
-    formats = dict(columns)
-    for name, column in columns.items():
+    unsigned integers, none of 16 bits, and none but optional columns in a table that has rows."""
+    formats = {name: column._replace(is_nullable=True) for name, column in columns.items()}
+    for name, column in formats.items():
         if column.type == pyarrow.int16():
             formats[name] = column._replace(type=INDEX)
         elif column.is_unsigned or column.type == UINT256:
@@ -198,26 +198,20 @@ def for_engines(columns: Mapping[str, ColumnFormat]) -> dict[str, ColumnFormat]:
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
     """Return the Arrow schema of a kind of row."""
     return pyarrow.schema(
-        [field for name, column in kind.items() for field in _fields(name, column)]
+        [
+            pyarrow.field(field, type_, nullable=column.is_nullable)
+            for name, column in kind.items()
+            for field, type_ in _types(name, column.type).items()
+        ]
     )
 
 
-def _fields(name: str, column: ColumnFormat) -> list[pyarrow.Field]:
-    if column.type == Uint256.LIMBS:
-        types = dict.fromkeys(limb_names(name), pyarrow.uint64())
-    elif column.type == Uint256.AMOUNT:
-        text = pyarrow.field(text_name(name), TEXT, nullable=column.is_nullable)
-        return [pyarrow.field(name, DECIMAL), text]
-    elif column.type == Uint256.INTEGER:
-        return [pyarrow.field(name, pyarrow.int64())]
-    else:
-        types = {name: column.type}
-    return [pyarrow.field(f, type_, nullable=column.is_nullable) for f, type_ in types.items()]
-
-
-def text_name(name: str) -> str:
-    """Return the name of a uint256's column of digits, as cryo has it."""
-    return f"{name}_string"
+def _types(name: str, type_: ColumnType) -> dict[str, pyarrow.DataType]:
+    if type_ == Uint256.LIMBS:
+        return dict.fromkeys(limb_names(name), pyarrow.uint64())
+    if type_ == Uint256.AMOUNT:
+        return {name: DECIMAL, f"{name}_string": TEXT}
+    return {name: pyarrow.int64() if type_ == Uint256.INTEGER else type_}
 
 
 def limb_names(name: str) -> list[str]:
@@ -241,11 +235,9 @@ def make_table(
             if column.is_unsigned:
                 values = [None if value is None else int.from_bytes(value) for value in values]
             arrays += _UINT256_ARRAYS[column.type](values)
-            has_nulls = None in values
         else:
             arrays.append(_array(values, column.type))
-            has_nulls = arrays[-1].null_count
-        if has_nulls and not column.is_nullable:
+        if not column.is_nullable and arrays[-1].null_count:
             raise ValueError(f"column {name} has nulls")
     return pyarrow.Table.from_arrays(arrays, schema=schema(kind))
 

@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from scan.cached_values import json_decoder
 from scan.database.connection import Database
-from scan.errors import ScanError
+from scan.errors import ScanError, Unavailable
 from scan.extensions.exports import parquet, table_files
 from scan.extensions.exports.hooks import AddedTable
 from scan.files import UNFINISHED, held_folder, whole_file
@@ -131,7 +131,7 @@ class Chain(NamedTuple):
 def export(database: Database, options: ExportOptions) -> Manifest:
     """Export the tables; raises ScanError where the folder holds another export, or one that runs,
     OSError where files cannot be written."""
-    chain = _chain(database)
+    chain = chain_of(database)
     with held_folder(options.folder):
         manifest = _open_manifest(options, chain)
         last = chain.newest if options.block_to is None else min(options.block_to, chain.newest)
@@ -170,13 +170,14 @@ def _export_ranges(
             if forks > MAX_FORKS:
                 raise ScanError("The index has no whole range of blocks; see `scan audit`.")
             time.sleep(FORK_WAIT_S)
-            last = min(last, _chain(database).newest)
+            last = min(last, chain_of(database).newest)
 
 
-def _chain(database: Database) -> Chain:
+def chain_of(database: Database) -> Chain:
+    """Return the indexed chain; raises Unavailable where it has no block yet."""
     row = database.row("exports/chain_get")
     if row is None:
-        raise ScanError("Nothing is indexed yet.")
+        raise Unavailable("Nothing is indexed yet.")
     chain_id, genesis_hash, oldest, newest, newest_hash = row
     return Chain(chain_id, bytes(genesis_hash), oldest, newest, bytes(newest_hash))
 
@@ -203,12 +204,17 @@ def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
     return earlier or manifest
 
 
+def indexed_hash(database: Database, number: int) -> str | None:
+    """Return the hash of a block in hex, None where it is not indexed."""
+    (block_hash,) = database.rows("queries/blocks_get_hash", number=number)[0][1:]
+    return block_hash and to_hex(bytes(block_hash))
+
+
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:
     """Remove ranges whose last block is no longer in the chain."""
     while manifest.ranges:
         newest = manifest.ranges[-1]
-        (indexed_hash,) = database.rows("queries/blocks_get_hash", number=newest.block_to)[0][1:]
-        if indexed_hash is not None and to_hex(bytes(indexed_hash)) == newest.last_hash:
+        if indexed_hash(database, newest.block_to) == newest.last_hash:
             return
         log.warning("blocks from %s on were reorganised: exporting anew", newest.block_from)
         manifest.ranges.pop()
@@ -237,12 +243,7 @@ def _export_range(
         name = f"{first:012d}-{last:012d}"
         files = {
             table: _write_file(
-                options,
-                table,
-                f"{table}/{name}",
-                table_files.range_rows(database, table, blocks)
-                if table in table_files.RANGE_TABLES
-                else options.added[table].rows(database, first, last),
+                options, table, f"{table}/{name}", rows_of(database, table, blocks, options)
             )
             for table in manifest.tables
             if table != table_files.TOKENS
@@ -252,16 +253,26 @@ def _export_range(
 
 def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens:
     with database.transaction(snapshot=True):
-        chain, tokens = _chain(database), table_files.TOKENS
+        chain, tokens = chain_of(database), table_files.TOKENS
         file = _write_file(options, tokens, tokens, table_files.token_rows(database))
     return ExportedTokens(chain.newest, to_hex(chain.newest_hash), file)
 
 
-def columns_of(table: str, added: Mapping[str, AddedTable]) -> dict[str, parquet.ColumnFormat]:
-    """Return the columns of a table, as they are stored."""
-    if table in added:
-        return parquet.of_types(added[table].columns)
-    return table_files.columns_of(table)
+def rows_of(
+    database: Database, table: str, blocks: Sequence[table_files.BlockRows], options: ExportOptions
+) -> Iterable[table_files.Values]:
+    """Return the rows of consecutive blocks in batches, by column."""
+    if table in options.added:
+        return options.added[table].rows(database, blocks[0].number, blocks[-1].number)
+    return table_files.range_rows(database, table, blocks)
+
+
+def columns_of(table: str, options: ExportOptions) -> dict[str, parquet.ColumnFormat]:
+    """Return the columns of a table as files have them: of CSV, and as limbs, those stored."""
+    added = options.added.get(table)
+    columns = parquet.of_types(added.columns) if added else table_files.columns_of(table)
+    is_stored = options.limbs or options.format == "csv"
+    return columns if is_stored else parquet.for_engines(columns)
 
 
 def _write_file(
@@ -269,9 +280,7 @@ def _write_file(
 ) -> ExportedFile:
     """Write a file of a table; `name` is its path in the folder, without the format."""
     path, rows = f"{name}.{options.format}", 0
-    columns = columns_of(table, options.added)
-    if options.format == "parquet" and not options.limbs:
-        columns = parquet.for_engines(columns)
+    columns = columns_of(table, options)
     with table_files.new_file(options.folder / path, columns) as write:
         for values in batches:
             write(values)

@@ -271,7 +271,7 @@ def test_the_command(indexed, tmp_path, monkeypatch, capsys):
     assert main(["export", "blocks", "tokens", "--to", "9", *output]) == 0
     assert "blocks 0 to 9" in capsys.readouterr().out
     assert main(["export", "spoons", *output]) == 2
-    assert "unknown table spoons" in capsys.readouterr().err
+    assert "TABLE='spoons': is unknown" in capsys.readouterr().err
     assert f"Tables: {', '.join(TABLES)}, or all." in DESCRIPTION.replace("\n", " ")
     (tmp_path / "file").write_text("")
     assert main(["export", "blocks", "--output", str(tmp_path / "file")]) == 1
