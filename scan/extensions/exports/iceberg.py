@@ -73,9 +73,9 @@ def run(
 
 @contextmanager
 def opened(warehouse: str, uri: str | None) -> Iterator[Catalog]:
-    """Open the catalog of a warehouse: a folder, in which one process works at a time, or the URI
-    of a storage; without the catalog's own URI the one in the folder."""
-    is_folder = "://" not in warehouse
+    """Open the catalog of a warehouse: a folder, in which one process works at a time, the URI of a
+    storage, or a name that a REST catalog has; without its URI the one in the folder."""
+    is_folder = "://" not in warehouse and not (uri or "").startswith("http")
     if not is_folder and uri is None:
         raise SettingError("--catalog", "", f"{warehouse} is no folder: give its catalog")
     folder = Path(warehouse).absolute()
