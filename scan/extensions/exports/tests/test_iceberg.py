@@ -226,6 +226,26 @@ class RacingDatabase(Database):
         return super().rows(statement, *preceding, **params)
 
 
+def test_blocks_are_the_last_and_what_is_ahead_waits(indexed, tmp_path):
+    def fail():
+        raise KeyboardInterrupt
+
+    chosen = options("blocks", "transactions", block_to=50)
+    with (
+        closing(RacingDatabase(indexed.url, fail)) as database,
+        opened(str(tmp_path), None) as catalog,
+        pytest.raises(KeyboardInterrupt),
+    ):
+        iceberg.export(database, catalog, chosen, DEPTH)
+    assert positions(tmp_path) == {"transactions": "39"}
+    export(indexed.url, tmp_path, chosen)
+    assert positions(tmp_path) == {"transactions": "50", "blocks": "50"}
+    tables = {name: table.scan().to_arrow() for name, table in tables_of(tmp_path).items()}
+    assert sorted(tables["blocks"]["number"].to_pylist()) == [*range(51)]
+    hashes = tables["transactions"]["hash"].to_pylist()
+    assert len({*hashes}) == len(hashes) == sum(tables["blocks"]["transaction_count"].to_pylist())
+
+
 def test_of_two_exports_at_once_one_is_refused(indexed, tmp_path):
     """Of a storage, where nobody holds a folder."""
     with opened(str(tmp_path), None) as catalog:
