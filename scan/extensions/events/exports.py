@@ -5,7 +5,6 @@ from typing import Any
 
 import orjson
 
-from scan import parameters
 from scan.database.connection import Database
 from scan.errors import Unavailable
 from scan.extensions.events import event_filters, event_lists
