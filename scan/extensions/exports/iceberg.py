@@ -207,7 +207,7 @@ def _commit(
                 update.union_by_name(schema)
         except (ValueError, exceptions.ValidationError, exceptions.ResolveError) as error:
             reason = f"{_name(table)} cannot take its new columns: {error}."
-            raise ScanError(f"{reason} Drop it to have it exported anew.") from None
+            raise ScanError(f"{reason} To have it exported anew, drop it.") from None
         if table.name()[-1] == table_files.TOKENS and table.current_snapshot() is not None:
             transaction.overwrite(reader, snapshot_properties=summary)
         else:
