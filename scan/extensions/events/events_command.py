@@ -42,7 +42,8 @@ as from needs quotes. The views of a proxy have the columns of all its implement
 With --children the contracts are those that logs of ADDRESS, a factory, name in --argument, each
 from that log's block on: earlier ones, and each new one from its first block. The events of all, by
 --abi, have one view each, with their address also as contract_bytes, which has an index. Views of
-the factory's own events are made, too."""
+the factory's own events are made, too. A contract that several name is of the first log's; one that
+is added by its own address has views of its own, and is none of a factory's."""
 
 
 NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")

@@ -11,6 +11,7 @@ import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import accumulate, islice
 from typing import Any, NamedTuple
 
 import orjson
@@ -241,7 +242,8 @@ class Following:
 
     def begin_children(self) -> None:
         """Find the children of factories whose logs are all there, and follow them."""
-        if not self._database.rows("events/children_due_list"):
+        statements = ("events/children_due_list", "events/children_automatic_list")
+        if not any(map(self._database.rows, statements)):
             return
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
@@ -251,10 +253,14 @@ class Following:
             tx.execute("indexer/chain_notify")
 
     def _find_children(self, tx: transaction.Transaction) -> None:
-        """Find the children of factories in all their logs."""
+        """Find the children of factories in all their logs. Those that are followed by themselves
+        are so no more, and are filled with the others."""
         every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
         found = tx.rows("indexer/followed_children_insert", **every_block)
         rules, moved = {bytes(rule) for rule, _ in found}, [child for _, child in found if child]
+        for child, rule in tx.rows("events/children_automatic_list"):
+            tx.execute("events/contract_remove", address=child)
+            rules.add(bytes(rule))
         tx.execute("events/children_fill_anew", rules=[*rules], moved=moved)
 
     def follow_builds(self) -> None:
@@ -490,7 +496,11 @@ class Following:
         emitters = {number: {*map(bytes, of_block)} for number, _, of_block in rows}
         are_logs_stored = block_rows.read_stored(self._database).stored == "all"
         lines: list[str] = []
-        if not are_logs_stored:
+        if are_logs_stored:  # those of many children may be in one block
+            totals = accumulate(len(emitters[number]) for number in blocks)
+            fitting = sum(total <= STEP_LOGS for total in totals)
+            blocks = dict(islice(blocks.items(), max(1, fitting)))
+        else:
             try:
                 blocks, lines = self._read(emitters, blocks)
             except (*node_errors.NODE_FAILURES, CannotFollow) as error:

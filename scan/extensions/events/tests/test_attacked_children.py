@@ -26,6 +26,7 @@ from tests.support.world import World
 pytestmark = pytest.mark.thorough
 UNFINISHED = """
     SELECT 1 FROM followed_contracts WHERE complete_from > 0 OR abi_digest IS NULL
+    UNION ALL SELECT 1 FROM followed_contracts JOIN followed_children USING (address)
     UNION ALL SELECT 1 FROM undecoded_events LIMIT 1
 """
 ADDED = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
@@ -162,6 +163,21 @@ def test_a_child_is_followed_for_itself_once_that_is_asked_for(world, factories)
     factories.play(60)
     world.read()
     factories.require(world.url)
+
+
+def test_contracts_of_builds_become_children_once_logs_name_them(world, factories):
+    build = "INSERT INTO built_abis SELECT code_hash, 'Pool', '[]', now() FROM contracts"
+    world.sql(f"{build} WHERE address = %s", address_of(factories.own))
+    finish(world)
+    assert world.sql("SELECT count(*) FROM followed_contracts WHERE is_automatic") == [(12,)]
+    factories.itself.remove(factories.own)
+    for rule in factories.rules:
+        factories.scan(world.url, *factories.command(rule))
+    factories.play(60)
+    world.read()
+    finish(world)
+    factories.require(world.url)
+    assert world.audit() == auditing.EXACT
 
 
 def test_restored_rules_find_their_children(world, factories, tmp_path):

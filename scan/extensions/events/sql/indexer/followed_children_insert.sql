@@ -20,7 +20,8 @@ WITH named AS MATERIALIZED ( -- else each word is read again for each contract t
 INSERT INTO followed_children AS c (address, followed_as, block_number)
 SELECT DISTINCT ON (n.child) n.child, n.followed_as, n.block_number
 FROM named n
-WHERE n.child NOT IN (SELECT o.address FROM followed_contracts o)
+WHERE n.child NOT IN (SELECT o.address FROM followed_contracts o
+    WHERE NOT o.is_automatic OR EXISTS (SELECT FROM followed_contracts r WHERE r.factory = o.address))
 ORDER BY n.child, n.ordinal, n.added_at, n.followed_as
 ON CONFLICT (address) DO UPDATE SET followed_as = EXCLUDED.followed_as, block_number = EXCLUDED.block_number
 WHERE EXCLUDED.block_number <= c.block_number AND EXCLUDED.followed_as <> c.followed_as

@@ -19,7 +19,8 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     named_by jsonb                 -- the factory's event and its argument, as Children.named_by() has them
 );
 -- The child contracts of factories, each by the first log that names it, and of several rules for that log
--- by the one that was added first. Who is followed as itself is none.
+-- by the one that was added first. Who is followed as itself is none,
+-- but by itself.
 CREATE TABLE IF NOT EXISTS followed_children (
     address bytea PRIMARY KEY,
     followed_as bytea NOT NULL REFERENCES followed_contracts ON DELETE CASCADE,
