@@ -1,7 +1,7 @@
 """A database of release 1.0, from which every later migration starts, and the chain of its rows.
 
 `python -m scan.extensions.demo.tests.first_release_writing` writes both, in about a minute. Do so
-when a table changes before 1.0 is released, and never after.
+when a table changes before 1.0 is released and no migration leads to it, and never after.
 """
 
 import gzip
