@@ -157,7 +157,7 @@ class _ParquetRows(_CsvRows):
 
         from scan.extensions.exports import parquet
 
-        self._types, self._formats = types, parquet.of_types(types)
+        self._types, self._formats = types, parquet.for_engines(parquet.of_types(types))
         schema, compression = parquet.schema(self._formats), parquet.COMPRESSION
         self._writer = ParquetWriter(file, schema, compression=compression)
         self._make_table = parquet.make_table

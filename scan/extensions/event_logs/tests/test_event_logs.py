@@ -274,12 +274,9 @@ def test_a_file_that_cannot_be_read_is_an_error(emitted, postgres, template):
 
 
 def in_json(row, name):
-    """A value of a row of either file: a uint256 is four columns of Parquet, whose other types are
-    those of the view."""
-    limbs = [row.get(f"{name}_{n}") for n in range(4)]
-    value = row[name] if name in row else sum(v << 64 * n for n, v in enumerate(limbs) if v)
-    if name not in row and None in limbs:
-        return None
+    """A value of a row of either file, as text: the digits of an amount are in another column of
+    Parquet."""
+    value = row.get(f"{name}_string", row[name])
     if name == "timestamp" and isinstance(value, int):
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     if isinstance(value, list | dict):
