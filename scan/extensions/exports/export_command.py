@@ -38,7 +38,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
     command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
-    command.add_argument("--output", type=Path, metavar="DIR", help="but for iceberg")
+    command.add_argument("--output", type=Path, metavar="DIR", help="a folder, for all but iceberg")
     command.add_argument(
         "--catalog",
         metavar="URI",
