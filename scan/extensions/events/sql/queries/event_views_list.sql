@@ -6,7 +6,7 @@
 --   {view, event, columns, forms}, JSON object of counts by first topic, the factory of which it is a child, JSON
 --   array of {name, event, argument, contractCount} of its own children
 -- index: followed_contracts_pkey, event_views_by_address, contract_event_counts_pkey,
---   undecoded_events_by_address, contract_events_pkey, followed_children_pkey, followed_children_by_contract
+--   undecoded_events_by_address, contract_events_pkey, followed_children_pkey, followed_children_by_contract, followed_contracts_by_factory
 SELECT index_version(), c.name, events_complete_from(c), c.views_problem, c.events_left_out, (
         SELECT json_list(string_agg(json_build_object('view', v.view_name, 'event', v.event, 'columns', v.columns,
             'forms', v.forms)::text, ',' ORDER BY v.view_name))
