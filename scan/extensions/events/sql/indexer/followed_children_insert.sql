@@ -3,7 +3,7 @@
 -- params: block_from bigint, block_to bigint
 -- returns: of each that is new or another rule's than before, the rule's address in followed_contracts, and its own where it
 --   was another's
--- index: contract_events_by_topic0, followed_contracts_pkey, blocks_pkey, logs_pkey
+-- index: contract_events_by_topic0, followed_contracts_pkey, followed_contracts_by_factory, blocks_pkey, logs_pkey
 WITH named AS MATERIALIZED ( -- else each word is read again for each contract that it is compared with
     SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal, f.added_at
     FROM followed_contracts f

@@ -18,7 +18,7 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
     factory bytea,                 -- null: it is a contract
     named_by jsonb                 -- the factory's event and its argument, as Children.named_by() has them
 );
--- serves queries/event_views_list
+-- serves queries/event_views_list, indexer/followed_children_insert
 CREATE INDEX IF NOT EXISTS followed_contracts_by_factory ON followed_contracts (factory) WHERE factory IS NOT NULL;
 -- The child contracts of factories, each by the first log that names it, and of several rules for that log
 -- by the one that was added first. Who is followed as itself is none,
