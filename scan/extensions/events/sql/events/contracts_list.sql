@@ -7,8 +7,10 @@
 -- index: followed_contracts_pkey, event_views_by_address, undecoded_events_by_address, followed_children_by_contract
 SELECT c.address, c.name, greatest(least(c.complete_from, (SELECT max(b.number) + 1 FROM blocks b)),
     (SELECT r.first_block FROM retention r)), c.is_automatic,
-    c.problem, c.views_problem, (SELECT count(*) FROM event_views v WHERE v.address = c.address),
-    c.events_left_out, (SELECT count(*) FROM undecoded_events u WHERE u.address = c.address),
+    coalesce(c.problem, CASE WHEN c.complete_from = 9223372036854775807
+        THEN 'no contract is followed before all logs of the factory are there' END), c.views_problem,
+    (SELECT count(*) FROM event_views v WHERE v.address = c.address), c.events_left_out,
+    (SELECT count(*) FROM undecoded_events u WHERE u.address = c.address),
     c.factory, c.named_by->>'event', coalesce(n.children, 0)
 FROM followed_contracts c
 LEFT JOIN (SELECT o.followed_as, count(*) AS children FROM followed_children o GROUP BY o.followed_as) AS n
