@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import orjson
 
 from scan import parameters
+from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, events, token_metadata
 from scan.ethereum.events import ZERO_ADDRESS
@@ -367,10 +368,18 @@ def transfers_in(
         transaction_index=record["transactionIndex"],
         batch_index=after[1] + 1,
     )
-    window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
-    rows = orjson.loads(transfers_page(reader, window).data)
-    trades = [row for row in rows if row["transactionHash"] == record["hash"]]
-    return trades[:limit], len(trades) > limit
+    forms: dict[str, Any] = {"form": "api"} if all_entities()["token_transfers"].forms else {}
+    rows, _, _, last, *_ = reader.row(
+        "queries/token_transfers_list_by_transaction",
+        hash=data(record["hash"]),
+        **forms,
+        direction="asc",
+        limit=limit,
+        offset=0,
+        after=first - 1,
+        seen_block=None,
+    )
+    return orjson.loads(rows or "[]"), last is not None
 
 
 MAX_EXCHANGES = 30  # to choose from
