@@ -313,6 +313,17 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
     return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
 
 
+@functools.cache
+def lists_by_address() -> frozenset[str]:
+    """Return the names of the lists with checkpoints whose keys are addresses, or pools'."""
+    return frozenset(
+        list_.name
+        for entity in all_entities().values()
+        for param, list_ in entity.listed.items()
+        if entity.by_param[param].kind in ("address", "pool")
+    )
+
+
 def of_kind(kind: str, values: Mapping[str, T], table: str) -> T:
     """Return the entry for a kind of filters. Raises LookupError, which names `table`,
     without one."""

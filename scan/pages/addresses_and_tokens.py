@@ -168,7 +168,7 @@ def address_head(
     for section in sections:
         values |= section.values
     lengths = {"tokens": held.total}
-    if reader().kept_from is None:  # the lengths of lists that have all rows
+    if reader().kept_from_of(key) is None:  # the lengths of lists that have all rows
         for name in _counted_lists():
             if name in all_lists() and all_lists()[name].table not in reader().incomplete:
                 lengths[name] = counts.get(name, 0)
@@ -324,7 +324,9 @@ def get_token(address: str) -> Response:
         change=tokens.holder_change(reader(), key),
         creator_names=names_of([], str(creation["creator"])) if creation else {},
         tab=tab,
-        tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
+        tab_titles=titles(
+            _token_tabs(), tab, token, token if reader().kept_from_of(key) is None else {}
+        ),
         tab_template=open_tab.template,
         prices=prices,
         first_chart=None if request.args else next(drawn, None),

@@ -171,9 +171,10 @@ class Summary(NamedTuple):
 def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
     """Return the tokens held after a block, computed from transfers, or read where these do not add
     up; raises HistoryUnavailable where transfers are not kept."""
-    if reader.kept_from is not None and block.number < reader.kept_from.number - 1:
+    kept_from = reader.kept_from_of(address)
+    if kept_from is not None and block.number < kept_from.number - 1:
         raise HistoryUnavailable(
-            f"The tokens held then are not known: transfers before block {reader.kept_from.number}"
+            f"The tokens held then are not known: transfers before block {kept_from.number}"
             " are not kept."
         )
     filters = {"address": address, "block": block.hash}
@@ -183,7 +184,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
         is_unbounded=True,  # each reads all the transfers
         address=address,
         block_number=block.number,
-        is_from_end=reader.kept_from is not None,
+        is_from_end=kept_from is not None,
         **balances.held(reader, address, block),
         **window.page(traversal),
     )

@@ -13,7 +13,7 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import client, request_node, served_chain
 from scan.hex import BadHex, data
 from scan.parameters import BIGINT_MAX
-from scan.queries.list_pages import Page, Window, in_blocks
+from scan.queries.list_pages import Page, Window, in_blocks, in_kept_blocks
 from scan.queries.reader import Reader
 
 FINALITY = ("finalized", "safe", "latest")
@@ -211,6 +211,7 @@ def withdrawals_page(
 ) -> list[dict[str, Any]]:
     """Return withdrawals, to an address or all, before an index; the window should end at the block
     of that index, since the withdrawals of later blocks are read, too."""
+    window = in_kept_blocks(reader, window, *filter(None, [address]))
     rows, _ = reader.row(
         "queries/withdrawals_list",
         is_unbounded=before_index is not None and window.block_to == BIGINT_MAX,

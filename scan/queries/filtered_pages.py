@@ -7,11 +7,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan import parameters
-from scan.database.lists import all_entities
+from scan.database.lists import all_entities, lists_by_address
 from scan.database.transaction import Row
 from scan.queries.cursors import Traversal
 from scan.queries.filter_values import Value
-from scan.queries.list_pages import Page, Window, in_kept_blocks
+from scan.queries.list_pages import Page, Window, in_blocks, in_kept_blocks
 from scan.queries.reader import Reader
 
 # How PostgreSQL writes records: as /api/v1 returns them, or in a form that sql/lists.toml has.
@@ -36,6 +36,7 @@ def filtered_page(
     form: Form = "api",
     unlisted: Collection[str] = (),
     blocks: tuple[int, int] = ALL_BLOCKS,
+    are_kept: bool = False,
     **of_several: object,
 ) -> Page:
     """Return a page of the rows that match all filters: without a filter by ordinal, with one from
@@ -43,10 +44,12 @@ def filtered_page(
 
     `unlisted` are filters whose lists may lack matching rows, `blocks` the first and the last block
     that can have such rows, `of_several` the parameters of statements by several filters alone.
+    `are_kept`: they are of a transaction whose rows are kept, in whichever block.
     """
     matched = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, matched)
-    window = in_kept_blocks(reader, window)
+    kept = kept_keys(entity, matched)
+    window = in_blocks(reader, window) if are_kept else in_kept_blocks(reader, window, *kept)
     if blocks != ALL_BLOCKS:
         window = window._replace(
             block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
@@ -67,7 +70,15 @@ def filtered_page(
         row = reader.row(f"queries/{list_name}_list", key=key, **values, **_bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
-    return Page.from_row(reader, entity, traversal, row, reader.kept_from)
+    return Page.from_row(
+        reader, entity, traversal, row, None if are_kept else reader.kept_from_of(*kept)
+    )
+
+
+def kept_keys(entity: str, matched: Mapping[str, Value | None]) -> tuple[bytes, ...]:
+    """Return the addresses among filters whose lists have all of the filtered rows."""
+    listed = {p for p, of in all_entities()[entity].listed.items() if of.name in lists_by_address()}
+    return tuple(v for name, v in matched.items() if name in listed and isinstance(v, bytes))
 
 
 def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:

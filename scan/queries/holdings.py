@@ -223,7 +223,7 @@ def tokens_by_worth(
         address=address,
         **held,
         **read,
-        is_whole=reader.first_block == 0 and reader.kept_from is None,
+        is_whole=reader.first_block == 0 and reader.kept_from_of(address) is None,
         most=bound,
         most_rows=MAX_ROWS,
         limit=window.limit,

@@ -83,12 +83,13 @@ def in_blocks(reader: Reader, window: Window) -> Window:
     return window._replace(block_from=first, block_to=last, time_from=None, time_to=None)
 
 
-def in_kept_blocks(reader: Reader, window: Window) -> Window:
-    """Return the same window, as in_blocks() does, within the blocks whose rows are kept."""
-    window = in_blocks(reader, window)
-    if reader.kept_from is None:
+def in_kept_blocks(reader: Reader, window: Window, *addresses: bytes) -> Window:
+    """Return the same window, as in_blocks() does, within the blocks whose rows are kept, of a list
+    by addresses those whose rows of these are."""
+    window, kept_from = in_blocks(reader, window), reader.kept_from_of(*addresses)
+    if kept_from is None:
         return window
-    return window._replace(block_from=max(window.block_from, reader.kept_from.number))
+    return window._replace(block_from=max(window.block_from, kept_from.number))
 
 
 @dataclass

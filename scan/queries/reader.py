@@ -192,6 +192,7 @@ class Reader:
     reported: set[str] = field(default_factory=set)
     _node: request_node.NodeSession | None = None
     _once: dict[Callable[["Reader"], Any], Any] = field(default_factory=dict)
+    _kept_from_of: dict[tuple[bytes, ...], KeptFrom | None] = field(default_factory=dict)
     until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
     def hold_processor(self) -> None:
@@ -240,6 +241,17 @@ class Reader:
     def kept_from(self) -> KeptFrom | None:
         """Return the block at which lists begin; None where all rows are kept."""
         return self.sources.index_state.kept_from.get()
+
+    def kept_from_of(self, *addresses: bytes) -> KeptFrom | None:
+        """Return the block at which lists by all of these addresses begin, one of which may be kept
+        (scan keep); None where all their rows are kept."""
+        if self.kept_from is None or not addresses:
+            return self.kept_from
+        if addresses not in self._kept_from_of:
+            known = self.row("queries/kept_addresses_get", addresses=[*addresses])
+            kept = self.kept_from if known[0] is None else min(KeptFrom(*known), self.kept_from)
+            self._kept_from_of[addresses] = kept if kept.number else None
+        return self._kept_from_of[addresses]
 
     @cached_property
     def incomplete(self) -> Mapping[str, int]:

@@ -14,6 +14,14 @@ FROM (
         OR (a.first_seen >= %(first_block)s AND a.first_seen <> c.first_seen)
         OR CASE WHEN a.last_acted >= %(first_block)s THEN a.last_acted END IS DISTINCT FROM c.last_acted
     UNION ALL
+    SELECT 'a kept address counts other rows', hex(k.address)
+    FROM kept_addresses k
+    JOIN addresses a ON a.address = k.address
+    LEFT JOIN addresses_changes(all_blocks()) c ON c.address = k.address
+    WHERE k.complete_from = 0
+        AND (a.transaction_count, a.transfer_count, a.trade_count, a.internal_count, a.log_count, a.net_wei) IS DISTINCT
+            FROM (c.transaction_count, c.transfer_count, c.trade_count, c.internal_count, c.log_count, c.net_wei)
+    UNION ALL
     SELECT 'a token counts other holders', hex(k.address)
     FROM tokens k
     LEFT JOIN (

@@ -6,7 +6,7 @@
 -- literals: sign
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey,
---   removed_items_pkey
+--   removed_items_pkey, blocks_pkey
 WITH changes AS MATERIALIZED (
     SELECT token_address, token_id, first_ordinal, last_ordinal, transfer_count * %(sign)s AS transfers,
         type
@@ -23,6 +23,7 @@ WITH changes AS MATERIALIZED (
                 FROM token_transfers x
                 WHERE x.token_address = c.token_address AND x.token_id = c.token_id
                     AND x.ordinal < (%(span)s::block_range).first_transfer
+                    AND x.ordinal >= first_kept_ordinal('token_transfers', (SELECT removed_to FROM retention))
                 ORDER BY x.ordinal DESC
                 LIMIT 1), (SELECT r.last_recipient FROM removed_items r
                 JOIN tokens k ON k.address = r.token_address AND k.has_holdings

@@ -5,7 +5,7 @@
 --   tokens, blocks, gasUsed}; tokens and blocks are at most `most` + 1; gasUsed is that of the transactions to a
 --   contract, else of those sent, null where they are more; logs are those that are stored
 -- index: addresses_pkey, token_holders_pkey, blocks_by_miner, transactions_by_from, transactions_by_to,
---   transactions_to_self, contracts_pkey
+--   transactions_to_self, contracts_pkey, blocks_pkey, kept_addresses_pkey
 SELECT index_version(), json_build_object(
     'transactions', coalesce(a.transaction_count, 0),
     'tokenTransfers', coalesce(a.transfer_count, 0),
@@ -23,14 +23,15 @@ SELECT index_version(), json_build_object(
             SELECT sum(t.gas_used)
             FROM (
                 SELECT t.gas_used FROM transactions t
-                WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
+                WHERE t.to_address = %(address)s AND t.to_address <> t.from_address AND t.ordinal >= kept.first
                 UNION ALL
                 SELECT t.gas_used FROM transactions t
-                WHERE t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address
+                WHERE t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address AND t.ordinal >= kept.first
             ) AS t)
         WHEN NOT contract.is_called AND coalesce(a.sent_count, 0) <= %(most)s THEN coalesce((
-            SELECT sum(t.gas_used) FROM transactions t WHERE t.from_address = %(address)s), 0) END::text)::text
-FROM (SELECT) AS always
+            SELECT sum(t.gas_used) FROM transactions t
+            WHERE t.from_address = %(address)s AND t.ordinal >= kept.first), 0) END::text)::text
+FROM (SELECT first_kept_ordinal('transactions', %(address)s) AS first) AS kept
 LEFT JOIN addresses a ON a.address = %(address)s
 CROSS JOIN LATERAL (
     SELECT coalesce(a.received_count, 0) > 0 AND EXISTS (

@@ -4,7 +4,7 @@
 -- returns: one row: index version, transfers (JSON text), how many there are, trades (JSON text), how
 --   many there are; nulls where no such transaction is indexed
 -- index: transactions_by_hash, blocks_pkey, token_transfers_pkey, dex_trades_pkey, tokens_pkey,
---   dexes_pkey, token_transfers_by_from, token_transfers_by_to, dex_trades_by_pool
+--   dexes_pkey, token_transfers_by_from, token_transfers_by_to, dex_trades_by_pool, kept_transactions_pkey
 WITH transaction AS (
     SELECT t.hash, t AS itself, t.transaction_index, b.timestamp, b AS block,
         b.token_transfers_before AS transfers_from,
@@ -13,7 +13,7 @@ WITH transaction AS (
         b.dex_trades_before + b.dex_trade_count - 1 AS trades_to
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.hash = %(hash)s AND t.block_number >= first_kept_block()
+    WHERE t.hash = %(hash)s AND is_kept(t.block_number, t.transaction_index)
     LIMIT 1
 ), transfers AS (
     SELECT x, row_number() OVER (ORDER BY x.ordinal) AS position

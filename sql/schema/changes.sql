@@ -36,8 +36,9 @@ CREATE OR REPLACE FUNCTION sum_or_null(amount numeric, added numeric) RETURNS nu
 LANGUAGE sql IMMUTABLE
 RETURN nullif(coalesce(amount, 0) + coalesce(added, 0), 0);
 
--- The first ordinal of each table that is kept.
-CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text) RETURNS bigint LANGUAGE sql STABLE
+-- The first ordinal of a table that is kept where lists begin at a block.
+CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text, first_block bigint) RETURNS bigint
+LANGUAGE sql STABLE
 RETURN coalesce((
     SELECT CASE long_table
         WHEN 'transactions' THEN b.transactions_before
@@ -47,8 +48,15 @@ RETURN coalesce((
         WHEN 'logs' THEN b.logs_before
         WHEN 'block_bodies' THEN b.number
         ELSE first_ordinal_in(b.number) END
-    FROM retention r
-    JOIN blocks b ON b.number = r.first_block), 0);
+    FROM blocks b
+    WHERE b.number = first_block), 0);
+
+-- That of the lists of a key, which may be a kept address.
+CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text, key bytea) RETURNS bigint LANGUAGE sql STABLE
+RETURN first_kept_ordinal(long_table, first_kept_block_of(key));
+
+CREATE OR REPLACE FUNCTION first_kept_ordinal(long_table text) RETURNS bigint LANGUAGE sql STABLE
+RETURN first_kept_ordinal(long_table, (SELECT r.first_block FROM retention r));
 
 -- The range of the blocks from one to another, both of which are indexed with their rows.
 CREATE OR REPLACE FUNCTION range_of_blocks(first bigint, last bigint) RETURNS block_range

@@ -230,6 +230,7 @@ RETURN (
             FROM blocks b
             WHERE b.number = (SELECT max(c.block_number) FROM contracts c
                 WHERE c.address = contract AND c.code_hash IS NOT NULL))
+            AND t.block_number >= first_kept_block_of(contract)
         ORDER BY t.ordinal
         LIMIT 100) AS c);
 

@@ -35,6 +35,29 @@ CREATE TABLE IF NOT EXISTS earlier_sightings (
 CREATE OR REPLACE FUNCTION first_kept_block() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT r.first_block FROM retention r), 0);
 
+-- Addresses whose rows stay (scan keep), with the block from which on they do: where lists began when it was added.
+CREATE TABLE IF NOT EXISTS kept_addresses (
+    address bytea PRIMARY KEY CHECK (octet_length(address) = 20),
+    complete_from bigint NOT NULL DEFAULT first_kept_block()
+);
+
+-- The transactions of removed blocks in which such an address takes part, all rows of which stay.
+CREATE TABLE IF NOT EXISTS kept_transactions (
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    PRIMARY KEY (block_number, transaction_index)
+);
+
+-- The block at which the lists of an address begin, or of another key.
+CREATE OR REPLACE FUNCTION first_kept_block_of(key bytea) RETURNS bigint LANGUAGE sql STABLE
+RETURN least(first_kept_block(), (SELECT k.complete_from FROM kept_addresses k WHERE k.address = key));
+
+-- Whether all rows of a transaction are kept, or where some are, not removed yet.
+CREATE OR REPLACE FUNCTION is_kept(block bigint, index integer) RETURNS boolean LANGUAGE sql STABLE
+RETURN block >= first_kept_block()
+    OR EXISTS (SELECT FROM kept_transactions k WHERE k.block_number = block AND k.transaction_index = index)
+    OR EXISTS (SELECT FROM retention r WHERE block >= r.removed_to AND EXISTS (SELECT FROM kept_addresses));
+
 -- The first block at or after a moment, or the number after the newest block; null for a null moment. As
 -- times grow with the numbers, it is found by halving.
 CREATE OR REPLACE FUNCTION first_block_since(moment timestamptz) RETURNS bigint LANGUAGE plpgsql STABLE STRICT

@@ -8,13 +8,13 @@ from scan.database.connection import Database
 from scan.errors import PositionLost
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.retention.tests.forty_days import followed, forty_days
-from scan.extensions.retention.tests.removal import pruned, remove
+from scan.extensions.retention.tests.removal import pruned, remove, whole_settings
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from tests.support import indexing
 
 pytestmark = pytest.mark.thorough
 
-__all__ = ["followed", "forty_days", "pruned"]
+__all__ = ["followed", "forty_days", "pruned", "whole_settings"]
 
 
 def test_exports_begin_at_the_first_kept_block(pruned, tmp_path):

@@ -44,6 +44,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
         ("former_secrets", {"webhook_id": 1, "secret": "old", "ends_at": "2026-11-30T00:00:00Z"}),
         ("followed_contracts", {"address": OWNER, "name": "box", "complete_from": 3}),
         ("unfollowed_contracts", {"address": HASH[:20]}),
+        ("kept_addresses", {"address": OWNER}),
     ):
         if execute(url, "SELECT to_regclass(%s)", table) != [(None,)]:
             insert(url, table, **row)
@@ -52,7 +53,7 @@ def fill_owners(url, key_id=KEY_ID, key_hash=HASH, prefix="ab"):
 
 # One is added with each release, of a database with the rows of owners_rows.py.
 FILES = sorted((Path(__file__).parent / "owners_files").glob("*.jsonl"))
-NEWEST = next(path for path in FILES if path.name == "2026-11-30-former-secrets.jsonl")
+NEWEST = next(path for path in FILES if path.name == "2026-11-30-kept-addresses.jsonl")
 
 
 def rows(url, *, with_left_out=False):

@@ -98,7 +98,10 @@ def count_deposits(reader: Reader, number: int) -> int:
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
-    records, following = paths.read_sparse_page(REQUESTS, window, request_type=DEPOSIT, **filters)
+    are_kept = transaction_hash is not None
+    records, following = paths.read_sparse_page(
+        REQUESTS, window, are_kept=are_kept, request_type=DEPOSIT, **filters
+    )
     listed = [r for r in records if transaction_hash in (None, r["transactionHash"])]
     context_of = paths.contexts_of(listed)
     deposits = [{**context_of[record["transactionHash"]], **record} for record in listed]

@@ -25,7 +25,14 @@ def authorizations_page(reader: Reader, window: Window, **filters: Value | None)
         record = transactions.get(reader, transaction_hash)
         block = parameters.BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
-    return filtered_pages.filtered_page(reader, "authorizations", filters, window, blocks=blocks)
+    return filtered_pages.filtered_page(
+        reader,
+        "authorizations",
+        filters,
+        window,
+        blocks=blocks,
+        are_kept=transaction_hash is not None,
+    )
 
 
 MOST_DAYS = 31  # whose blocks one page reads; of one producer, an index has them apart

@@ -297,22 +297,23 @@ def read_page(
     if len(records) == window.limit:
         return records, records[-1]
     compared = Window(1, 0, position=(page.position + 1,))
-    last = orjson.loads(filtered_pages.filtered_page(reader(), entity, {}, compared).data)
-    return records, last[0] if last else None
+    # That row may be older than others that are kept.
+    last = filtered_pages.filtered_page(reader(), entity, {}, compared, are_kept=True)
+    return records, next(iter(orjson.loads(last.data)), None)
 
 
 def read_sparse_page(
-    entity: str, window: Window | None = None, **filters: Value
+    entity: str, window: Window | None = None, *, are_kept: bool = False, **filters: Value
 ) -> tuple[list[Record], Position | None]:
     """Return records of an entity with few rows after the request's `position`, the newest first,
     and the position of the next page; None where no rows follow. The page may end before it is
-    full."""
+    full. `are_kept` as in filtered_page()."""
     after = number("position")
     position = None if after is None else (after,)
     window = (window or first_window())._replace(
         position=position, max_entries=filtered_pages.MAX_ENTRIES
     )
-    page = filtered_pages.filtered_page(reader(), entity, filters, window)
+    page = filtered_pages.filtered_page(reader(), entity, filters, window, are_kept=are_kept)
     following = None if page.position is None else {"position": page.position}
     return orjson.loads(page.data), following
 

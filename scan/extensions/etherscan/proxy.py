@@ -260,11 +260,11 @@ def get_logs(parameters: replies.Parameters) -> replies.Reply:
         raise replies.Failure("Error! Missing address or topics")
     window = _window(parameters, *parameters.limit_and_offset(MOST_ROWS))
     try:
-        records = logs.records(reader(), window, log_filter).records
+        page = logs.records(reader(), window, log_filter)
     except TooManyLogs:
         raise replies.Failure(TOO_MUCH) from None
-    rows = _rows(records, "log") if records else []
-    return replies.rows_reply(rows, NO_LOGS, kept_from=reader().kept_from)
+    rows = _rows(page.records, "log") if page.records else []
+    return replies.rows_reply(rows, NO_LOGS, kept_from=page.kept_from)
 
 
 def _window(parameters: replies.Parameters, limit: int, offset: int) -> Window:

@@ -77,7 +77,7 @@ def page(
     traversal = Traversal.of("balances", "desc", scope)
     if window.cursor is not None:
         traversal = traversal.at(window.cursor, POSITION, has_blocks=False)
-    last = None if window.cursor else _last_block(reader, window)
+    last = None if window.cursor else _last_block(reader, address, window)
     if token is not None and not any(address):  # the zero address holds nothing
         at = next(iter(_records(reader, address, None, _end(last, 0))), None)
         return BalanceHistory([], symbol, decimals, check, None, at, OF_TOKEN)
@@ -95,11 +95,11 @@ def page(
             **newest, is_unbounded=True, block_from=last["number"] + 1, most=INTEGER_MAX, points=1
         )
         newest = {"block_to": last["number"], "balance": int(balance)}
-    most = reader.sources.get(BalanceBounds).rows_read
+    most, kept_from = reader.sources.get(BalanceBounds).rows_read, reader.kept_from_of(address)
     while True:
         changed, spaced, has_more, before, before_hash, before_balance = read(
             is_unbounded=token is not None,
-            block_from=reader.kept_from.number if reader.kept_from else 0,
+            block_from=kept_from.number if kept_from else 0,
             **newest,
             most=most,
             points=points,
@@ -148,7 +148,7 @@ def _end(block: Mapping[str, Any] | None, balance: int) -> list[dict[str, Any]]:
     return [{**at, "balance": str(balance)}]
 
 
-def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
+def _last_block(reader: Reader, address: bytes, window: Window) -> Mapping[str, Any] | None:
     """Return the record of a window's last block; None where the window has no end."""
     if window.block_to == BIGINT_MAX and window.time_to is None:
         return None
@@ -157,10 +157,10 @@ def _last_block(reader: Reader, window: Window) -> Mapping[str, Any] | None:
     record = None if newest is None else blocks.get(reader, min(last, newest))
     if record is None:
         raise NotFound("No block is indexed at or before this block or time.")
-    if reader.kept_from is not None and last < reader.kept_from.number - 1:
+    kept_from = reader.kept_from_of(address)
+    if kept_from is not None and last < kept_from.number - 1:
         raise HistoryUnavailable(
-            f"The balance then is not known: rows before block {reader.kept_from.number} are not"
-            " kept."
+            f"The balance then is not known: rows before block {kept_from.number} are not kept."
         )
     block: Mapping[str, Any] = orjson.loads(record)
     return block

@@ -148,7 +148,7 @@ def page(
     """
     scope = {"address": address, **filters._asdict(), "is_grouped": is_grouped or None}
     traversal = window.traversal("history", scope, POSITION)
-    window = list_pages.in_kept_blocks(reader, window)
+    window = list_pages.in_kept_blocks(reader, window, address)
     entries, limits = window.limit, reader.sources.get(HistoryBounds)
     if is_grouped:
         rows_read = max(limits.least_rows_read, limits.rows_read_per_entry * entries)
@@ -205,16 +205,16 @@ def page(
     total = counted if has_total else None
     if is_grouped:
         data, count = _entries(data, has_more=is_cut)
-    page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
+    page = HistoryPage(data, count, total, following, kept_from=reader.kept_from_of(address))
     stored, head = addresses.stored_balance(*state[:4]), BlockId.of(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
         reason, unexplained = _check_token(
-            reader, address, filters.token, head, start_block, *token
+            reader, page, address, filters.token, head, start_block, *token
         )
         return replace(page, reason=reason, unexplained=unexplained)
     unexplained = None if is_genesis_unknown else _unexplained(reader, address, stored, head, net)
-    reason = _reason(reader, start_block, untraced, unexplained)
+    reason = _reason(page, start_block, untraced, unexplained)
     explanation = ""
     if reason == "unexplained_balance":
         form = FORM_OF_CHAIN.get(int(reader.sources.chain_id.read() or 0))
@@ -285,6 +285,7 @@ def read_by(reader: Reader, address: bytes, window: Window, filters: HistoryFilt
 
 def _check_token(
     reader: Reader,
+    page: Page,
     address: bytes,
     token: bytes,
     head: BlockId | None,
@@ -307,7 +308,7 @@ def _check_token(
     if are_consistent is False and not start_block:
         return "inconsistent_events", unexplained
     untraced = 0  # events are complete without traces
-    return _reason(reader, start_block, untraced, unexplained if has_balance else 0), unexplained
+    return _reason(page, start_block, untraced, unexplained if has_balance else 0), unexplained
 
 
 def _direction_filters(address: bytes, filters: HistoryFilter) -> HistoryFilter:
@@ -332,14 +333,14 @@ def _position_at(traversal: cursors.Traversal, ends: cursors.RowEnds) -> Sequenc
 
 
 def _reason(
-    reader: Reader, start_block: int | None, untraced_blocks: int | None, unexplained: int | None
+    page: Page, start_block: int | None, untraced_blocks: int | None, unexplained: int | None
 ) -> str | None:
     """Return why the rows are not the whole history; None where they are.
 
     A sum that equals the balance proves nothing where blocks were not read: an amount that came in
     there may have gone out there.
     """
-    if reader.kept_from is not None:
+    if page.kept_from is not None:
         return "not_kept"
     if start_block:
         return "start_block"

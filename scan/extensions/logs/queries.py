@@ -25,7 +25,7 @@ from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
 from scan.queries.filter_values import Value
 from scan.queries.filtered_pages import filtered_page
 from scan.queries.list_pages import Page, Window, in_kept_blocks
-from scan.queries.reader import Reader
+from scan.queries.reader import KeptFrom, Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5
@@ -41,11 +41,12 @@ Record = dict[str, Any]
 
 
 class LogPage(NamedTuple):
-    """A page of records without their events; `total` and `next` are as in Page. `source` says
-    what they were read from: index (rows, or no block has such logs), blocks or node."""
+    """A page of records without their events; `source` says what they were read from: index (rows,
+    or no block has such logs), blocks or node. Others are as in Page."""
 
     records: list[Record]
     total: int | None
+    kept_from: KeptFrom | None
     next: str | None = None
     source: str = INDEX
 
@@ -124,12 +125,10 @@ def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
     """Return a page of records with their decoded events; for has_total see records()."""
-    logs, total, following, _ = records(reader, window, log_filter, has_total=has_total)
+    logs, total, kept_from, following, _ = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, events(reader, logs), strict=True):
         log["event"] = None if event is None else event.record()
-    return Page(
-        orjson.dumps(logs).decode(), len(logs), total, following, kept_from=reader.kept_from
-    )
+    return Page(orjson.dumps(logs).decode(), len(logs), total, following, kept_from=kept_from)
 
 
 def records(
@@ -144,13 +143,13 @@ def records(
             block, index = map(int, window.position)
             window = window._replace(position=(ordinal_at(reader, "logs", block, index),))
         stored = _stored_page(reader, window, log_filter, scope, has_total=has_total)
-        return LogPage(orjson.loads(stored.data), stored.total, stored.next)
+        return LogPage(orjson.loads(stored.data), stored.total, stored.kept_from, stored.next)
     if scope.oldest is None or scope.newest is None:
-        return LogPage([], 0)
+        return LogPage([], 0, reader.kept_from)
     kept = in_kept_blocks(reader, window)
     span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
-        return LogPage([], 0)
+        return LogPage([], 0, reader.kept_from)
     page = _block_page(reader, window, log_filter, span, has_total=has_total)
     are_stored = scope.bodies_from is not None and span.first >= scope.bodies_from
     if page.total is not None and (reader.reported or not are_stored):
@@ -194,7 +193,7 @@ def _block_page(
             (logs[-1].block_number, logs[-1].log_index),
             BlockId(newest.block_number, newest.block_hash),
         )
-    return LogPage(_records(reader, logs), total, following)
+    return LogPage(_records(reader, logs), total, reader.kept_from, following)
 
 
 def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:

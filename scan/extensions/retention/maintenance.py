@@ -85,10 +85,10 @@ class Retention:
             following = tx.row("indexer/retention_get_range", transactions=REMOVED_TRANSACTIONS)
             if following is None:
                 return
-            bound, span = following
-            tx.execute("indexer/retention_add_items", span=span)
+            tx.execute("indexer/retention_add_items", span=following[0])
+            tx.execute("indexer/retention_keep", span=following[0])
             # Blocks up to decided_block are never unwound.
-            tx.execute("indexer/retention_remove", bound=bound, final_block=decided_block)
+            tx.execute("indexer/retention_remove", span=following[0], final_block=decided_block)
 
     def _drop_partition(self) -> bool:
         """Drop the oldest partition of a table that is not kept; return whether there was one."""

@@ -31,7 +31,7 @@ def first_funding(reader: Reader, address: bytes) -> Funding | None:
     """Return the transfer, None where nothing was sent; raises NotFound, whose message is the
     reason, where an earlier one may not be indexed."""
     *found, is_traced = reader.row("queries/addresses_get_funding", address=address)
-    kept_from = reader.kept_from
+    kept_from = reader.kept_from_of(address)
     first = kept_from.number if kept_from else reader.first_block
     if first or not is_traced:
         raise NotFound(NO_BLOCKS.format(first) if first else NO_TRACES)

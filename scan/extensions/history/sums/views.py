@@ -26,7 +26,7 @@ from scan.pages import filtered_lists, hooks
 from scan.pages.records import address_of, names_of
 from scan.queries import cursors, entities, filter_values, holdings, list_pages, tokens
 from scan.queries.filter_values import Value
-from scan.queries.filtered_pages import MAX_ENTRIES, bounds_of, list_by
+from scan.queries.filtered_pages import MAX_ENTRIES, bounds_of, kept_keys, list_by
 from scan.queries.holdings import UnitPrices, exact_worth
 from scan.queries.list_pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
@@ -79,14 +79,16 @@ def sums_page(
         message = f"is needed, or a shorter range: there are over {MOST_SUMS:,} sums."
         raise InvalidParameter(f"tokenAddress {message}", field="tokenAddress")
     untraced_blocks = more[0] if more else None
-    return Page(data, sums, rows, None, untraced_blocks, attempt.kept_from)
+    kept_from = attempt.kept_from_of(*kept_keys(entity, values))
+    return Page(data, sums, rows, None, untraced_blocks, kept_from)
 
 
 def _read(
     reader: Reader, entity: str, window: Window, values: Mapping[str, Value], address: bytes | None
 ) -> tuple[Any, ...]:
     """Return the row of a statement; its bounds are of the same version where `reader` has one."""
-    window, limits = in_kept_blocks(reader, window), reader.sources.get(SumBounds)
+    window = in_kept_blocks(reader, window, *kept_keys(entity, values))
+    limits = reader.sources.get(SumBounds)
     span = {"block_from": window.block_from, "block_to": window.block_to}
     shortest, end, bounds = bounds_of(
         reader, entity, values, {**span, "direction": "desc", "after": None}, limits.entries

@@ -1,7 +1,8 @@
 """Indexes whose oldest blocks are removed."""
 
+from argparse import Namespace
 from collections import namedtuple
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -9,6 +10,7 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
+from scan.extensions.retention import keep_command
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.support import indexing, table_digest
@@ -32,17 +34,34 @@ def remove(url, first_block):
 
 
 @pytest.fixture(scope="module")
-def pruned(postgres, template, scenario):
-    head = scenario.anvil.head()
+def whole_settings(postgres, template, scenario):
+    """Of an index that has all rows."""
     with postgres.cloned(template) as whole:
         use_short_checkpoints(whole)
         options = {"logs": "all", "partition_rows": PARTITION_ROWS}
-        settings = indexing.Indexing(whole, scenario.anvil.url, **options).run_until(head).settings
-        with postgres.cloned(urlsplit(whole).path.removeprefix("/")) as url:
-            before = table_digest.digest(url)
-            partitions = execute(url, PARTS, "transactions")
-            remove(url, head // 2)
-            assert execute(url, PARTS, "transactions") < partitions
-            kept = replace(settings, database_url=url, read_database_url=url)
-            clients = (create_app(s).test_client() for s in (settings, kept))
-            yield Pruned(*clients, kept, head // 2, before)
+        own = indexing.Indexing(whole, scenario.anvil.url, **options)
+        yield own.run_until(scenario.anvil.head()).settings
+
+
+@contextmanager
+def pruned_copy(postgres, settings, first, kept=()):
+    """The settings of a copy without rows before a block, but of kept addresses, and a digest of
+    it before these were removed."""
+    with postgres.cloned(urlsplit(settings.database_url).path.removeprefix("/")) as url:
+        before = table_digest.digest(url)
+        own = replace(settings, database_url=url, read_database_url=url)
+        if kept:
+            options = Namespace(addresses=kept, file=None, watched=False)
+            assert keep_command.add_some(own, options) == 0
+        partitions = execute(url, PARTS, "transactions")
+        remove(url, first)
+        assert execute(url, PARTS, "transactions") < partitions
+        yield own, before
+
+
+@pytest.fixture(scope="module")
+def pruned(postgres, whole_settings, scenario):
+    first = scenario.anvil.head() // 2
+    with pruned_copy(postgres, whole_settings, first) as (kept, before):
+        clients = (create_app(s).test_client() for s in (whole_settings, kept))
+        yield Pruned(*clients, kept, first, before)

@@ -41,7 +41,7 @@ from tests.support import auditing, indexing, table_digest
 from tests.support.database import execute, insert
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.forked_python import Forked
-from tests.support.made_blocks import Chain, Move
+from tests.support.made_blocks import Chain, Move, address
 from tests.support.partitions import PARTS
 
 __all__ = ["followed", "forty_days"]
@@ -51,6 +51,8 @@ pytestmark = pytest.mark.thorough
 REMOVED = """
     SELECT i::text FROM removed_items i UNION ALL SELECT r::text FROM retention r ORDER BY 1
 """
+IN_NEXT_PARTITION = 2
+KEPT = "SELECT count(*)::int FROM transactions WHERE block_number < 21"
 STEPS = """
 import sys
 from scan.database.connection import Database
@@ -230,12 +232,15 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
     assert auditing.run(followed.settings) == EXACT
 
 
-def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
+@pytest.mark.parametrize("kept", [[], [CARL, address("somebody 7")]])
+def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template, kept):
     with postgres.cloned(template) as killed:
         with closing(Database(killed, statement_timeout_ms=0)) as database:
             chain = Chain(database, writer.Writer(database, 10))
             for number in range(24):
                 chain.append(moves(number))
+        for one in kept:
+            insert(killed, "kept_addresses", address=one)
         insert(killed, "retention", first_block=21, decided_at="2020-01-01")
         with postgres.cloned(urlsplit(killed).path.removeprefix("/")) as whole:
             kills = 0
@@ -245,6 +250,7 @@ def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
             assert removed_in_process(whole, steps=10**9)
             assert table_digest.digest(killed) == table_digest.digest(whole)
             assert execute(killed, REMOVED) == execute(whole, REMOVED)
+            assert execute(killed, KEPT) == [(IN_NEXT_PARTITION + len(kept),)]
         assert auditing.run(indexing.settings_for(killed, NOWHERE)) == EXACT
 
 

@@ -5,14 +5,14 @@ import itertools
 import pytest
 
 from scan.commands.audit import EXACT
-from scan.extensions.retention.tests.removal import pruned
+from scan.extensions.retention.tests.removal import pruned, whole_settings
 from scan.indexer.block_rows import BODIES
 from scan.indexer.partitions import TABLES
 from scan.settings import Settings
 from tests.support import auditing, openapi_document, table_digest
 from tests.support.partitions import lists
 
-__all__ = ["pruned"]
+__all__ = ["pruned", "whole_settings"]
 
 # What derives from all rows.
 SUMS = """

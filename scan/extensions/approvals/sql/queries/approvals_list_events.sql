@@ -16,7 +16,7 @@ SELECT index_version(), n.number, n.hash, seconds(n.timestamp), (SELECT c.stored
             SELECT o.ordinal, o.block_number, o.log_index, o.transaction_index, o.topic_id,
                 o.address, o.topics, substr(o.data, 1, 96) AS data
             FROM logs o
-            WHERE substr(o.topics, 13, 20) = %(owner)s AND o.topic_id < 0
+            WHERE substr(o.topics, 13, 20) = %(owner)s AND o.topic_id < 0 AND o.ordinal >= first_kept_ordinal('logs')
                 AND (%(emitters)s::bytea[] IS NULL OR o.address = ANY (%(emitters)s::bytea[]))
             ORDER BY o.ordinal DESC
             LIMIT %(limit)s

@@ -6,7 +6,7 @@
 WITH sent AS MATERIALIZED (
     SELECT t.block_number, t.transaction_index
     FROM transactions t
-    WHERE t.from_address = %(owner)s
+    WHERE t.from_address = %(owner)s AND t.ordinal >= first_kept_ordinal('transactions')
         AND t.ordinal < coalesce((SELECT b.transactions_before FROM blocks b WHERE b.number = %(before)s),
             9223372036854775807)
     ORDER BY t.ordinal DESC

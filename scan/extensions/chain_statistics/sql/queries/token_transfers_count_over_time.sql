@@ -3,7 +3,8 @@
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, JSON text [{"time": Unix seconds, "transfers"}] oldest first
--- index: tokens_pkey, list_checkpoints_pkey, token_transfers_by_token, token_transfers_pkey, blocks_pkey
+-- index: tokens_pkey, list_checkpoints_pkey, token_transfers_by_token, token_transfers_pkey, blocks_pkey,
+--   kept_addresses_pkey
 WITH whole AS (
     SELECT k.transfer_count AS entries, k.block_number FROM tokens k WHERE k.address = %(address)s
 ), places AS (
@@ -21,7 +22,7 @@ WITH whole AS (
     UNION ALL
     (SELECT x.block_number, whole.entries
     FROM whole, token_transfers x
-    WHERE x.token_address = %(address)s
+    WHERE x.token_address = %(address)s AND x.ordinal >= first_kept_ordinal('token_transfers', %(address)s)
     ORDER BY x.ordinal DESC
     LIMIT 1)
 )

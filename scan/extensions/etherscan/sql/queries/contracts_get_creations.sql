@@ -3,7 +3,8 @@
 -- literals: none
 -- returns: one row: index version, JSON array in the order asked of Etherscan's fields but for the code, and of the
 --   transaction's {blockHash, transactionIndex, to}; contractFactory is null where the transaction itself created it
--- index: contract_creations_by_address, transactions_pkey, blocks_pkey, contracts_pkey
+-- index: contract_creations_by_address, transactions_pkey, blocks_pkey, contracts_pkey,
+--   kept_addresses_pkey
 SELECT index_version(), (
     SELECT json_list(string_agg(format(
         '{"contractAddress":"%%s","contractCreator":"%%s","txHash":"%%s","blockNumber":"%%s","timestamp":"%%s",'
@@ -15,7 +16,7 @@ SELECT index_version(), (
     JOIN LATERAL (
         SELECT n.block_number, n.transaction_index, n.factory, n AS creation
         FROM contract_creations n
-        WHERE n.address = requested.address
+        WHERE n.address = requested.address AND n.block_number >= first_kept_block_of(requested.address)
         ORDER BY n.ordinal DESC
         LIMIT 1
     ) AS made ON true

@@ -6,12 +6,13 @@
 --   such token), whether it has had one life, whether its ids are all known, since which block its events do not add
 --   up or null, first block whose rows are kept, first block of its present life; transfers up to the block and since,
 --   present holders, items; ordinals: of its first transfer, of the first row after the block, of the first row to come
--- index: tokens_pkey, blocks_pkey, list_checkpoints_pkey, token_transfers_by_token, contract_creations_by_address
+-- index: tokens_pkey, blocks_pkey, list_checkpoints_pkey, token_transfers_by_token, contract_creations_by_address,
+--   kept_addresses_pkey
 SELECT index_version(), bound.hash, k.type, (t.earlier_lives IS NULL AND t.ended_in IS NULL),
     t.item_transfer_count = t.transfer_count,
     coalesce(k.inconsistent_since, (SELECT c.start_block FROM chain c WHERE c.start_block > 0 AND NOT EXISTS (
         SELECT FROM contract_creations n WHERE n.address = %(address)s))),
-    first_kept_block(), t.block_number,
+    first_kept_block_of(%(address)s), t.block_number,
     transfers.before, t.transfer_count - transfers.before, t.holder_count, t.item_count,
     coalesce((SELECT min(x.ordinal) FROM token_transfers x WHERE x.token_address = %(address)s), 0),
     bound.ordinal, newest.ordinal

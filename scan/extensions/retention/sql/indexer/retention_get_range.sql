@@ -1,8 +1,8 @@
 -- The next blocks whose rows are to be removed, which have about so many transactions.
 -- params: transactions bigint
--- returns: no row where there are none; the block after them, and their block_range
+-- returns: no row where there are none; their block_range
 -- index: blocks_pkey
-SELECT n.bound, range_of_blocks(r.removed_to, n.bound - 1)::text
+SELECT range_of_blocks(r.removed_to, n.bound - 1)::text
 FROM retention r
 JOIN blocks o ON o.number = r.removed_to
 CROSS JOIN LATERAL (

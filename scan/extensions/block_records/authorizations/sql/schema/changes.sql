@@ -83,6 +83,7 @@ LANGUAGE sql STABLE AS $$
             SELECT t.ordinal, integer_text(t.nonce)::numeric AS nonce, t.block_number
             FROM transactions t
             WHERE t.from_address = s.authority AND t.ordinal <= s.transaction_ordinal
+                AND t.ordinal >= first_kept_ordinal('transactions', (SELECT r.removed_to FROM retention r))
             ORDER BY t.ordinal DESC
             LIMIT 1
         ) AS t ON first_ordinal_in(t.block_number) >= (SELECT c.ordinal FROM complete c)

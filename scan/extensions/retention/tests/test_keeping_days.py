@@ -1,0 +1,180 @@
+"""Addresses that are kept, kept later, and kept no more, while blocks pass of which 16 stay."""
+
+from argparse import Namespace
+from collections import namedtuple
+from contextlib import closing, contextmanager
+
+import pytest
+
+from app import create_app
+from scan.commands.audit import DIFFERS, EXACT
+from scan.database.connection import Database
+from scan.errors import InvalidParameter
+from scan.extensions.retention import keep_command
+from scan.extensions.retention.maintenance import Retention
+from scan.extensions.retention.tests.forty_days import FINALITY, FIRST, NOWHERE, remove
+from scan.hex import to_hex
+from scan.indexer import partitions, writer
+from scan.settings import Keep
+from tests.support import auditing, indexing
+from tests.support.database import execute, insert, use_short_checkpoints
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.partitions import PARTS
+
+pytestmark = pytest.mark.thorough
+
+ANNA, BERT, CARL, DORA = map(address, ("anna", "bert", "carl", "dora"))
+KEEP = Keep(16, None)
+LISTS = {"transactions": "transactions", "token-transfers": "token_transfers"}
+
+OLDEST_TRANSFER = """
+    DELETE FROM token_transfers WHERE ordinal = (SELECT min(ordinal) FROM token_transfers)
+"""
+CHECKPOINT = """
+    UPDATE list_checkpoints SET ordinal = ordinal - 1 WHERE (list, key, ordinal) = (
+        SELECT list, key, min(ordinal) FROM list_checkpoints
+        WHERE key IN (SELECT address FROM kept_addresses) GROUP BY list, key LIMIT 1)
+"""
+
+
+class Passing(namedtuple("Passing", "chain retention settings whole_client")):
+    """A chain as its blocks pass, and what gives a client of an index with all of its rows."""
+
+    def append(self, blocks):
+        for _ in range(blocks):
+            number = self.chain.number + 1
+            moves = [Move(ANNA, BERT, tokens=2), Move(BERT, address(f"somebody {number}"))]
+            moves += [Move(CARL, BERT, tokens=1)] * (number % 3 == 0)
+            moves += [Move(ANNA, DORA, tokens=1)] * (number % 4 == 0)
+            self.chain.append(moves, timestamp_s=1_700_000_000 + number * 3600)
+            remove(self.retention, number)
+
+    def keep(self, *addresses):
+        options = Namespace(addresses=[*map(to_hex, addresses)], file=None, watched=False)
+        return keep_command.add_some(self.settings, options)
+
+    def answers(self, client, of, **bounds):
+        """All pages of the lists of an address, in both orders, and one at an offset."""
+        for name, entity in LISTS.items():
+            for order in ("asc", "desc"):
+                query = {"address": to_hex(of), "orderBy": order, "limit": 5, **bounds}
+                answers = [client.get(f"/api/v1/{name}", query_string=query).json]
+                while following := answers[-1]["next"]:
+                    more = client.get(f"/api/v1/{name}", query_string=query | {"cursor": following})
+                    answers.append(more.json)
+                deep = {"entity": entity, "filter": {"address": to_hex(of), **bounds}}
+                deep |= {"orderBy": order, "limit": 5, "offset": 6}
+                yield [*answers, client.post("/api/v1/query", json=deep).json]
+
+    def require_whole(self, of, since=0):
+        """Require the lists of an address to be those of all rows from a block on."""
+        with self.whole_client(self.chain) as whole:
+            expected = [*self.answers(whole, of, **({"blockFrom": since} if since else {}))]
+        client = create_app(self.settings).test_client()  # others may answer as seconds ago
+        for pages, all_pages in zip(self.answers(client, of), expected, strict=True):
+            for page, whole_page in zip(pages, all_pages, strict=True):
+                assert page.pop("keptFrom", {"blockNumber": 0})["blockNumber"] == since
+                assert {**page, "next": None} == {**whole_page, "next": None}
+
+
+@pytest.fixture
+def passing(postgres, template, monkeypatch):
+    monkeypatch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
+
+    @contextmanager
+    def whole_client(chain):
+        with postgres.cloned(template) as url:
+            use_short_checkpoints(url)
+            with closing(Database(url, statement_timeout_ms=0)) as database:
+                chain.copy_to(database)
+            yield indexing.client_over(url)
+
+    with (
+        postgres.cloned(template) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        use_short_checkpoints(url)
+        chain = Chain(database, writer.Writer(database, 10**6, KEEP))
+        own, settings = (
+            Retention(database, KEEP, FINALITY, wait_s=0.0),
+            indexing.settings_for(url, NOWHERE),
+        )
+        yield Passing(chain, own, settings, whole_client)
+
+
+def test_kept_addresses_stay_complete_while_days_pass_and_forks_come(passing):
+    passing.append(5)
+    assert passing.keep(CARL) == 0
+    for _ in range(3):
+        passing.append(12)
+        passing.chain.unwind(passing.chain.number - FINALITY + 1)
+        passing.append(FINALITY)
+        assert auditing.run(passing.settings) == EXACT
+    passing.require_whole(CARL)
+    assert execute(passing.settings.database_url, PARTS, "transactions")[0][0] < 25
+    auditing.spoil(passing.settings, OLDEST_TRANSFER)
+    assert auditing.run(passing.settings) == DIFFERS
+
+
+def test_an_address_that_is_added_later_says_from_when_and_one_removed_has_none_any_more(passing):
+    url = passing.settings.database_url
+    assert passing.keep(CARL) == 0
+    passing.append(30)
+    [(since,)] = execute(url, FIRST)
+    assert since > 4
+    passing.keep(DORA)
+    passing.append(30)
+    passing.require_whole(CARL)
+    passing.require_whole(DORA, since=since)
+    assert auditing.run(passing.settings) == EXACT
+    [(first,)] = execute(url, FIRST)
+    options = Namespace(addresses=[to_hex(CARL)])
+    assert [keep_command.remove_some(passing.settings, options) for _ in range(2)] == [0, 1]
+    assert auditing.run(passing.settings) == EXACT
+    passing.require_whole(CARL, since=first)
+    passing.keep(CARL)
+    passing.append(12)
+    passing.require_whole(CARL, since=first)
+    passing.require_whole(DORA, since=since)
+    assert auditing.run(passing.settings) == EXACT
+    auditing.spoil(passing.settings, CHECKPOINT)
+    assert auditing.run(passing.settings) == DIFFERS
+
+
+def test_a_file_has_an_address_a_line(passing, tmp_path, capsys):
+    file = tmp_path / "addresses"
+    file.write_text(f"{to_hex(ANNA)}\n\n{to_hex(BERT)}\n")
+    options = Namespace(addresses=[], file=file, watched=True)
+    watched = {"id": 1, "url": "http://a", "event_types": ["tx"], "watch_address": CARL}
+    insert(passing.settings.database_url, "webhooks", **watched, client_address=None)
+    assert keep_command.add_some(passing.settings, options) == 0
+    assert "3 addresses added, 3 are kept" in capsys.readouterr().out
+    keep_command.list_all(passing.settings, Namespace(json=True, names=("address", "completeFrom")))
+    assert capsys.readouterr().out.count('"completeFrom": 0') == 3
+    file.write_text(f"{to_hex(ANNA)}\nanna\n")
+    with pytest.raises(InvalidParameter, match="line 2"):
+        keep_command.add_some(passing.settings, options)
+
+
+def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one(database_url):
+    """Item 1 went to BERT in a kept transaction, to CARL in one that is removed, and to DORA."""
+    execute(database_url, "SELECT add_partition('token_transfers', 0, 10)")
+    token, item = {"token_address": ANNA}, {"token_id": 1}
+    insert(database_url, "tokens", address=ANNA, type="BEP721", decimals=None, has_holdings=True)
+    for number in range(4):
+        rows = {"token_transfers_before": number, "token_transfer_count": 1}
+        insert(database_url, "blocks", number=number, hash=bytes([number]), **rows)
+    for ordinal, owner in ((0, BERT), (3, DORA)):
+        place = {"ordinal": ordinal, "block_number": ordinal, "to_address": owner}
+        insert(database_url, "token_transfers", **token, **item, **place)
+    insert(database_url, "removed_items", **token, **item, first_ordinal=0, last_recipient=CARL)
+    insert(database_url, "retention", first_block=3, removed_to=3)
+    insert(database_url, "token_items", **token, first_ordinal=0, transfer_count=3, owner=DORA)
+    with (
+        closing(Database(database_url, statement_timeout_ms=0)) as database,
+        database.transaction() as tx,
+    ):
+        [(span,)] = execute(database_url, "SELECT range_of_blocks(3, 3)::text")
+        tx.execute("indexer/token_items_derive", span=span, sign=-1)
+    [(owner,)] = execute(database_url, "SELECT owner FROM token_items")
+    assert bytes(owner) == CARL
