@@ -301,7 +301,10 @@ _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _QUALIFIED = rf"{_NAME}(?:\.{_NAME})*"
 # The names of contracts, enums and structures; those in small letters are of elementary types.
 _NAMED = re.compile(rf"(?![a-z0-9]+\Z){_QUALIFIED}", re.ASCII)
-_WHOLE = re.compile(rf"({_NAME})\((.*)\)", re.ASCII | re.DOTALL)
+# Also a declaration as a source or ethers has it: `event Transfer(address indexed from);`.
+_WHOLE = re.compile(
+    rf"(?:(?:event|function|error)\s+)?({_NAME})\s*\((.*)\)(?:\s*;)?", re.ASCII | re.DOTALL
+)
 _PARAMETER = re.compile(
     rf"(?:tuple)?(\(.*\)|mapping\(.*\)|{_QUALIFIED})((?:\[[0-9]*\])*)(\s+storage)?(\s+indexed)?"
     rf"(?:\s+({_NAME}))?",

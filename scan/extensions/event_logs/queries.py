@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
-from scan.contracts.abi import AbiError, AbiType, canonical, parse_signature
+from scan.contracts.abi import MAX_LENGTH, AbiError, AbiType, canonical, parse_signature
 from scan.contracts.abi_decoding import MAX_ARGUMENTS, WORK, DecodingBudget
 from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.blocks import MAX_TOPICS
@@ -82,7 +82,7 @@ def read(arguments: Mapping[str, Any]) -> EventQuery:
     """Return what the parameters of a request ask for, of a query string or of JSON. Raises
     InvalidParameter."""
     text = parameters.required(arguments, SIGNATURE)
-    table = _table(parameters.text(text, SIGNATURE, most=event_filters.MAX_ARGUMENTS_TEXT))
+    table = _table(parameters.text(text, SIGNATURE, most=MAX_LENGTH))
     [form] = table.forms
     indexed = {column.name for column in form.columns if column.indexed}
     spellings = {
@@ -111,7 +111,7 @@ def _table(text: str) -> EventTable:
         reason = f"{SIGNATURE} is not that of an event: {error}."
         raise InvalidParameter(reason, field=SIGNATURE) from None
     tables = event_tables.merged(b"", VIEW, (), [Version(0, [definition])], ())
-    reason = f"{SIGNATURE} has over three indexed arguments, or over {MAX_ARGUMENTS} together."
+    reason = f"{SIGNATURE} has more than 3 indexed arguments or {MAX_ARGUMENTS} arguments."
     parameters.require(tables, SIGNATURE, reason)
     for abi_type in tables[0].forms[0].entry.types:
         reason = f"{SIGNATURE} does not say what {abi_type.name[:60]} is: give its elementary type."

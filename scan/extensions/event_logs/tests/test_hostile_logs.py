@@ -192,6 +192,7 @@ REFUSED = {
             "(uint256)",
             "E(uint257 a)",
         ),
+        *("event", "event E", "event event E()", "E();;", "; E()", "eventE ()()"),
         *("E(IERC20 token)", "E(mapping(uint256 => bool) m)", "E(uint256)anonymous", "\0", "E(a)b"),
         "E(" + ",".join(["bool indexed"] * 4) + ")",
         "E(" + ",".join(["bool"] * 101) + ")",
@@ -228,6 +229,13 @@ def test_bad_values_of_a_query_are_refused(client, key, value):
     answer = client.post("/api/v1/query", json={"entity": "events", "filter": filters})
     expected = 200 if value in valid.get(key, []) else 400
     assert answer.status_code == expected, answer.text
+
+
+@pytest.mark.parametrize(
+    "declared", [f"event {NOTED};", f" event\n{NOTED} ; ", NOTED.replace("(", " (", 1)]
+)
+def test_a_signature_is_as_its_source_declares_it(client, declared):
+    assert events(client, signature=declared) == events(client, signature=NOTED)
 
 
 def test_a_signature_is_needed_and_others_names_are_not_known(client):
