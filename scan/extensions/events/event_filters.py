@@ -5,6 +5,7 @@ Names come from strangers: an argument is always `arg.` and its column's name, w
 by its own name where no parameter of lists and no other argument has that.
 """
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -132,7 +133,7 @@ def _in_json(values: Any) -> dict[str, str]:
     for name, value in values.items():
         if not isinstance(value, str | int):
             raise refusal
-        given[name] = value if isinstance(value, str) else orjson.dumps(value).decode()
+        given[name] = value if isinstance(value, str) else json.dumps(value)
     return given
 
 
@@ -172,8 +173,7 @@ def read(
             error = refusal
     if not filters and error is not None:
         field = max((s for s in given if str(error).startswith(f"{s}:")), key=len)
-        reason = str(error).removeprefix(f"{field}:")
-        raise InvalidParameter(f"{field}{reason}.", field=field)
+        raise InvalidParameter(f"{error}.", field=field)
     return filters
 
 

@@ -238,6 +238,13 @@ def test_a_signature_is_as_its_source_declares_it(client, declared):
     assert events(client, signature=declared) == events(client, signature=NOTED)
 
 
+@pytest.mark.parametrize(("number", "status"), [(2**256 - 1, 200), (2**256, 400), (-1, 400)])
+def test_integers_are_of_any_size(client, number, status):
+    filters = {"signature": "E(uint256 indexed a)", "args": {"a": number}}
+    answer = client.post("/api/v1/query", json={"entity": "events", "filter": filters})
+    assert answer.status_code == status, answer.text
+
+
 def test_a_signature_is_needed_and_others_names_are_not_known(client):
     require_parameter(client.get("/api/v1/events"), "signature")
     require_parameter(client.post("/api/v1/query", json={"entity": "events"}), "signature")
