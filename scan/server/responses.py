@@ -132,8 +132,9 @@ CORS = (
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, RateLimit-Policy,"
         " RateLimit, Bypass-429-Option, Retry-After, ETag, WWW-Authenticate,"
         " X-Request-Id, X-Total-Count, X-Scan-Block, Link, Location, X-Scan-Complete,"
-        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
-        " X-Scan-Balances-Since, X-Scan-Inconsistent-Since, Content-Disposition",
+        " X-Scan-Complete-From, X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
+        " X-Scan-Source, X-Scan-Unproven, X-Scan-Balances-Since, X-Scan-Inconsistent-Since,"
+        " Content-Disposition",
     ),
 )
 # On every response: no browser takes one for another type than it says.

@@ -239,6 +239,7 @@ def test_a_file_has_all_logs_with_a_column_for_each_argument(source, emitted):
         assert answer.status_code == 200, answer.text
         assert answer.headers["X-Scan-Complete"] == "true"
         assert answer.headers["X-Scan-Source"] == source.name
+        assert "X-Scan-Source" in answer.headers["Access-Control-Expose-Headers"]
         rows = [json.loads(line) for line in answer.text.splitlines()]
         names = [*rows[0]][5:-1]
         assert len(names) == len(event["inputs"])
