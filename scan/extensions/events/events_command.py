@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import orjson
@@ -12,7 +13,7 @@ from scan.commands import arguments, long_work
 from scan.contracts.abi_decoding import MAX_ARGUMENTS, MAX_TYPES
 from scan.database.errors import StillUsed
 from scan.errors import InvalidParameter, SettingError
-from scan.extensions.events.following import NAME, CannotFollow, Following, children_of
+from scan.extensions.events.following import NAME, CannotFollow, Children, Following, children_of
 from scan.extensions.events.indexing import opened
 from scan.extensions.events.queries import FollowedContract
 from scan.hex import to_hex
@@ -20,6 +21,7 @@ from scan.observability.logs import print_lines
 from scan.settings import Settings
 
 MOST_ABI_BYTES = 1024 * 1024
+USER, REFUSALS = "scan-events", (CannotFollow, StillUsed)
 
 ADD = """\
 Keeps a contract's logs, whatever SCAN_LOGS is, and makes a view for each of its events in the
@@ -39,11 +41,11 @@ argument_2. Characters that SQL does not allow become _, and a name that is take
 such as vault_deposit_2 or timestamp_2. Names stay when an ABI or a contract is added; a name such
 as from needs quotes. The views of a proxy have the columns of all its implementations.
 
-With --children the contracts are those that logs of ADDRESS, a factory, name in --argument, each
-from that log's block on: earlier ones, and each new one from its first block. The events of all, by
---abi, have one view each, with their address also as contract_bytes, which has an index. Views of
-the factory's own events are made, too. A contract that several name is of the first log's; one that
-is added by its own address has views of its own, and is none of a factory's."""
+With --children, ADDRESS is a factory, and the contracts are those that its logs of EVENT name in
+--argument, past and future ones, each from that log's block on. Each event in --abi has one view
+for all of them, with their address also in contract_bytes, which has an index. The factory's own
+events have views, too. A contract that several factories name belongs to the first one; one that is
+added by its own address has views of its own and belongs to no factory."""
 
 
 NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")
@@ -57,7 +59,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     add.add_argument("--name", type=_name, metavar="NAME", help="with which its views begin")
     text = "its event that names contracts, such as 'PairCreated(address indexed a, address pair)'"
     add.add_argument("--children", metavar="EVENT", help=text)
-    text = "the event's argument that has their addresses; needless where one is an address"
+    text = "the argument that has their addresses; optional if only one is an address"
     add.add_argument("--argument", metavar="NAME", help=text)
     arguments.add_list(actions, "print followed contracts and their views", run_list, NAMES)
     text = "end following a contract, or a factory and its children, and remove views and logs"
@@ -93,10 +95,18 @@ def _read_abi(path: Path) -> str:
     if not isinstance(abi, list):
         raise SettingError("--abi", str(path), "is no ABI: a list of entries, or a build with one")
     events = [e for e in abi if isinstance(e, dict) and e.get("type") == "event"]
+    if not events:
+        raise SettingError("--abi", str(path), "has no events")
     text = orjson.dumps(events).replace(b"\\u0000", b"\xef\xbf\xbd")
     if len(text) > MOST_ABI_BYTES:
         raise SettingError("--abi", str(path), "has more than 1 MiB of events")
     return text.decode()
+
+
+# What it refuses is not continued by the next run.
+_begun = partial(
+    long_work.begun, name=USER, failures=REFUSALS, needs_node=False, report=long_work.write_line
+)
 
 
 def run_add(settings: Settings, options: argparse.Namespace) -> int:
@@ -112,7 +122,8 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
     [factory, *others] = options.addresses
     if others:
         raise SettingError("--children", options.children, "is an event of one factory")
-    return _add(settings, factory, options.name, abi, (options.children, options.argument))
+    children = children_of(factory, options.children, options.argument)
+    return _add(settings, factory, options.name, abi, children)
 
 
 def _add(
@@ -120,15 +131,12 @@ def _add(
     address: bytes,
     name: str | None,
     abi: str | None,
-    named_by: tuple[str, str | None] | None = None,
+    children: Children | None = None,
 ) -> int:
-    with (
-        long_work.begun(settings, "scan-events", (CannotFollow,), needs_node=False) as work,
-        opened(work.settings) as following,
-    ):
-        if named_by is None:
+    with _begun(settings) as work, opened(work.settings) as following:
+        if children is None:
             return _fill(work, following, following.add(address, name, abi))
-        both = following.add_children(children_of(address, *named_by), name, abi or "")
+        both = following.add_children(children, name, abi or "")
         return max([_fill(work, following, added) for added in both])
     return long_work.NOT_DONE
 
@@ -169,19 +177,19 @@ def _fill(work: long_work.LongWork, following: Following, added: FollowedContrac
 def _remarks(contract: FollowedContract) -> Iterator[str]:
     """Yield whose children it is, and what is not as it was meant to be."""
     if contract.factory:
-        yield f"{contract.children:,} contracts that {contract.named_by} names"
+        yield f"contracts named by {contract.named_by}: {contract.children:,}"
     if contract.problem is not None:
         yield contract.problem
     if not contract.views and contract.views_problem is None and not contract.left_out:
-        yield "no events are known of it: no code there is verified or built; give --abi"
+        yield "none of its events are known: its code is neither verified nor built; give --abi"
     if contract.views_problem is not None:
         yield f"views cannot be made: {contract.views_problem}"
     if contract.undecoded:
         yield f"{contract.undecoded:,} logs are not decoded yet: the indexer does this"
     if contract.left_out:
         yield (
-            f"{contract.left_out:,} events of the ABI have no view: {MAX_TYPES:,} types of an ABI"
-            f" are read, of {MAX_ARGUMENTS} arguments of an event at most, and no malformed ones"
+            f"events of the ABI without a view: {contract.left_out:,}; they are malformed, or have"
+            f" over {MAX_ARGUMENTS} arguments, or come after the ABI's first {MAX_TYPES:,} types"
         )
 
 
@@ -190,7 +198,7 @@ def _contract(following: Following, address: bytes) -> FollowedContract:
 
 
 def run_list(settings: Settings, options: argparse.Namespace) -> int:
-    with long_work.begun(settings, "scan-events", needs_node=False) as work:
+    with _begun(settings) as work:
         following = Following(work.database)
         rows = [
             (
@@ -208,8 +216,7 @@ def run_list(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def run_remove(settings: Settings, options: argparse.Namespace) -> int:
-    failures = (CannotFollow, StillUsed)
-    with long_work.begun(settings, "scan-events", failures, needs_node=False) as work:
+    with _begun(settings) as work:
         following = Following(work.database)
         removed = [
             one.address

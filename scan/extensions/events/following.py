@@ -94,17 +94,20 @@ class Children(NamedTuple):
 def children_of(factory: bytes, event: str, argument: str | None) -> Children:
     """Return the contracts that an argument of a factory's event names: the only address where no
     name is given. Raises CannotFollow."""
+    event = event.strip().removeprefix("event ").rstrip("; \n")
     try:
         [(_, entry)] = events_in([{"type": "event", **parse_signature(event)}]).read
     except (AbiError, ValueError) as error:
-        raise CannotFollow(f"{event[:200]} is no signature of an event: {error}") from None
+        raise CannotFollow(f"{event[:200]} is not the signature of an event: {error}") from None
     places = [
         place
         for place, (name, abi_type) in enumerate(zip(entry.names, entry.types, strict=True))
         if abi_type.kind == "address" and argument in (name, None)
     ]
     if len(places) != 1:
-        raise CannotFollow("name one argument of the event that is an address (--argument)")
+        of_event = zip(entry.names, entry.types, strict=True)
+        known = ", ".join(name for name, abi_type in of_event if abi_type.kind == "address")
+        raise CannotFollow(f"--argument must name one address of the event: {known or 'none'}")
     place = places[0]
     topic0, topics = keccak256(entry.signature.encode()), 1 + sum(entry.indexed)
     topic = offset = None
@@ -114,6 +117,10 @@ def children_of(factory: bytes, event: str, argument: str | None) -> Children:
         plain = zip(entry.types[:place], entry.indexed[:place], strict=True)
         offset = sum(abi_type.head_bytes for abi_type, is_topic in plain if not is_topic)
     return Children(factory, event, entry.names[place], topic0, topics, topic, offset)
+
+
+def _taken(name: str) -> str:
+    return f"another contract is followed as {name}: give another --name"
 
 
 class Fill(NamedTuple):
@@ -170,7 +177,10 @@ class Following:
         if name is None:
             name = event_tables.identifier(children.argument, "child", event_tables.MAX_CONTRACT)
             name = name if NAME.fullmatch(name) else "child"
-        factory = next((c for c in self.contracts() if c.address == children.factory), None)
+        followed = self.contracts()
+        if any(c.name == name and c.address != children.address for c in followed):
+            raise CannotFollow(_taken(name))  # before the factory is followed for nothing
+        factory = next((c for c in followed if c.address == children.factory), None)
         if factory is None:
             called = self._database.value("events/contract_get_name", address=children.factory)
             own = None if called else orjson.dumps([children.definition()]).decode()
@@ -191,7 +201,9 @@ class Following:
         known = {contract.address: contract for contract in self.contracts()}
         if (contract := known.get(address)) is not None:
             if name not in (None, contract.name):
-                raise CannotFollow(f"it is followed as {contract.name}: names of views stay")
+                raise CannotFollow(
+                    f"it is already followed as {contract.name}; names do not change"
+                )
             if abi is not None:
                 self._database.rows("events/contract_set_abi", address=address, abi=abi)
             return contract
@@ -199,7 +211,7 @@ class Following:
             raise CannotFollow(IN_BULK)
         taken = {contract.name for contract in known.values()}
         if name in taken:
-            raise CannotFollow(f"another contract is followed as {name}")
+            raise CannotFollow(_taken(name))
         if name is None:
             called = self._database.value("events/contract_get_name", address=address) or ""
             otherwise = f"contract_{address.hex()[:8]}"

@@ -55,7 +55,7 @@ def test_children_of_before_and_of_later_are_rows_of_one_view(world, factory):
     before = factory.create()
     rows = [factory.approve(before, 1)]
     world.read()
-    assert "1 contracts that" in factory.add()
+    assert "address pair, uint256): 1" in factory.add()
     rows.append(factory.approve(before, 2))
     later = factory.create()
     rows.append(factory.approve(later, 3))

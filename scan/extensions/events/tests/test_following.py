@@ -320,7 +320,7 @@ def test_a_killed_command_is_continued(coffers, database_url, tmp_path):
 
 
 def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known(
-    coffers, database_url
+    coffers, database_url, tmp_path
 ):
     nothing = f"0x{'1c' * 20}"
     with Indexing(database_url, coffers.anvil.url, until=coffers.anvil.head()):
@@ -328,11 +328,18 @@ def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known
         added = scan("events", "add", coffers.first, nothing, DATABASE_URL=database_url)
         named = ("--name", "coffer")
         refused = scan("events", "add", coffers.first, nothing, *named, DATABASE_URL=database_url)
+        abi = tmp_path / "abi.json"
+        abi.write_text(json.dumps(ABI))
+        rule = (nothing[:-1] + "d", "--children", "E(address first)", f"--abi={abi}")
+        taken = scan("events", "add", *rule, DATABASE_URL=database_url)
+        listed = scan("events", "list", DATABASE_URL=database_url)
     assert added.returncode == 0, added.stderr
     assert "first: all logs from block 0 on" in added.stdout
     assert "contract_1c1c1c1c: all logs from" in added.stdout
-    assert added.stdout.count("no events are known of it") == 1
+    assert added.stdout.count("none of its events are known") == 1
     assert refused.returncode != 0 and "--name" in refused.stderr
+    assert taken.stderr == "another contract is followed as first: give another --name\n"
+    assert "factory" not in listed.stdout  # nor is the factory followed
 
 
 def test_beside_the_indexer_builds_become_views_with_all_logs(coffers, database_url):

@@ -356,7 +356,7 @@ def test_a_hostile_abi_is_followed_and_roles_read_its_views(database_url, anvil,
         [password] = re.findall(r"^password  (\w+)$", role.stdout, re.M)
         done = scan("events", "add", "0x" + "12" * 20, "--abi", str(abi), DATABASE_URL=database_url)
         assert done.returncode == 0, done.stderr
-        assert "1 events of the ABI have no view" in done.stdout
+        assert "events of the ABI without a view: 1;" in done.stdout
         views = re.findall(r"^events\.(\w+)$", done.stdout, re.M)
         assert len(views) == len(NAMES) + 1
         as_role = psycopg2.connect(database_url, user="reader_of_events", password=password)
