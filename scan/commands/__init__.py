@@ -24,7 +24,7 @@ from scan.settings import Settings, doubtful_variables
 
 log = logging.getLogger(__name__)
 
-EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
+EXIT_FAILED, EXIT_WRONG_CALL, EXIT_INTERRUPTED = 1, 2, 130
 COMMIT = Path(__file__).parent.parent / "commit.txt"
 
 DESCRIPTION = """\
@@ -74,6 +74,8 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # whoever reads the output has ended, such as `head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return EXIT_FAILED
+    except KeyboardInterrupt:
+        return EXIT_INTERRUPTED
 
 
 def _run(arguments: list[str]) -> int:

@@ -42,7 +42,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--catalog",
         metavar="URI",
-        help="of iceberg: sqlite:///FILE, or https://… of a REST catalog",
+        help="with iceberg: sqlite:///FILE, or https://… of a REST catalog",
     )
     command.add_argument(
         "--watch",
@@ -50,7 +50,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         nargs="?",
         const=WATCH_S,
         metavar="SECONDS",
-        help=f"of iceberg: again and again, after so many seconds, {WATCH_S} by default",
+        help=f"with iceberg: repeat, SECONDS after each run; {WATCH_S} by default",
     )
     command.add_argument(
         "--limbs",
@@ -69,6 +69,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     is_iceberg = options.tables[0] == "iceberg"
     if len(options.tables) < 2 if is_iceberg else options.output is None:
         raise SettingError("WAREHOUSE" if is_iceberg else "--output", "", "is required")
+    if not is_iceberg and (options.catalog or options.watch):
+        raise SettingError("TABLE", options.tables[0], "has no --catalog or --watch; iceberg has")
     if (code := run_of_extensions("export", settings, options)) is not None:
         return code
     try:

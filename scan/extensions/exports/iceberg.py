@@ -77,16 +77,20 @@ def opened(warehouse: str, uri: str | None) -> Iterator[Catalog]:
     storage, or a name that a REST catalog has; without its URI the one in the folder."""
     is_folder = "://" not in warehouse and not (uri or "").startswith("http")
     if not is_folder and uri is None:
-        raise SettingError("--catalog", "", f"{warehouse} is no folder: give its catalog")
+        raise SettingError("--catalog", "", f"is required, as {warehouse} is not a folder")
     folder = Path(warehouse).absolute()
     if is_folder and {*"%?#"} & {*str(folder)}:
         raise SettingError("WAREHOUSE", str(folder), "has a character with a meaning in URIs")
     with held_folder(folder) if is_folder else nullcontext():
-        yield load_catalog(
-            NAME,
-            uri=uri or f"sqlite:///{folder}/catalog.db",
-            warehouse=f"file://{folder}" if is_folder else warehouse,
-        )
+        try:
+            catalog = load_catalog(
+                NAME,
+                uri=uri or f"sqlite:///{folder}/catalog.db",
+                warehouse=f"file://{folder}" if is_folder else warehouse,
+            )
+        except (ValueError, exceptions.NotInstalledError) as error:
+            raise SettingError("--catalog", uri or "", f"cannot be opened: {error}") from None
+        yield catalog
 
 
 def export(database: Database, catalog: Catalog, options: ExportOptions, depth: int) -> None:
@@ -116,7 +120,12 @@ def _tables(catalog: Catalog, options: ExportOptions, chain: Chain) -> dict[str,
     for name in sorted(options.tables, key="blocks".__eq__):
         identifier = namespace, name.replace(".", "_")
         schema = parquet.schema(table_export.columns_of(name, options))
-        tables[name] = catalog.create_table_if_not_exists(identifier, schema, properties=PROPERTIES)
+        try:
+            table = catalog.create_table_if_not_exists(identifier, schema, properties=PROPERTIES)
+        except ValueError as error:  # such as of a storage that PyIceberg does not know
+            warehouse = catalog.properties["warehouse"]
+            raise SettingError("WAREHOUSE", warehouse, f"cannot be written: {error}") from None
+        tables[name] = table
     return tables
 
 

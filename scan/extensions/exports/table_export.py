@@ -64,7 +64,7 @@ class Manifest(msgspec.Struct):
     tables: list[str]
     blocks_per_file: int
     block_from: int
-    limbs: bool
+    limbs: bool = True  # of a folder of an earlier version
     ranges: list[ExportedRange] = []
     tokens: ExportedTokens | None = None
     version: int = VERSION
@@ -198,8 +198,8 @@ def _open_manifest(options: ExportOptions, chain: Chain) -> Manifest:
     earlier = read_manifest(options.folder)
     if earlier is not None and earlier.kind() != manifest.kind():
         raise ScanError(
-            f"{options.folder} holds an export of other tables, blocks, format or chain: give"
-            " another --output."
+            f"{options.folder} holds an export of another chain, or with other tables, --from,"
+            " --blocks-per-file, --format or --limbs: give another --output."
         )
     return earlier or manifest
 

@@ -4,6 +4,7 @@ import random
 import signal
 import sys
 from contextlib import closing
+from unittest.mock import Mock
 
 import pyarrow
 import pytest
@@ -319,12 +320,20 @@ def test_wrong_calls_and_what_is_not_there(indexed, tmp_path, monkeypatch, capsy
     monkeypatch.setenv("DATABASE_URL", indexed.url)
     for arguments, reason in (
         ((), "WAREHOUSE='': is required"),
-        (("s3://lake/scan",), "--catalog='': s3://lake/scan is no folder"),
+        (("s3://lake/scan",), "--catalog='': is required, as s3://lake/scan is not"),
         ((str(tmp_path / "a#b"),), "has a character with a meaning in URIs"),
         ((str(tmp_path), "spoons"), "TABLE='spoons': is unknown"),
+        ((str(tmp_path), "--catalog", "spoons"), "--catalog='spoons': cannot be opened: Could"),
+        ((str(tmp_path), "--catalog", "thrift://localhost"), "pip install 'pyiceberg[hive]'"),
+        (("a://b", "--catalog", f"sqlite:///{tmp_path}/a"), "WAREHOUSE='a://b': cannot be "),
     ):
         assert main(["export", "iceberg", *arguments]) == 2
         assert reason in capsys.readouterr().err
+    assert main(["export", "blocks", "--watch", f"--output={tmp_path}"]) == 2
+    assert "TABLE='blocks': has no --catalog or --watch" in capsys.readouterr().err
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(iceberg.time, "sleep", Mock(side_effect=KeyboardInterrupt))
+        assert main(["export", "iceberg", str(tmp_path / "lake"), "blocks", "--watch"]) == 130
     (tmp_path / "file").touch()
     with held_folder(tmp_path / "held"):
         for name, reason in (("held", "Another process works in"), ("file", "File exists")):

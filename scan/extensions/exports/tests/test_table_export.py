@@ -193,6 +193,10 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
             export(database, options(tmp_path, **{"tables": ("blocks",), **change}))
     with held_folder(tmp_path), pytest.raises(ScanError, match="Another process works"):
         export(database, options(tmp_path, tables=("blocks",)))
+    before_limbs = (tmp_path / "manifest.json").read_text().replace('"limbs": false,', "")
+    (tmp_path / "manifest.json").write_text(before_limbs)
+    with pytest.raises(ScanError, match="or --limbs: give another --output"):
+        export(database, options(tmp_path, tables=("blocks",)))
     (tmp_path / "manifest.json").write_text('{"cut')
     with pytest.raises(ScanError, match="cannot be read"):
         export(database, options(tmp_path, tables=("blocks",)))
