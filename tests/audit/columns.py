@@ -32,7 +32,7 @@ NOT_COMPARED = set(
     " contract_claims.* verified_functions.* verified_signatures.*"
     # What removed rows said, which are there no more; without rows where all is kept, and
     # test_retention.py of retention compares what follows.
-    " retention.* removed_items.* earlier_sightings.*"
+    " retention.* removed_items.* earlier_sightings.* kept_addresses.* kept_transactions.*"
     # The state of unfinished work, which has no other, and of which blocks there are rows.
     " filled_tables.* bulk_backfill.* trace_backfill.* table_rebuilds.* bodies_from.*"
     " stale_tokens.*"
@@ -48,7 +48,7 @@ NOT_COMPARED = set(
     " chain.start_block chain.fork_block chain.is_development chain.stored_logs chain.version"
     " chain.followed_version"
     " contract_event_counts.*"  # of rows that are compared
-    " followed_contracts.* unfollowed_contracts.* event_views.*"
+    " followed_contracts.* followed_children.* unfollowed_contracts.* event_views.*"
     " decoded_events.* undecoded_events.*"  # of rows that are compared, by ABIs
     # whole_chain_check: each stands somewhere; code_hash is the code's.
     " codes.*"

@@ -275,7 +275,7 @@ def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database
 @pytest.mark.thorough
 def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
     text = "-- Other blobs.\n-- rebuilds: blobs, daily_stats\nDELETE FROM blobs;"
-    migration = migrations.Migration(1, "0001_blobs.sql", text)
+    migration = migrations.Migration(9001, "9001_blobs.sql", text)
     expected = migrations.expected_schema()._replace(migrations=(migration,))
     monkeypatch.setattr(migrations, "expected_schema", lambda: expected)
     settings = settings_for(spoilt_url, NOWHERE)

@@ -136,7 +136,7 @@ def test_every_imported_distribution_is_declared():
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
         if "extra == " not in requirement
-        or re.search('"(embedded|redis|parquet|mcp|bulk|cluster|names)"', requirement)
+        or re.search('"(embedded|redis|parquet|iceberg|mcp|bulk|cluster|names)"', requirement)
     }
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))

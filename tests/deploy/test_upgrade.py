@@ -79,13 +79,13 @@ def machine(tmp_path, empty_url):
 
 def test_the_documented_upgrade_applies_what_the_new_commit_brings(machine, empty_url):
     run(machine, "cd /opt/scan && deploy/as-service migrate")
-    migration = machine / "upstream/migrations/0001_added.sql"
+    migration = machine / "upstream/migrations/9001_added.sql"
     migration.write_text("-- Adds a column.\nALTER TABLE blocks ADD COLUMN added text;\n")
     commit(machine)
     (machine / "calls").unlink()
     printed = run(machine, UPGRADE.text)
-    assert "0001_added.sql: Adds a column.\n" in printed
-    assert "applied 0001_added.sql\n" in printed
+    assert "9001_added.sql: Adds a column.\n" in printed
+    assert "applied 9001_added.sql\n" in printed
     database.execute(empty_url, "SELECT added FROM blocks")
     scan = f"runuser -u scan -- {machine}/opt/scan/.venv/bin/scan"
     assert (machine / "calls").read_text().splitlines() == [

@@ -4,13 +4,12 @@
 -- literals: none
 -- returns: rows in order: boolean, false of blocks that are not indexed
 -- index: blocks_pkey, transactions_pkey
-SELECT EXISTS (
+SELECT CASE WHEN at.number < first_kept_block() THEN at.transaction_index > 0 ELSE EXISTS (
     SELECT
     FROM blocks b
     JOIN transactions t ON t.ordinal >= b.transactions_before
         AND t.ordinal < b.transactions_before + least(b.transaction_count, at.transaction_index)
-    WHERE b.number = at.number AND t.status IS NOT FALSE AND t.gas_used <> 21000)
-    OR (at.number < first_kept_block() AND at.transaction_index > 0)
+    WHERE b.number = at.number AND t.status IS NOT FALSE AND t.gas_used <> 21000) END
 FROM unnest(%(numbers)s::bigint[], %(transaction_indexes)s::integer[])
     WITH ORDINALITY AS at (number, transaction_index, position)
 ORDER BY at.position;
