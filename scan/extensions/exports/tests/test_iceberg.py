@@ -332,7 +332,7 @@ def test_wrong_calls_and_what_is_not_there(indexed, tmp_path, monkeypatch, capsy
     assert main(["export", "blocks", "--watch", f"--output={tmp_path}"]) == 2
     assert "TABLE='blocks': has no --catalog or --watch" in capsys.readouterr().err
     with monkeypatch.context() as interrupted:
-        interrupted.setattr(iceberg.time, "sleep", Mock(side_effect=KeyboardInterrupt))
+        interrupted.setattr(iceberg, "time", Mock(sleep=Mock(side_effect=KeyboardInterrupt)))
         assert main(["export", "iceberg", str(tmp_path / "lake"), "blocks", "--watch"]) == 130
     (tmp_path / "file").touch()
     with held_folder(tmp_path / "held"):
