@@ -52,9 +52,11 @@ class Worker(connection_limits.AcceptedConnections):
         self._may_go_on = getattr(application, "may_go_on", lambda *_, **__: True)
         self._leave = getattr(application, "leave", lambda _: None)
         self._client_address = getattr(application, "client_address", _peer)
-        super().run()
-        for _ in range(self._threads):
-            self._whole.put(None)
+        try:
+            super().run()
+        finally:  # also where a signal ends the worker at once: Python waits for its threads
+            for _ in range(self._threads):
+                self._whole.put(None)
 
     def _client_of(self, conn: Connection) -> str:
         """Return the client's address; before it has sent a request, the peer's."""

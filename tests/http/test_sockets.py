@@ -287,6 +287,14 @@ def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes
         assert ends == [b""] * 12
 
 
+def test_ctrl_c_ends_threads_that_wait_for_requests(own_index):
+    """As gunicorn ends a worker at once, by SIGQUIT; one that does not end is killed later."""
+    with served(own_index.url, "--graceful-timeout", f"{2 * WAIT_S:.0f}") as (process, server):
+        assert requests.get(f"{server}/api/v1/blocks?limit=100", timeout=WAIT_S).ok
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=WAIT_S)
+
+
 def ask_until_closed(server, request, ends, counts, index):
     """One request after the other; what comes behind the answer that ends the connection."""
     with serving.connect(server) as client:
