@@ -48,7 +48,7 @@ def filtered_page(
     """
     matched = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, matched)
-    kept = kept_keys(entity, matched)
+    kept = kept_keys(reader, entity, matched)
     window = in_blocks(reader, window) if are_kept else in_kept_blocks(reader, window, *kept)
     if blocks != ALL_BLOCKS:
         window = window._replace(
@@ -75,8 +75,13 @@ def filtered_page(
     )
 
 
-def kept_keys(entity: str, matched: Mapping[str, Value | None]) -> tuple[bytes, ...]:
-    """Return the addresses among filters whose lists have all of the filtered rows."""
+def kept_keys(
+    reader: Reader, entity: str, matched: Mapping[str, Value | None]
+) -> tuple[bytes, ...]:
+    """Return the addresses among filters whose lists have all of the filtered rows; none where all
+    rows are kept."""
+    if reader.kept_from is None:
+        return ()
     listed = {p for p, of in all_entities()[entity].listed.items() if of.name in lists_by_address()}
     return tuple(v for name, v in matched.items() if name in listed and isinstance(v, bytes))
 

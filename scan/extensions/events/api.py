@@ -1,6 +1,7 @@
 """A followed contract's events, and the logs of one of them with their arguments."""
 
 import re
+from collections.abc import Mapping
 from functools import partial
 
 from flask import Blueprint
@@ -20,10 +21,10 @@ blueprint = Blueprint("events", __name__)
 
 @blueprint.get("/contracts/<address>/events")
 def list_contract_events(address: str) -> Response:
-    name = query_arguments(CHILDREN).get(CHILDREN)
+    arguments = query_arguments(CHILDREN)
     contract = parameters.address(address)
-    of_children = None if name is None else event_lists.children_of(reader(), contract, name)
-    events = event_lists.listed(reader(), of_children or contract)
+    followed_as = _followed_as(contract, arguments)
+    events = event_lists.listed(reader(), followed_as)
     return json_value(
         {
             "address": to_hex(contract),
@@ -34,7 +35,7 @@ def list_contract_events(address: str) -> Response:
             "factory": events.factory,
             "children": events.children,
             "events": [
-                event_lists.event_record(of_children or contract, events.name, event, events.counts)
+                event_lists.event_record(followed_as, events.name, event, events.counts)
                 for event in events.tables
             ],
         }
@@ -45,9 +46,7 @@ def list_contract_events(address: str) -> Response:
 def list_event_logs(address: str, event: str) -> Response:
     contract = parameters.address(address)
     arguments = every_argument()
-    name = arguments.get(CHILDREN)
-    of_children = None if name is None else event_lists.children_of(reader(), contract, name)
-    followed = event_lists.find(reader(), of_children or contract, event)
+    followed = event_lists.find(reader(), _followed_as(contract, arguments), event)
     spellings = followed.spellings
     given = event_filters.given(spellings, STANDARD, arguments)
     filters = event_filters.read(followed.table, spellings, given)
@@ -60,6 +59,12 @@ def list_event_logs(address: str, event: str) -> Response:
         read_for_file=partial(event_lists.rows_page, reader(), event=followed, filters=filters),
         columns=columns_of(followed.table),
     )
+
+
+def _followed_as(contract: bytes, arguments: Mapping[str, str]) -> bytes:
+    """Return a contract, or what stands for its children where these are asked for."""
+    name = arguments.get(CHILDREN)
+    return contract if name is None else event_lists.children_of(reader(), contract, name)
 
 
 HOOKS = Api(

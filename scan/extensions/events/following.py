@@ -78,8 +78,8 @@ class Children(NamedTuple):
     @property
     def address(self) -> bytes:
         """What stands for them as an address: a hash."""
-        place = f"{self.topics} {self.topic} {self.offset}"
-        return keccak256(self.factory + self.topic0 + place.encode())
+        position = f"{self.topics} {self.topic} {self.offset}"
+        return keccak256(self.factory + self.topic0 + position.encode())
 
     def named_by(self) -> str:
         """Return the JSON of followed_contracts.named_by, without the factory."""
@@ -99,24 +99,24 @@ def children_of(factory: bytes, event: str, argument: str | None) -> Children:
         [(_, entry)] = events_in([{"type": "event", **parse_signature(event)}]).read
     except (AbiError, ValueError) as error:
         raise CannotFollow(f"{event[:200]} is not the signature of an event: {error}") from None
-    places = [
-        place
-        for place, (name, abi_type) in enumerate(zip(entry.names, entry.types, strict=True))
-        if abi_type.kind == "address" and argument in (name, None)
-    ]
-    if len(places) != 1:
-        of_event = zip(entry.names, entry.types, strict=True)
-        known = ", ".join(name for name, abi_type in of_event if abi_type.kind == "address")
+    addresses = {
+        index: name
+        for index, (name, abi_type) in enumerate(zip(entry.names, entry.types, strict=True))
+        if abi_type.kind == "address"
+    }
+    named = [index for index, name in addresses.items() if argument in (name, None)]
+    if len(named) != 1:
+        known = ", ".join(addresses.values())
         raise CannotFollow(f"--argument must name one address of the event: {known or 'none'}")
-    place = places[0]
+    [index] = named
     topic0, topics = keccak256(entry.signature.encode()), 1 + sum(entry.indexed)
     topic = offset = None
-    if entry.indexed[place]:
-        topic = 1 + sum(entry.indexed[:place])
+    if entry.indexed[index]:
+        topic = 1 + sum(entry.indexed[:index])
     else:
-        plain = zip(entry.types[:place], entry.indexed[:place], strict=True)
+        plain = zip(entry.types[:index], entry.indexed[:index], strict=True)
         offset = sum(abi_type.head_bytes for abi_type, is_topic in plain if not is_topic)
-    return Children(factory, event, entry.names[place], topic0, topics, topic, offset)
+    return Children(factory, event, entry.names[index], topic0, topics, topic, offset)
 
 
 def _taken(name: str) -> str:
@@ -268,8 +268,9 @@ class Following:
         """Find the children of factories in all their logs. Those that are followed by themselves
         are so no more, and are filled with the others."""
         every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
-        found = tx.rows("indexer/followed_children_insert", **every_block)
-        rules, moved = {bytes(rule) for rule, _ in found}, [child for _, child in found if child]
+        changed = tx.rows("indexer/followed_children_insert", **every_block)
+        rules = {bytes(rule) for rule, _ in changed}
+        moved = [child for _, child in changed if child]
         for child, rule in tx.rows("events/children_automatic_list"):
             tx.execute("events/contract_remove", address=child)
             rules.add(bytes(rule))

@@ -143,13 +143,13 @@ def test_a_cursor_goes_on_after_a_fork_as_it_says(postgres, template, logs, stat
                 return answer.status_code, answer.json
 
             def rows(limit, order):
-                found, more = [], {}
-                while more is not None:
-                    status, listed = page(limit=limit, orderBy=order, **more)
+                events, cursor = [], {}
+                while cursor is not None:
+                    status, listed = page(limit=limit, orderBy=order, **cursor)
                     assert status == 200, listed
-                    found += listed["events"]
-                    more = listed["next"] and {"cursor": listed["next"]}
-                return found
+                    events += listed["events"]
+                    cursor = listed["next"] and {"cursor": listed["next"]}
+                return events
 
             for order, size in itertools.product(("asc", "desc"), (3, 9)):
                 _, first = page(limit=size, orderBy=order)

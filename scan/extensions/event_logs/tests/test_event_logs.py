@@ -13,7 +13,7 @@ import pytest
 from eth_utils import keccak
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import Contract, Events, signature
+from scan.extensions.events.tests.random_events import Contract, Events, damaged, signature
 from scan.http.list_formats import TYPES, Format
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -37,7 +37,7 @@ class Emitted(namedtuple("Emitted", "anvil abi emitters logs")):
         """Place, emitter and arguments of the logs with an event's topic, and others at their
         positions."""
         return [
-            (log["place"], log["address"], log["args"])
+            (log["position"], log["address"], log["args"])
             for log in self.logs
             if log["event"] == event["name"]
             and log["address"] in (emitters or {log["address"]})
@@ -64,22 +64,6 @@ def declared(one):
 
 def topic_of(event):
     return "0x" + keccak(text=signature(event)).hex()
-
-
-def damaged(draw, data):
-    data = bytearray(data)
-    offset = draw.randrange(len(data))
-    match draw.randrange(4):
-        case 0:
-            data[offset] ^= 1 << draw.randrange(8)
-        case 1:
-            del data[offset:]
-        case 2:
-            data += draw.randbytes(32)
-        case _:
-            word = draw.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
-            data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
-    return bytes(data)
 
 
 def send(anvil, *logs):
@@ -127,8 +111,9 @@ def decoded(anvil, abi):
     for log, event, args in zip(known, events, arguments, strict=True):
         indexed = sum(one["indexed"] for one in event["inputs"])
         is_whole = len(log["topics"]) == 1 + indexed
-        place = int(log["blockNumber"], 16), int(log["logIndex"], 16)
-        yield {**log, "event": event["name"], "place": place, "args": args if is_whole else None}
+        position = int(log["blockNumber"], 16), int(log["logIndex"], 16)
+        args = args if is_whole else None
+        yield {**log, "event": event["name"], "position": position, "args": args}
 
 
 Source = namedtuple("Source", "name client")
@@ -243,8 +228,8 @@ def test_a_file_has_all_logs_with_a_column_for_each_argument(source, emitted):
         rows = [json.loads(line) for line in answer.text.splitlines()]
         names = [*rows[0]][5:-1]
         assert len(names) == len(event["inputs"])
-        for row, (place, address, args) in zip(rows, expected, strict=True):
-            assert (row["block_number"], row["log_index"], row["contract"]) == (*place, address)
+        for row, (position, address, args) in zip(rows, expected, strict=True):
+            assert (row["block_number"], row["log_index"], row["contract"]) == (*position, address)
             of_log = [row[name] for name in names]
             assert of_log == (list(args.values()) if args else [None] * len(names))
             assert (row["problem"] is None) is (args is not None)

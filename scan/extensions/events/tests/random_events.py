@@ -101,6 +101,23 @@ class Events:
         return topics, encode(types, values), arguments
 
 
+def damaged(random, data):
+    """The data of a log with a bit, the end or a word changed, or more behind it."""
+    data = bytearray(data)
+    offset = random.randrange(len(data)) if data else 0
+    match random.randrange(4) if data else 2:
+        case 0:
+            data[offset] ^= 1 << random.randrange(8)
+        case 1:
+            del data[offset:]
+        case 2:
+            data += random.randbytes(32)
+        case _:
+            word = random.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
+            data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
+    return bytes(data)
+
+
 def canonical(one):
     """The type's name in a signature."""
     if not one["type"].startswith("tuple"):

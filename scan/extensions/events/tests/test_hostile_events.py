@@ -18,7 +18,7 @@ from scan.extensions.decoding.decoding import decode_log
 from scan.extensions.events import event_decoding, exports
 from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
 from scan.extensions.events.tests.coffers import following
-from scan.extensions.events.tests.random_events import Events
+from scan.extensions.events.tests.random_events import Events, damaged
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
@@ -146,20 +146,9 @@ def read(abi, topics, data):
 
 
 def altered(random, data):
-    data = bytearray(data)
     for _ in range(random.choice([1, 1, 2])):
-        offset = random.randrange(len(data)) if data else 0
-        match random.randrange(4) if data else 2:
-            case 0:
-                data[offset] ^= 1 << random.randrange(8)
-            case 1:
-                del data[offset:]
-            case 2:
-                data += random.randbytes(32)
-            case _:
-                word = random.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
-                data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
-    return bytes(data)
+        data = damaged(random, data)
+    return data
 
 
 @pytest.mark.parametrize(

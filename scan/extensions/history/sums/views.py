@@ -79,7 +79,7 @@ def sums_page(
         message = f"is needed, or a shorter range: there are over {MOST_SUMS:,} sums."
         raise InvalidParameter(f"tokenAddress {message}", field="tokenAddress")
     untraced_blocks = more[0] if more else None
-    kept_from = attempt.kept_from_of(*kept_keys(entity, values))
+    kept_from = attempt.kept_from_of(*kept_keys(attempt, entity, values))
     return Page(data, sums, rows, None, untraced_blocks, kept_from)
 
 
@@ -87,7 +87,7 @@ def _read(
     reader: Reader, entity: str, window: Window, values: Mapping[str, Value], address: bytes | None
 ) -> tuple[Any, ...]:
     """Return the row of a statement; its bounds are of the same version where `reader` has one."""
-    window = in_kept_blocks(reader, window, *kept_keys(entity, values))
+    window = in_kept_blocks(reader, window, *kept_keys(reader, entity, values))
     limits = reader.sources.get(SumBounds)
     span = {"block_from": window.block_from, "block_to": window.block_to}
     shortest, end, bounds = bounds_of(

@@ -76,11 +76,11 @@ def paths_of(address):
 
 def pages(client, path):
     """The status and the JSON, or the text, of each of a list's first pages."""
-    found = [(first := client.get(path)).status_code, first.text]
-    while (following := (first.json or {}).get("next")) and len(found) < 20:
+    pages = [(first := client.get(path)).status_code, first.text]
+    while (following := (first.json or {}).get("next")) and len(pages) < 20:
         first = client.get(f"{path}{'&' if '?' in path else '?'}cursor={following}")
-        found += [first.status_code, first.text]
-    return found
+        pages += [first.status_code, first.text]
+    return pages
 
 
 def test_lists_of_kept_addresses_are_those_of_an_index_with_all_rows(keeping):
