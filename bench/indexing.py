@@ -7,8 +7,10 @@ database, five times a second, so that the programs measured are those of users.
 """
 
 import logging
+import os
 import sys
 import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -166,7 +168,13 @@ def _samples(cursor: Any, process: Any, last_block: int, files: Path) -> list[di
 
 
 def _size(files: Path) -> int:
-    return sum(path.stat().st_size for path in files.rglob("*") if path.is_file())
+    """Bytes of the files in a folder; those that a program removes meanwhile do not count."""
+    size = 0
+    for folder, _, names in os.walk(files):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += (Path(folder) / name).stat().st_size
+    return size
 
 
 def _stages(samples: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
