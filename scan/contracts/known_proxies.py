@@ -9,7 +9,7 @@ SHA-256 of the only files that they may be compiled from. What code says is matc
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,10 +29,10 @@ DIAMOND_MARKS = (
     "c8fcad8db84d3cc18b4c41d551ea0ee66dd599cde068d998e57d5e09332c131c",
     *("52ef6b2c", "cdffacc6"),
 )
-# PUSH1 to PUSH32 with their data, which the code may cut short.
-_PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b".{0,%d}" % n for n in range(1, 33))
+# PUSH1 to PUSH32 with their data; behind one that the code cuts short is no instruction.
+_PUSH = b"|".join(re.escape(bytes([0x5F + n])) + b"." * n for n in range(1, 33))
 # Instructions up to a DELEGATECALL or CALLCODE.
-_DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]|" + _PUSH + b")*+[\xf2\xf4]", re.DOTALL)
+_DELEGATING = re.compile(b"(?:[^\x60-\x7f\xf2\xf4]++|" + _PUSH + b")*+[\xf2\xf4]", re.DOTALL)
 
 
 class Way(NamedTuple):
@@ -104,6 +104,7 @@ def _pattern(code: str) -> re.Pattern[bytes]:
     return re.compile(b"".join(pattern), re.DOTALL)
 
 
+@lru_cache(maxsize=64)  # many contracts share their code
 def delegation_text(code: bytes) -> str:
     """Return how code passes calls on, as it is stored with it: empty where it cannot, Way.text of
     a known proxy, else `other` with the names of CLAIMS that it may make."""
