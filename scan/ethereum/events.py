@@ -317,7 +317,8 @@ def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
     firsts: dict[bytes, int] = {}
     moved: dict[tuple[bytes, bool], dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
     # An event with an id tells more than an amount, which may stand before it (ERC-404).
-    for event in sorted(events, key=lambda event: event.shape is not TransferShape.ID):
+    with_id = [event for event in events if event.shape is TransferShape.ID]
+    for event in (*with_id, *(e for e in events if e.shape is not TransferShape.ID)):
         if event.shape not in CLAIMS:
             firsts[event.token] = min(firsts.get(event.token, event.log_index), event.log_index)
         if event.shape in OF_A_WORD:
@@ -337,10 +338,12 @@ def _claimed(event: TransferEvent) -> tuple[bool, int, bytes]:
     """Return whether an event looks turned, the id and the recipient. A burn has an amount, and
     amounts are hardly as large as addresses. A large id does not tell; one of 2**160 and above is
     no recipient's form, so that transfer_event() has no such event."""
-    item, to = int.from_bytes(event.to_address), event.words[0][0]
-    is_id = item < 2**64 and (item > 0 or not any(event.from_address))
-    is_turned = event.shape is TransferShape.AMOUNT and (not to or 2**96 <= to < 2**160) and is_id
-    return (True, item, to.to_bytes(20)) if is_turned else (False, to, event.to_address)
+    to = event.words[0][0]
+    if event.shape is TransferShape.AMOUNT and (not to or 2**96 <= to < 2**160):
+        item = int.from_bytes(event.to_address)
+        if item < 2**64 and (item > 0 or not any(event.from_address)):
+            return True, item, to.to_bytes(20)
+    return False, to, event.to_address
 
 
 def is_of_token(
