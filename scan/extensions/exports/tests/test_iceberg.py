@@ -22,6 +22,7 @@ from scan.extensions.exports.hooks import AddedTable
 from scan.extensions.exports.iceberg import Contradiction, opened
 from scan.extensions.exports.table_export import ExportOptions
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
+from scan.extensions.exports.tests import rest_catalog
 from scan.files import held_folder
 from tests.support.database import execute
 from tests.support.forked_python import Forked
@@ -302,6 +303,17 @@ def test_a_warehouse_in_s3(indexed, storage, tmp_path):
     table = load_catalog("scan", uri=catalog, **properties).load_table(f"{NAMESPACE}.blocks")
     assert table.location() == f"s3://lake/scan/{NAMESPACE}/blocks"
     assert sorted(table.scan().to_arrow()["number"].to_pylist()) == [*range(46)]
+
+
+@pytest.mark.thorough
+def test_a_rest_catalog_whose_answers_are_lost(indexed, scenario, tmp_path):
+    """The commits were made, so that the next run goes on after them."""
+    with rest_catalog.served(tmp_path, unanswered={1, 4}) as uri:
+        arguments = ("export", "iceberg", "lake", *TABLES, "--catalog", uri)
+        done = [scan(*arguments, **environment(indexed.url)) for _ in range(3)]
+    assert [run.returncode for run in done] == [1, 1, 0]
+    assert "lake: OSError: the answer is lost" in done[0].stderr
+    require_equal(indexed.url, tmp_path, tmp_path / "files", scenario.anvil.head() - DEPTH)
 
 
 def test_clickhouse_reads_the_tables(indexed, tmp_path, monkeypatch):
