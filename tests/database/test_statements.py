@@ -260,6 +260,47 @@ def nodes_of(plan):
         yield from nodes_of(part)
 
 
+def test_no_subselect_is_computed_for_one_row_alone(database_url):
+    """PostgreSQL (18.4) computes a subselect once for all rows where a scan has it that is below
+    the row's join: it was moved there from the node of a partitioned table with one partition."""
+    names = [name for name in TEXTS if not NOT_PLANNED.match(name)]
+    with closing(psycopg2.connect(database_url)) as opened, opened.cursor() as cursor:
+        cursor.execute(SIMILARITY)
+        cursor.execute(EMPTY)
+        for (table,) in cursor.fetchall():
+            cursor.execute(f"CREATE TABLE only_{table} PARTITION OF {table} DEFAULT")
+        cursor.execute("SET enable_seqscan = off")
+        for name in TEXTS.keys() & {*BEGUN}:
+            cursor.execute(numbered(statements.read_statement(name)))
+        plans = {name: generic_plan(cursor, statements.read_statement(name)) for name in names}
+    computed_once = [
+        f"{name}: {scan['Alias']}"
+        for name, plan in plans.items()
+        for scan in nodes_of(plan)
+        for part in scan.get("Plans", ())
+        if part["Parent Relationship"] == "InitPlan"
+        and scan.get("Parent Relationship", "SubPlan") != "SubPlan"
+        and "Relation Name" in scan
+        and is_correlated(part)
+    ]
+    assert not computed_once, _listed(computed_once)
+
+
+def is_correlated(plan):
+    """Whether conditions in it name what is outside of it."""
+    nodes = [*nodes_of(plan)]
+    conditions = [value for node in nodes for key, value in node.items() if key in CONDITIONS]
+    named = re.findall(r"\b(\w+)\.\w", " ".join(conditions))
+    return not {node.get("Alias") for node in nodes}.issuperset(named)
+
+
+EMPTY = """
+    SELECT relname FROM pg_class
+    WHERE relkind = 'p' AND oid NOT IN (SELECT inhparent FROM pg_inherits)
+"""
+CONDITIONS = "Index Cond", "Filter", "Recheck Cond", "Join Filter", "One-Time Filter"
+
+
 def test_a_statement_is_prepared_where_its_header_has_literals(database, database_url):
     database.row("http/chain_get_version")
     database.row("queries/blocks_get_hash", number=1)
