@@ -238,6 +238,7 @@ class StaleStateRefresher:
         self._slow_rest_until = self._idle_rest_until = 0.0
         self._idle_after = token_bytes(20)  # the address whose turn was last, at first any
         self._idle_done = b""  # the first block of the day of which all have been read
+        self._uncounted: dict[bytes, None] = {}  # marked tokens whose holders are still to be drawn
 
     def refresh(self, head: IndexedHead, *, are_reported: bool) -> bool:
         """Read and store one batch of values; return whether there was one. Balances of tokens that
@@ -277,9 +278,14 @@ class StaleStateRefresher:
         their events add up; and decimals before contracts changed. All are as of blocks that do not
         depend on when they are read. Return whether there were any.
 
-        Contracts that take long are read after all others, and rest after that."""
+        Marked tokens are read again after all others, MOST_ENDED at a time, where there were more
+        whose holders were to be drawn; and contracts that take long after these, and rest then."""
         few, alone = self._times.slow(alone=False), self._times.slow(alone=True)
-        due = self._list_due(passed_over=[*few, *alone])
+        due = self._list_due(passed_over=[*few, *alone, *self._uncounted])
+        if not due and (drawn_next := [*islice(self._uncounted, MOST_ENDED)]):
+            due = self._list_due(drawn_next)
+            for address in drawn_next:
+                del self._uncounted[address]
         is_slow = not due and time.monotonic() >= self._slow_rest_until
         if is_slow and few:
             due = self._list_due(few)
@@ -308,6 +314,9 @@ class StaleStateRefresher:
             contradicted = [row[0] for row in rows if row[-1] is not None]
             named = {"tokens": contradicted, "most": MOST_COMPARED}
             statements += [("indexer/unnamed_holders_insert", named)] * bool(contradicted)
+            uncounted = [t.address for t in tokens if t.address in self._uncounted]
+            again = {"addresses": uncounted, "compared": False}
+            statements += [("indexer/tokens_mark_changed", again)] * bool(uncounted)
         if changes:
             decimals = [
                 (
@@ -369,7 +378,7 @@ class StaleStateRefresher:
         self, due: Sequence[_Due], compared: dict[bytes, StaleToken]
     ) -> dict[state_reader.StateQuery, bytes | None]:
         """Return the results for contracts, and note how long they took; add to `compared` the
-        tokens of which other holders were read, too, as their marks may end."""
+        tokens of which other holders were read, too, at most MOST_ENDED in all."""
         queries = [query for part in due for query in part.queries()]
         began = time.monotonic()
         results = self._state.read(queries)
@@ -380,7 +389,10 @@ class StaleStateRefresher:
         again = [query for token in doubtful for query in token.queries()]
         results |= self._state.read(again)
         further = sorted((t for t in tokens if t.is_drawn_further(results)), key=StaleToken.turn)
-        with_others = [self._with_others(token) for token in further[:MOST_ENDED]]
+        most = MOST_ENDED - len(compared)
+        with_others = [self._with_others(token) for token in further[:most]]
+        left = [t.address for t in further[most:] if not t.is_counted]
+        self._uncounted |= dict.fromkeys(left[: MAX_SLOW - len(self._uncounted)])
         others = [query for token in with_others for query in token.queries()]
         results |= self._state.read(others)
         compared |= {token.address: token for token in with_others}

@@ -237,7 +237,8 @@ def test_a_mark_ends_when_its_balance_agrees_and_so_do_others(tokens):
 
 def test_few_marks_end_at_once_and_others_when_they_are_read_again(tokens, monkeypatch):
     """Whoever makes many marks may not have the node read all holders of each in every block."""
-    monkeypatch.setattr(stale_state, "MOST_ENDED", 1)
+    monkeypatch.setattr(stale_state, "MOST_ENDED", 1)  # of a step
+    monkeypatch.setattr(stale_state, "STEP_S", 60)
     coins = [tokens.named(symbol) for symbol in ("ONE", "TWO")]
     for coin in coins:
         tokens.do(coin, "fake", 1)
@@ -252,6 +253,17 @@ def test_few_marks_end_at_once_and_others_when_they_are_read_again(tokens, monke
         tokens.anvil.mine()  # all in one block
         tokens.read()
         assert len(tokens.sql(marked)) == left
+
+
+def test_all_that_are_marked_at_once_have_their_holders_drawn(tokens):
+    count = 2 * stale_state.MOST_ENDED + 1
+    coins = [tokens.deploy("Presold", f"COIN{n}", 1000) for n in range(count)]
+    for coin in coins:
+        for to in tokens.accounts[1:3]:
+            tokens.do(coin, "transfer", to, 10)
+    tokens.read()
+    listed = tokens.get("/api/v1/tokens")["tokens"]
+    assert [(record["holderCount"], record["holdersAsked"]) for record in listed] == [(2, 2)] * count
 
 
 @pytest.mark.thorough

@@ -138,11 +138,12 @@ class Indexing:
         return (
             head is not None
             and is_it(head[0])
+            # Those that are idle become stale.
+            and self._database.row("indexer/tokens_list_idle", **UNREAD)[1] is None
             and not self._database.rows("indexer/tokens_list_stale", **ANY)
             and not self._database.rows("indexer/contract_changes_list_unread", **ANY)
             and not self._database.rows("indexer/tokens_list_undated", limit=1, passed_over=[])
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
-            and self._database.row("indexer/tokens_list_idle", **UNREAD)[1] is None
         )
 
     def _status(self):
