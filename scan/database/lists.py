@@ -128,6 +128,7 @@ class Entity:
 
     name: str
     alias: str
+    parties: Sequence[str]
     row: str
     indexes: tuple[str, ...]
     record: str
@@ -311,17 +312,6 @@ def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
         for entries in list_.entries if list_.counter else ():
             ways.setdefault((list_.table, entries), []).append(list_)
     return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
-
-
-@functools.cache
-def lists_by_address() -> frozenset[str]:
-    """Return the names of the lists with checkpoints whose keys are addresses, or pools'."""
-    return frozenset(
-        list_.name
-        for entity in all_entities().values()
-        for param, list_ in entity.listed.items()
-        if entity.by_param[param].kind in ("address", "pool")
-    )
 
 
 def of_kind(kind: str, values: Mapping[str, T], table: str) -> T:

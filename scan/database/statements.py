@@ -136,7 +136,6 @@ def _environment() -> Environment:
         "events": lists.all_event_types(),
         "fragments": lists.fragments,
         "lists": lists.all_lists(),
-        "lists_by_address": lists.lists_by_address,
         "grown_by": lists.grown_by,
         "nullable_columns": nullable_columns,
         "record_fields": record_fields,

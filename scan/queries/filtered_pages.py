@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan import parameters
-from scan.database.lists import all_entities, lists_by_address
+from scan.database.lists import all_entities
 from scan.database.transaction import Row
 from scan.queries.cursors import Traversal
 from scan.queries.filter_values import Value
@@ -78,12 +78,13 @@ def filtered_page(
 def kept_keys(
     reader: Reader, entity: str, matched: Mapping[str, Value | None]
 ) -> tuple[bytes, ...]:
-    """Return the addresses among filters whose lists have all of the filtered rows; none where all
+    """Return the addresses among filters, all rows of which stay where one is kept; none where all
     rows are kept."""
     if reader.kept_from is None:
         return ()
-    listed = {p for p, of in all_entities()[entity].listed.items() if of.name in lists_by_address()}
-    return tuple(v for name, v in matched.items() if name in listed and isinstance(v, bytes))
+    by_param = all_entities()[entity].by_param
+    given = ((by_param[name].kind, value) for name, value in matched.items() if name in by_param)
+    return tuple(v for kind, v in given if kind in ("address", "pool") and isinstance(v, bytes))
 
 
 def _bounded(window: Window, traversal: Traversal | None = None) -> dict[str, bool]:

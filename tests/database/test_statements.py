@@ -111,6 +111,19 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
 
 
 @pytest.mark.check
+def test_filters_by_an_address_compare_parties():
+    compared = {
+        column
+        for entity in lists.all_entities().values()
+        for filter_ in entity.filters
+        if filter_.kind in ("address", "pool")
+        for column in re.findall(rf"\b{entity.alias}\.\w+", filter_.condition)
+    }
+    assert len(compared) > 20
+    assert compared <= {p for entity in lists.all_entities().values() for p in entity.parties}
+
+
+@pytest.mark.check
 def test_an_entity_needs_no_filter(tmp_path):
     entity = replace(lists.all_entities()["contract_creations"], filters=(), params=None)
     template = "queries/{list}_list_by_filters.sql.j2"

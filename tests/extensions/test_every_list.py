@@ -20,7 +20,7 @@ from scan.extensions.retention.tests.removal import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.filter_values import FILTER_KEYS, FILTERS
 from tests.support import auditing, brute_force
-from tests.support.database import execute, use_short_checkpoints
+from tests.support.database import execute, insert, use_short_checkpoints
 from tests.support.indexing import client_over, settings_for
 from tests.support.made_blocks import Chain, Move, address
 
@@ -29,6 +29,7 @@ DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2
 NOBODY = "http://127.0.0.1:9"
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
+KEPT = ADDRESSES[2]  # the chain's transactions are from one to two
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
 TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
 # What a column may hold that a filter of a kind compares.
@@ -67,9 +68,13 @@ COLUMNS = {
 }
 
 
-class Listed(namedtuple("Listed", "client kept rows")):
-    """`kept` is of an index without the rows before FIRST_KEPT; `rows` are those of each entity,
-    newest first."""
+def kinds_of(entity):
+    return {filter_.kind for filter_ in FILTERS[entity] if filter_.key in COLUMNS[entity]}
+
+
+class Listed(namedtuple("Listed", "client kept keeping rows")):
+    """`kept` is of an index without the rows before FIRST_KEPT, `keeping` of one that has those of
+    the transactions of KEPT; `rows` are those of each entity, newest first."""
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +88,12 @@ def listed(postgres, template):
             rows[entity] = [{**row, **chosen(entity, n, values)} for n, row in enumerate(made)]
             store(url, entity, rows[entity][::-1])
         auditing.run(settings_for(url, NOBODY), repair=True)
-        with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
-            remove(kept_url, FIRST_KEPT)
-            yield Listed(*(client_over(u) for u in (url, kept_url)), rows)
+        made = urlsplit(url).path[1:]
+        with postgres.cloned(made) as kept_url, postgres.cloned(made) as keeping_url:
+            insert(keeping_url, "kept_addresses", address=bytes.fromhex(KEPT[2:]))
+            for removed_url in (kept_url, keeping_url):
+                remove(removed_url, FIRST_KEPT)
+            yield Listed(*(client_over(u) for u in (url, kept_url, keeping_url)), rows)
 
 
 def make_chain(url):
@@ -170,6 +178,16 @@ def test_lists_begin_with_the_rows_that_are_kept(listed, entity):
         expected = [row["transactionHash"] for row in matching]
         rest = read(listed.kept, entity, len(expected), {key: value}, limit=100)
         assert rest == (expected, None)
+
+
+@pytest.mark.parametrize("entity", [e for e in COLUMNS if "address" in kinds_of(e)])
+def test_lists_of_a_kept_address_have_all_rows(listed, entity):
+    rows = listed.rows[entity]
+    of_kept = [key for key, value, _ in by_one_filter(entity, rows) if value == KEPT]
+    assert of_kept
+    for key in of_kept:
+        matching = [row for row in rows if row[key] == KEPT]
+        require_pages(listed.keeping, entity, {key: KEPT}, matching)
 
 
 def keys_of(entity):
