@@ -197,7 +197,7 @@ def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
     is_contradicted, day, first_block, moved, added, removed = reader.row(
         "queries/tokens_get_holder_change", address=address, days=CHANGE_DAYS, most=most
     )
-    kept_from = reader.kept_from
+    kept_from = reader.kept_from_of(address)
     is_whole = not reader.first_block and (kept_from is None or kept_from.number <= first_block)
     is_known = is_whole and not is_contradicted and moved <= MAX_CHANGES
     return {

@@ -14,7 +14,7 @@ from scan.extensions.logs.log_filter import LogFilter
 from scan.extensions.logs.unstored_logs import BlockSpan
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
-from scan.queries.reader import Reader
+from scan.queries.reader import KeptFrom, Reader
 
 PERMIT2 = bytes.fromhex("000000000022d473030f116ddee9f6b43ac78ba3")
 # In the order of number_approval_topic() of the schema.
@@ -75,13 +75,15 @@ class Event(NamedTuple):
 
 class Events(NamedTuple):
     """An owner's events from the newest, all from the block `since` on, as of the block `head`,
-    whose time is in Unix seconds. `source` is index, node, or both."""
+    whose time is in Unix seconds. `source` is index, node, or both. `kept_from` is where rows
+    of the owner or the token begin, or where the node gives some, all lists."""
 
     events: Sequence[Event]
     head: served_chain.BlockId
     head_s: int
     since: int
     source: str
+    kept_from: KeptFrom | None
 
 
 class OfNode(NamedTuple):
@@ -128,7 +130,9 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     """
     emitters = None if token is None else [token, PERMIT2]
     most = reader.sources.get(ApprovalBounds).events
-    of_owner: dict[str, Any] = {"owner": owner, "emitters": emitters}
+    kept_from = reader.kept_from_of(owner, *filter(None, [token]))
+    kept_block = kept_from.number if kept_from else 0
+    of_owner: dict[str, Any] = {"owner": owner, "emitters": emitters, "kept_block": kept_block}
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
         is_unbounded=True,
@@ -139,11 +143,13 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     if number is None:
         return None
     head, first = served_chain.BlockId(number, bytes(block_hash)), reader.first_block
-    first = max(first, reader.kept_from.number if reader.kept_from else 0)
     # With all logs stored, one without a number was never emitted.
     default = -1 if stored == "all" else 1
     missing = [t for t in APPROVAL_TOPICS if stored == "none" or ids.get(t.hex(), default) >= 0]
-    events, since = _stored(reader, of_owner, orjson.loads(rows), first)
+    kept_from = reader.kept_from if missing else kept_from
+    first = max(first, kept_from.number if kept_from else 0)
+    stored_rows = [row for row in orjson.loads(rows) if int(row[0]) >= first]
+    events, since = _stored(reader, of_owner, stored_rows, first)
     if missing:
         of_node = _node_events(reader, owner, missing, head, first)
         more = (e for e in of_node.events if token in (None, e.token) and e.block_number >= first)
@@ -151,7 +157,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
         since = max(since, of_node.since)
     every = len(missing) == len(APPROVAL_TOPICS)
     source = "node" if every else "both" if missing else "index"
-    return Events(events, head, head_s, since, source)
+    return Events(events, head, head_s, since, source, kept_from)
 
 
 def _stored(

@@ -243,7 +243,7 @@ class Approvals:
             len(records),
             len(self._approvals),
             traversal.next(approvals[-1].newest[:2] if more and approvals else None),
-            kept_from=self._reader.kept_from,
+            kept_from=self._events.kept_from,
             complete_from=self._events.since or None,
             block=head.number,
             uses_from=uses_from,

@@ -200,7 +200,7 @@ def largest_transactions(reader: Reader, day: date | None = None) -> Largest:
 
 def largest_token_transfers(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     """Return a token's largest transfers of a day, or without a day the largest of the newest."""
-    first, last = _blocks(reader, day)
+    first, last = _blocks(reader, day, token)
     data, sample, first_block, total = reader.row(
         "queries/token_transfers_list_largest",
         token=token,
@@ -212,14 +212,14 @@ def largest_token_transfers(reader: Reader, token: bytes, day: date | None = Non
     return Largest(data, sample, first_block, None if day is None else total)
 
 
-def _blocks(reader: Reader, day: date | None) -> tuple[int, int]:
-    """Return the first and the last block of the day (UTC), or of all whose rows are kept; the last
-    is before the first where there are none."""
+def _blocks(reader: Reader, day: date | None, *tokens: bytes) -> tuple[int, int]:
+    """Return the first and the last block of the day (UTC), or of all whose rows are kept, or those
+    of a token; the last is before the first where there are none."""
     if day is None:
-        return in_kept_blocks(reader, Window(1, 0))[3:5]
+        return in_kept_blocks(reader, Window(1, 0), *tokens)[3:5]
     first_s = parameters.unix_seconds(f"{day}T00:00:00Z")
     window = Window(1, 0, time_from=max(0, first_s), time_to=first_s + DAY_S - 1)
-    window = in_kept_blocks(reader, window)
+    window = in_kept_blocks(reader, window, *tokens)
     return window.block_from, window.block_to
 
 

@@ -146,9 +146,10 @@ def mined_blocks(parameters: replies.Parameters) -> replies.Reply:
     if parameters.text("blocktype", "blocks").lower() != "blocks":
         raise replies.Failure("Error! Only blocktype=blocks is offered")
     limit, offset = replies.result_window(parameters)
-    kept_from = reader().kept_from
+    miner = parameters.address()
+    kept_from = reader().kept_from_of(miner)
     since = kept_from.number if kept_from else 0
-    rows, _ = blocks.mined_by(reader(), parameters.address(), limit, offset, since=since)
+    rows, _ = blocks.mined_by(reader(), miner, limit, offset, since=since)
     return replies.rows_reply([replies.renamed("mined_block", row) for row in rows], NO_BLOCKS)
 
 

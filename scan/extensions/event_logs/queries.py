@@ -214,6 +214,6 @@ def _page(reader: Reader, window: Window, query: EventQuery, shape: Shape) -> Ev
         len(shaped),
         read.total,
         read.next,
-        kept_from=reader.kept_from,
+        kept_from=read.kept_from,
         source=source,
     )

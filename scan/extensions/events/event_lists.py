@@ -91,7 +91,8 @@ def listed(reader: Reader, address: bytes) -> ListedEvents:
         raise not_followed(address)
     if len(views) > FEW_BYTES:
         reader.hold_processor()
-    if views == "[]" or problem is not None or _incomplete_until(reader, complete_from) is not None:
+    missing_until = _incomplete_until(reader, complete_from, address)
+    if views == "[]" or problem is not None or missing_until is not None:
         reader.do_not_cache()  # no new version of the index says that views or logs were added
     tables, of_topics = orjson.loads(views), orjson.loads(counts)
     factory, children = of_factories[0], orjson.loads(of_factories[1])
@@ -227,14 +228,11 @@ def _page(
     *,
     max_total: int | None,
 ) -> Page:
-    table = event.table
+    emitter = event.child or event.table.address
     signatures = [event.view_forms[of.place]["signature"] for of in filters]
-    scope = {
-        "address": event.child or table.address,
-        "filters": [*zip(signatures, filters, strict=True)],
-    }
+    scope = {"address": emitter, "filters": [*zip(signatures, filters, strict=True)]}
     traversal = window.traversal("contract_events", scope)
-    window = in_kept_blocks(reader, window)
+    window = in_kept_blocks(reader, window, emitter)
     of_filters = statement_forms(event, filters)
     has_conditions = of_filters["has_conditions"]
     row = reader.row(
@@ -252,18 +250,19 @@ def _page(
         raise Unavailable(TOO_MANY)
     if row[0] is None:
         raise Unavailable(TOO_LARGE)
-    read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from)
+    read = Page.from_row(reader, "contract_events", traversal, row, reader.kept_from_of(emitter))
     logs = orjson.loads(read.data)
     records = [shape(event, filters[log["form"]].place, log) for log in logs]
-    complete_from = _incomplete_until(reader, event.complete_from)
+    complete_from = _incomplete_until(reader, event.complete_from, emitter)
     if complete_from is not None:
         reader.do_not_cache()  # older logs are being filled
     return replace(read, data=orjson.dumps(records).decode(), complete_from=complete_from)
 
 
-def _incomplete_until(reader: Reader, complete_from: int) -> int | None:
+def _incomplete_until(reader: Reader, complete_from: int, emitter: bytes) -> int | None:
     """Return the block from which on no log is missing; None where none is."""
-    oldest = max(reader.first_block, reader.kept_from.number if reader.kept_from else 0)
+    kept_from = reader.kept_from_of(emitter)
+    oldest = max(reader.first_block, kept_from.number if kept_from else 0)
     return complete_from if complete_from > oldest else None
 
 

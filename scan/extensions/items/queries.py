@@ -299,7 +299,7 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
         _unlisted(reader, token, token_type, token_id)
         total = 0
     row = data, count, total, *edges
-    return Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from)
+    return Page.from_row(reader, "token_transfers", traversal, row, reader.kept_from_of(token))
 
 
 def _require_items(token_type: str | None) -> None:

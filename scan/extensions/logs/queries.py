@@ -146,10 +146,11 @@ def records(
         return LogPage(orjson.loads(stored.data), stored.total, stored.kept_from, stored.next)
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0, reader.kept_from)
-    kept = in_kept_blocks(reader, window)
+    emitters = _kept_emitters(log_filter)
+    kept = in_kept_blocks(reader, window, *emitters)
     span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
-        return LogPage([], 0, reader.kept_from)
+        return LogPage([], 0, reader.kept_from_of(*emitters))
     page = _block_page(reader, window, log_filter, span, has_total=has_total)
     are_stored = scope.bodies_from is not None and span.first >= scope.bodies_from
     if page.total is not None and (reader.reported or not are_stored):
@@ -193,7 +194,13 @@ def _block_page(
             (logs[-1].block_number, logs[-1].log_index),
             BlockId(newest.block_number, newest.block_hash),
         )
-    return LogPage(_records(reader, logs), total, reader.kept_from, following)
+    kept_from = reader.kept_from_of(*_kept_emitters(log_filter))
+    return LogPage(_records(reader, logs), total, kept_from, following)
+
+
+def _kept_emitters(log_filter: LogFilter) -> Sequence[bytes]:
+    """Return the emitter whose logs may all be kept; of several, one's say nothing of others'."""
+    return log_filter.addresses if len(log_filter.addresses) == 1 else ()
 
 
 def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
@@ -229,7 +236,7 @@ def stored_selection(reader: Reader) -> str | None:
 def count_of_emitter(reader: Reader, address: bytes, most: int) -> int:
     """Return how many logs an address emitted, at most `most`. Where logs without rows cannot be
     read now, each block with one counts as one, and that of its creation, too."""
-    window = in_kept_blocks(reader, Window(most, 0, max_entries=most))
+    window = in_kept_blocks(reader, Window(most, 0, max_entries=most), address)
     try:
         return len(records(reader, window, having_all(address, (None,) * MAX_TOPICS)).records)
     except (Unavailable, UpstreamFailed):

@@ -42,8 +42,8 @@ def upgrades(reader: Reader, address: bytes) -> Upgrades:
     """Return the upgrades that the events of a contract name. Where its logs have no rows, they are
     read in its newest blocks, as far as MOST_BLOCKS and READ_S allow."""
     log_filter = having_all(address, (UPGRADED, *(None,) * (MAX_TOPICS - 1)))
-    window = in_kept_blocks(reader, Window(MOST_SHOWN + 1, 0))
-    is_whole = reader.kept_from is None and not reader.first_block
+    window = in_kept_blocks(reader, Window(MOST_SHOWN + 1, 0), address)
+    is_whole = reader.kept_from_of(address) is None and not reader.first_block
     try:
         if queries.are_stored(reader, log_filter):
             records = queries.records(reader, window, log_filter).records

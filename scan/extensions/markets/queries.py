@@ -139,7 +139,8 @@ def _from_trades(
     while spans > 0:
         start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
         end_s = last_start_s + span_s - 1
-        window = list_pages.in_kept_blocks(reader, Window(1, 0, time_from=start_s, time_to=end_s))
+        window = Window(1, 0, time_from=start_s, time_to=end_s)
+        window = list_pages.in_kept_blocks(reader, window, address)
         count, data = reader.row(
             "queries/pool_candles_list_by_block",
             address=address,

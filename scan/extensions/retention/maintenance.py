@@ -10,9 +10,12 @@ next indexer goes on. See docs/operation.md.
 
 import logging
 import time
+from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from scan.database import connection, errors
+from scan.ethereum.blocks import StoredBody
+from scan.ethereum.stored_blocks import DamagedBody, StoredBlock
 from scan.indexer import hooks, partitions
 from scan.settings import Keep, Settings
 
@@ -87,6 +90,11 @@ class Retention:
                 return
             tx.execute("indexer/retention_add_items", span=following[0])
             tx.execute("indexer/retention_keep", span=following[0])
+            emitting = tx.rows("indexer/retention_list_emitting", span=following[0])
+            for block in emitting:
+                tx.execute(
+                    "indexer/retention_keep_some", block=block[0], indexes=[*_emitting(*block)]
+                )
             # Blocks up to decided_block are never unwound.
             tx.execute("indexer/retention_remove", span=following[0], final_block=decided_block)
 
@@ -99,6 +107,30 @@ class Retention:
                 log.info("the oldest partition of %s is dropped", table)
                 return True
         return False
+
+
+def _emitting(
+    number: int,
+    transactions: int,
+    emitters: Sequence[bytes],
+    digest: bytes | None,
+    body: bytes | None,
+) -> Collection[int]:
+    """Return the indexes of a block's transactions with a log of an emitter: all of them where the
+    block is not stored, or damaged."""
+    if digest is None or body is None:
+        return range(transactions)
+    try:
+        block = StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
+        return {
+            index
+            for address in map(bytes, emitters)
+            for index, receipt in block.receipts_with([address])
+            if any(emitted.address == address for emitted in receipt.logs or ())
+        }
+    except DamagedBody as error:
+        log.warning("all transactions of a block are kept: %s", error)
+        return range(transactions)
 
 
 def maintenance(database: connection.Database, settings: Settings) -> Retention:

@@ -33,14 +33,20 @@ def remove(url, first_block):
             pass
 
 
-@pytest.fixture(scope="module")
-def whole_settings(postgres, template, scenario):
-    """Of an index that has all rows."""
+@contextmanager
+def whole_index(postgres, template, scenario, logs="all"):
+    """The settings of an index that has all rows."""
     with postgres.cloned(template) as whole:
         use_short_checkpoints(whole)
-        options = {"logs": "all", "partition_rows": PARTITION_ROWS}
+        options = {"logs": logs, "partition_rows": PARTITION_ROWS}
         own = indexing.Indexing(whole, scenario.anvil.url, **options)
         yield own.run_until(scenario.anvil.head()).settings
+
+
+@pytest.fixture(scope="module")
+def whole_settings(postgres, template, scenario):
+    with whole_index(postgres, template, scenario) as settings:
+        yield settings
 
 
 @contextmanager

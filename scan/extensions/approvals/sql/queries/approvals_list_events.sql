@@ -1,6 +1,6 @@
 -- The newest stored events of an owner's approvals, and which of them are stored. Planned for each owner:
 -- of one with more events than are read, the index is read in its order, of others all are sorted.
--- params: owner bytea, emitters bytea[] null, topics bytea[], limit integer
+-- params: owner bytea, emitters bytea[] null, kept_block bigint, topics bytea[], limit integer
 -- returns: one row: index version, number and hash and Unix seconds of the newest block or null, SCAN_LOGS
 --   or null, JSON object of the numbers of these topics, JSON array of [block, log index, transaction index, topic
 --   number, emitter, other topics, 96 bytes of data] from the newest
@@ -16,7 +16,7 @@ SELECT index_version(), n.number, n.hash, seconds(n.timestamp), (SELECT c.stored
             SELECT o.ordinal, o.block_number, o.log_index, o.transaction_index, o.topic_id,
                 o.address, o.topics, substr(o.data, 1, 96) AS data
             FROM logs o
-            WHERE substr(o.topics, 13, 20) = %(owner)s AND o.topic_id < 0 AND o.ordinal >= first_kept_ordinal('logs')
+            WHERE substr(o.topics, 13, 20) = %(owner)s AND o.topic_id < 0 AND o.ordinal >= first_kept_ordinal('logs', %(kept_block)s::bigint)
                 AND (%(emitters)s::bytea[] IS NULL OR o.address = ANY (%(emitters)s::bytea[]))
             ORDER BY o.ordinal DESC
             LIMIT %(limit)s

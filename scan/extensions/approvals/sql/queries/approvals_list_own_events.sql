@@ -1,12 +1,12 @@
 -- Stored events of an owner's approvals before a block, of the newest transactions that the owner sent: contracts of
 -- others can emit no event there that the owner did not call for.
--- params: owner bytea, emitters bytea[] null, before bigint, transactions integer, limit integer
+-- params: owner bytea, emitters bytea[] null, kept_block bigint, before bigint, transactions integer, limit integer
 -- returns: one row: index version, JSON array as of queries/approvals_list_events
 -- index: transactions_by_from, blocks_pkey, logs_of_approvals
 WITH sent AS MATERIALIZED (
     SELECT t.block_number, t.transaction_index
     FROM transactions t
-    WHERE t.from_address = %(owner)s AND t.ordinal >= first_kept_ordinal('transactions')
+    WHERE t.from_address = %(owner)s AND t.ordinal >= first_kept_ordinal('transactions', %(kept_block)s::bigint)
         AND t.ordinal < coalesce((SELECT b.transactions_before FROM blocks b WHERE b.number = %(before)s),
             9223372036854775807)
     ORDER BY t.ordinal DESC

@@ -7,7 +7,7 @@
 --   was never moved), type (null where there is no such token); for cursors: ordinal of the last
 --   row where more follow, newest block of the rows, block seen
 -- index: tokens_pkey, token_transfers_by_item, token_items_pkey, list_checkpoints_pkey,
---   token_transfers_pkey, transactions_pkey, blocks_pkey
+--   token_transfers_pkey, transactions_pkey, blocks_pkey, kept_addresses_pkey
 WITH token AS (
     SELECT moved_type(k, 0) AS type FROM tokens k WHERE k.address = %(address)s
 ), item AS (
@@ -21,7 +21,7 @@ WITH token AS (
             WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
                 AND x.ordinal >= k.first AND x.ordinal < coalesce(c.ordinal, 9223372036854775807))
             ELSE 0 END AS entries
-        FROM (SELECT first_kept_ordinal('token_transfers') AS first) AS k
+        FROM (SELECT first_kept_ordinal('token_transfers', %(address)s) AS first) AS k
         LEFT JOIN LATERAL (
             SELECT p.place, p.ordinal
             FROM list_checkpoints p
@@ -46,7 +46,7 @@ WITH token AS (
     FROM token_transfers x
     WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
         AND x.ordinal <= (SELECT ordinal FROM start)
-        AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers'))
+        AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers', %(address)s))
     ORDER BY x.ordinal DESC
     LIMIT %(limit)s
     OFFSET (SELECT pass FROM start)
@@ -69,7 +69,7 @@ SELECT index_version(),
             SELECT FROM token_transfers x
             WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
                 AND x.ordinal < min(page.ordinal)
-                AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers')))
+                AND x.ordinal >= (SELECT first_kept_ordinal('token_transfers', %(address)s)))
         THEN min(page.ordinal) END,
     (SELECT block_reference(b)
     FROM token_transfers x
