@@ -65,9 +65,12 @@ def write_private(path: Path, content: str | bytes, owner: os.stat_result | None
 
 @contextmanager
 def file_errors(path: Path | str) -> Iterator[None]:
-    """Raise ScanError with the path in place of an OSError of the `with` block."""
+    """Raise ScanError with the path in place of an OSError of the `with` block, and of text that is
+    not in UTF-8."""
     try:
         yield
+    except UnicodeDecodeError:
+        raise ScanError(f"{path}: not a text file in UTF-8") from None
     except OSError as error:
         raise ScanError(f"{path}: {error.strerror}") from None
 

@@ -2,6 +2,7 @@
 
 from functools import lru_cache
 
+from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
 
 CHECKSUMS = 65_536  # entries of the cache: 17 MB
@@ -15,6 +16,13 @@ def checksummed(address: str) -> str:
     digest = keccak256(digits.encode()).hex()
     letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
     return f"0x{''.join(letters)}"
+
+
+def require_checksum(address: str) -> None:
+    """Raise InvalidParameter for an address in mixed case whose checksum is another one."""
+    digits = address[2:]
+    if digits not in (digits.lower(), digits.upper()) and address != checksummed(address.lower()):
+        raise InvalidParameter("address has a wrong checksum (EIP-55).")
 
 
 def short(address: str) -> str:

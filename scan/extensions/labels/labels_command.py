@@ -10,7 +10,7 @@ from tqdm import tqdm
 from scan import parameters
 from scan.commands import EXIT_FAILED, arguments, startup
 from scan.database.transaction import Row
-from scan.errors import InvalidParameter, ScanError
+from scan.errors import InvalidParameter
 from scan.files import file_errors
 from scan.observability.logs import print_lines
 from scan.settings import Settings
@@ -41,14 +41,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     with startup.connected(settings, "scan-labels") as database:
-        try:
-            with (
-                file_errors(options.file),
-                options.file.open(encoding="utf-8-sig", newline="") as file,
-            ):
-                labels = read(file)
-        except UnicodeDecodeError:
-            raise ScanError(f"{options.file}: not a text file in UTF-8") from None
+        with file_errors(options.file), options.file.open(encoding="utf-8-sig", newline="") as file:
+            labels = read(file)
         stored = [(address, text) for address, text in labels.items() if text]
         with database.transaction() as tx:
             removed = tx.execute(

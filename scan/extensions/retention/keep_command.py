@@ -6,6 +6,7 @@ from pathlib import Path
 from scan import parameters
 from scan.commands import EXIT_FAILED, arguments, startup
 from scan.errors import InvalidParameter, ScanError
+from scan.ethereum.checksums import require_checksum
 from scan.files import file_errors
 from scan.observability.logs import print_lines
 from scan.settings import Settings
@@ -22,7 +23,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = arguments.add_actions(group)
     add = arguments.add_command(actions, "add", "keep the rows of addresses", ADD, add_some)
     add.add_argument("addresses", nargs="*", metavar="ADDRESS")
-    add.add_argument("--file", type=Path, metavar="FILE", help="with an address a line")
+    text = "with an address a line, and comments after #"
+    add.add_argument("--file", type=Path, metavar="FILE", help=text)
     text = "also those that webhooks watch now"
     add.add_argument("--watched", action="store_true", help=text)
     text = "print every kept address with the block from which on it is complete"
@@ -34,15 +36,14 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
 
 def add_some(settings: Settings, options: argparse.Namespace) -> int:
     """Raises InvalidParameter with the line of a file, ScanError where there are too many."""
-    addresses = [parameters.address(text) for text in options.addresses]
+    addresses = [_address(text) for text in options.addresses]
     if options.file is not None:
         with file_errors(options.file), options.file.open(encoding="utf-8-sig") as file:
             for number, line in enumerate(file, 1):
                 try:
-                    addresses += [parameters.address(text) for text in line.split()]
+                    addresses += [_address(text) for text in line.partition("#")[0].split()]
                 except InvalidParameter as error:
                     raise InvalidParameter(f"{options.file}, line {number}: {error}") from None
-    # Rows are removed a minute after the beginning of lists has moved, which this would have seen.
     with startup.connected(settings, "scan-keep") as database, database.transaction() as tx:
         added = tx.execute(
             "commands/kept_addresses_add", addresses=addresses, are_watched=options.watched
@@ -52,6 +53,14 @@ def add_some(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError(f"{kept:,} addresses would be kept, of at most {MOST:,}")
     print_lines(f"{added} addresses added, {kept} are kept")
     return 0
+
+
+def _address(text: str) -> bytes:
+    """Return an address. One in mixed case has to have its checksum: rows of an address that was
+    meant are gone for good."""
+    address = parameters.address(text)
+    require_checksum(text)
+    return address
 
 
 def list_all(settings: Settings, options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from scan import parameters
 from scan.cached_values import json_decoder
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.checksums import checksummed
+from scan.ethereum.checksums import checksummed, require_checksum
 from scan.extensions.items import item_metadata, picture_cost
 from scan.extensions.items.item_metadata import BadContent
 from scan.outbound.http_client import HttpClient, NotFetched
@@ -106,11 +106,7 @@ def _token(entry: msgspec.Raw) -> ListedToken:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
         raise InvalidParameter("a field is missing or has the wrong type.") from None
     address = parameters.address(token.address)
-    digits = token.address[2:]
-    if digits not in (digits.lower(), digits.upper()) and token.address != checksummed(
-        token.address.lower()
-    ):
-        raise InvalidParameter("address has a wrong checksum (EIP-55).")
+    require_checksum(token.address)
     if not 0 <= token.decimals <= 255:
         raise InvalidParameter("decimals must be 0 to 255.")
     uri = token.logoURI or None

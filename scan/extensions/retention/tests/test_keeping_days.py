@@ -9,7 +9,9 @@ import pytest
 from app import create_app
 from scan.commands.audit import DIFFERS, EXACT
 from scan.database.connection import Database
-from scan.errors import InvalidParameter
+from scan.database.errors import LockNotGranted
+from scan.errors import ScanError
+from scan.ethereum.checksums import checksummed
 from scan.extensions.retention import keep_command
 from scan.extensions.retention.maintenance import Retention
 from scan.extensions.retention.tests.forty_days import FINALITY, FIRST, NOWHERE, remove
@@ -143,7 +145,8 @@ def test_an_address_that_is_added_later_says_from_when_and_one_removed_has_none_
 
 def test_a_file_has_an_address_a_line(passing, tmp_path, capsys):
     file = tmp_path / "addresses"
-    file.write_text(f"{to_hex(ANNA)}\n\n{to_hex(BERT)}\n")
+    lines = ["# mine", f"{checksummed(to_hex(ANNA))} # a", "", to_hex(BERT), to_hex(ANNA), ""]
+    file.write_text("\r\n".join(lines))
     options = Namespace(addresses=[], file=file, watched=True)
     watched = {"id": 1, "url": "http://a", "event_types": ["tx"], "watch_address": CARL}
     insert(passing.settings.database_url, "webhooks", **watched, client_address=None)
@@ -151,9 +154,24 @@ def test_a_file_has_an_address_a_line(passing, tmp_path, capsys):
     assert "3 addresses added, 3 are kept" in capsys.readouterr().out
     keep_command.list_all(passing.settings, Namespace(json=True, names=("address", "completeFrom")))
     assert capsys.readouterr().out.count('"completeFrom": 0') == 3
-    file.write_text(f"{to_hex(ANNA)}\nanna\n")
-    with pytest.raises(InvalidParameter, match="line 2"):
-        keep_command.add_some(passing.settings, options)
+    mistyped = to_hex(ANNA).replace("a", "A").replace("b", "B")
+    for wrong in (b"anna", f"{mistyped}\n".encode(), b"\xff"):
+        file.write_bytes(b"\n" + wrong)
+        with pytest.raises(ScanError, match=r"line 2|UTF-8"):
+            keep_command.add_some(passing.settings, options)
+
+
+def test_lists_do_not_begin_later_while_addresses_are_being_added(passing):
+    passing.append(20)
+    url = passing.settings.database_url
+    with closing(Database(url, statement_timeout_ms=0)) as other, other.transaction() as tx:
+        added = tx.execute("commands/kept_addresses_add", addresses=[CARL], are_watched=False)
+        with pytest.raises(LockNotGranted):
+            passing.append(5)
+    [(since,)] = execute(url, FIRST)
+    passing.append(20)
+    assert added == 1
+    passing.require_whole(CARL, since=since)
 
 
 def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one(database_url):
