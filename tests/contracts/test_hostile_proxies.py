@@ -6,66 +6,21 @@ import pytest
 from tests.support.anvil import calldata
 from tests.support.proxies import FORWARD, SLOT, THIEVES, assembled, either
 
-THIEF, HELPER, WRITER, FAILING, EMPTY, LONG = (bytes([n]) * 20 for n in range(0xC0, 0xC6))
+THIEF, HELPER = (bytes([n]) * 20 for n in (0xC0, 0xC1))
 
 
-def asks(of, write=""):
-    """The word that a contract answers to implementation()."""
-    return f"""{write} 0x5c60da1b 224 SHL 0 MSTORE 32 0 4 0 {of} GAS STATICCALL POP 0 MLOAD"""
-
-
+# Code is not run to see what it does, so that what a branch depends on is all the same: these pass
+# on every call as they should, none, some of them, some functions, some arguments.
 BRANCHES = {
-    "chain id": "CHAINID 0x80000000 EQ",
-    "number": "NUMBER 1000 LT",
-    "number's parity": "NUMBER 1 AND",
-    "time": "TIMESTAMP 0x80000000 EQ",
-    "coinbase": "COINBASE 0x80000000 EQ",
-    "randomness": "PREVRANDAO 1 AND",
-    "gas limit": "GASLIMIT 0x80000000 EQ",
-    "gas price": "GASPRICE 0x80000000 EQ",
-    "gas": "GAS 0x80000000 EQ",
-    "a balance": "7 BALANCE ISZERO",
-    "its balance": "SELFBALANCE ISZERO",
-    "a block's hash": "1 BLOCKHASH ISZERO",
-    "base fee": "BASEFEE 0x80000000 EQ",
-    "blob": "0 BLOBHASH ISZERO",
-    "blob fee": "BLOBBASEFEE 0x80000000 EQ",
-    "transient storage": "0 TLOAD ISZERO",
-    "size of code": "CALLER EXTCODESIZE ISZERO",
-    "hash of code": "CALLER EXTCODEHASH 1 EQ",
-    "copied code": "32 0 0 CALLER EXTCODECOPY 0 MLOAD ISZERO",
-    "caller": "CALLER 7 EQ",
-    "caller in storage": "0 CALLER 0 MSTORE 64 0 KECCAK256 SLOAD ISZERO EQ",
     "origin": "ORIGIN CALLER EQ",
-    "coin": "CALLVALUE ISZERO",
-    "size of data": "CALLDATASIZE 100 EQ ISZERO",
-    "size of data, of many": "CALLDATASIZE 7 MOD",
-    "size of data, as memory": "CALLDATASIZE 0 0 CALLDATACOPY MSIZE 64 EQ",
-    "an argument": "4 CALLDATALOAD 1 AND",
-    "an argument behind others": "100 CALLDATALOAD ISZERO",
-    "memory behind the data": "CALLDATASIZE 0 0 CALLDATACOPY 96 MLOAD ISZERO",
-    "a place by the size": "7 CALLDATASIZE MSTORE 36 MLOAD 7 EQ",
-    "data at a place by the size": "7 36 MSTORE CALLDATASIZE MLOAD 7 EQ",
-    "a hash of the data": "CALLDATASIZE 0 0 CALLDATACOPY CALLDATASIZE 0 KECCAK256 3 AND",
-    "the function": "0 CALLDATALOAD 224 SHR 0xd0e30db0 EQ ISZERO",
-    "the function, by its hash": "0 CALLDATALOAD 224 SHR 7 MUL 5 XOR 0x1234 GT",
+    "caller": "CALLER 7 EQ",
     "gas, twice": "GAS 1 AND @skip JUMPI 0 0 REVERT skip: GAS 1 AND",
-    "what a call returns": "0 0 4 0 7 GAS STATICCALL",
-    "a new contract": "0 0 0 CREATE ISZERO",
-    "a new contract of a salt": "0 0 0 0 CREATE2 ISZERO",
+    "the function": "0 CALLDATALOAD 224 SHR 0xd0e30db0 EQ ISZERO",
+    "an argument": "4 CALLDATALOAD 1 AND",
 }
 OTHERS = {
-    "without a branch": f"7 SLOAD {SLOT} SLOAD DUP2 XOR NUMBER 1 AND MUL XOR {FORWARD}",
-    "a slot of the block": f"NUMBER SLOAD {FORWARD}",
-    "a slot of the caller": f"CALLER SLOAD {FORWARD}",
-    "an argument as target": f"4 CALLDATALOAD {FORWARD}",
-    "a jump to a place of the block": f"""@places NUMBER 1 AND 4 MUL ADD JUMP
-        places: @honest JUMP places2: {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
-    "the second place of a table, by the function": f"""2 0 CALLDATALOAD 224 SHR 3 SWAP1 MOD
-        3 MUL @table ADD 2 ADD 30 CODECOPY 0 MLOAD JUMP
-        first: @honest JUMP second: {THIEVES} third: @honest JUMP
-        honest: {SLOT} SLOAD {FORWARD} table: @first @second @third""",
-    "what it is called with": f"0 0 0 0 1 0x{HELPER.hex()} GAS CALL POP {SLOT} SLOAD {FORWARD}",
+    "what a helper answers to implementation()": f"""0x5c60da1b 224 SHL 0 MSTORE
+        32 0 4 0 0x{HELPER.hex()} GAS STATICCALL POP 0 MLOAD {FORWARD}""",
     "other code that writes": f"0 0 0 0 7 SLOAD GAS DELEGATECALL POP {SLOT} SLOAD {FORWARD}",
     "what it writes itself": f"7 SLOAD NUMBER SSTORE {SLOT} SLOAD {FORWARD}",
     "a second call": f"""CALLDATASIZE 0 0 CALLDATACOPY
@@ -75,20 +30,9 @@ OTHERS = {
     "calls that it keeps": f"CALLER 7 EQ @kept JUMPI {SLOT} SLOAD {FORWARD} kept: STOP",
     "coin that it keeps": f"""CALLER 7 EQ @honest JUMPI 0 0 0 0 CALLVALUE 7 SLOAD GAS CALL POP STOP
         honest: {SLOT} SLOAD {FORWARD}""",
-    "steps before": f"""CALLER 7 EQ @honest JUMPI 0xffff loop: 1 SWAP1 SUB DUP1 @loop JUMPI
-        {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
     "a call without coin that calls back": f"""CALLDATASIZE @called JUMPI
         7 SLOAD {SLOT} SSTORE STOP called: 0 0 0 0 0 ADDRESS GAS CALL POP
         {SLOT} SLOAD {FORWARD}""",
-    "a longer answer of a way": f"""32 0 0 0 0x{LONG.hex()} GAS STATICCALL POP
-        CALLER 7 EQ @honest JUMPI RETURNDATASIZE 0 0 RETURNDATACOPY {THIEVES}
-        honest: {SLOT} SLOAD {FORWARD}""",
-    "a call that may fail": f"""0 0 0 0 0x{FAILING.hex()} GAS STATICCALL @honest JUMPI
-        {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
-    "a call that may fail, without a check": f"""0x{THIEF.hex()} 0 MSTORE
-        32 0 0 0 0x{FAILING.hex()} GAS STATICCALL POP 0 MLOAD {FORWARD}""",
-    "a call with little gas": f"""0 0 0 0 0x{EMPTY.hex()} 100 STATICCALL @honest JUMPI
-        {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
     "a call on without gas": f"""CALLDATASIZE 0 0 CALLDATACOPY
         0 0 CALLDATASIZE 0 {SLOT} SLOAD 1000 DELEGATECALL POP STOP""",
     "a call on that may fail": f"""CALLDATASIZE 0 0 CALLDATACOPY
@@ -98,19 +42,9 @@ OTHERS = {
     "coin that goes elsewhere after": f"""CALLDATASIZE 0 0 CALLDATACOPY
         0 0 CALLDATASIZE 0 {SLOT} SLOAD GAS DELEGATECALL POP
         0 0 0 0 SELFBALANCE 7 SLOAD GAS CALL POP STOP""",
-    "an instruction of a later fork": f"""LATER @honest JUMPI {THIEVES}
-        honest: {SLOT} SLOAD {FORWARD}""",
-    "a way of one caller by an instruction of a later fork": f"""CALLER 7 EQ @honest JUMPI LATER
-        {THIEVES} honest: {SLOT} SLOAD {FORWARD}""",
-    "an answer of the block": f"{asks('0x' + HELPER.hex())} {FORWARD}",
 }
 DESIGNS = {name: either(condition) for name, condition in BRANCHES.items()} | OTHERS
-HELPERS = {
-    THIEF: "1 0 MSTORE 32 0 RETURN",
-    HELPER: f"0x{THIEF.hex()} 0 MSTORE 32 0 RETURN",
-    LONG: "64 0 RETURN",
-    FAILING: "0 0 REVERT",
-}
+HELPERS = {THIEF: "1 0 MSTORE 32 0 RETURN", HELPER: f"0x{THIEF.hex()} 0 MSTORE 32 0 RETURN"}
 FUNCTIONS = ("nothing()", "over(uint256)", "grow(uint256)")
 
 
