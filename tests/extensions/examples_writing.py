@@ -6,7 +6,6 @@ import json
 import re
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import requests
@@ -16,6 +15,7 @@ from scan.api.openapi.documentation import EXAMPLES
 from tests.extensions.chain_of_examples import ask_beside_a_node
 from tests.support import WAIT_S
 from tests.support.openapi_document import OPERATIONS, check, is_described
+from tests.support.serving import wait_until
 from tests.support.wallets import key_request
 
 ACCOUNT = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -202,12 +202,12 @@ def ask_as_owner(examples, url):
     narrowed = {"direction": "in", "minimumValue": "1000000000000000"}
     examples.ask(url, "changeWebhook", own, narrowed, headers)
     sent = examples.ask(url, "testWebhook", f"{own}/test", None, headers).json()
-    deadline = time.monotonic() + WAIT_S
-    while time.monotonic() < deadline:
+
+    def is_delivered():
         tried = requests.get(f"{url}{own}/deliveries", headers=headers, timeout=WAIT_S).json()
-        if tried["deliveries"][0]["status"] == "delivered":
-            break
-        time.sleep(0.2)
+        return tried["deliveries"][0]["status"] == "delivered"
+
+    wait_until(is_delivered)
     examples.ask(url, "listDeliveries", f"{own}/deliveries", None, headers)
     again = f"{own}/deliveries/{sent['deliveryId']}/retry"
     examples.ask(url, "retryDelivery", again, None, headers)
