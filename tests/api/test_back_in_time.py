@@ -74,14 +74,6 @@ def test_holdings_after_the_newest_block_are_those_of_now(scenario, client):
     assert max(totals) > 3
 
 
-def test_blocks_that_are_not_indexed_or_no_blocks(client):
-    for path in (f"/addresses/{STRANGERS[0]}", f"/addresses/{STRANGERS[0]}/tokens"):
-        for block in ("9999999", "0x" + 64 * "1"):
-            assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
-        for block in ("-1", "0x1", "pending", "", "1.5"):
-            assert get(client, f"{path}?block={block}", 400)["field"] == "block"
-
-
 COUNTER = Path(__file__).with_name("Counter.sol").read_text()
 
 

@@ -12,7 +12,6 @@ from tests.support.derived_lists import contract_creations
 from tests.support.lists import Listed, by_links, get, links_of, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
 
-NEVER_SEEN = "0x" + 40 * "9"
 # Lists with tests of their own: they need a verified contract, a webhook or an entry point, or
 # have no total.
 TESTED_ELSEWHERE = {
@@ -171,22 +170,6 @@ def test_stats(client, truth):
     same([get(client, "/stats")], [{**truth.stats, **of_the_service}])
 
 
-def test_an_address_never_seen_is_an_address_all_the_same(client):
-    assert get(client, f"/addresses/{NEVER_SEEN}") == {
-        "address": NEVER_SEEN,
-        "balance": "0",
-        "txCount": 0,
-        "isContract": False,
-        "unproven": ["balance", "isContract"],
-        **dict.fromkeys(("label", "firstSeen", "lastSeen", "creation")),
-        "balanceBlock": get(client, "/stats")["latestBlock"],
-        "recentTxs": [],
-    }
-    for name in ("tokens", "items", "internal"):
-        [rows, total, *_] = get(client, f"/addresses/{NEVER_SEEN}/{name}").values()
-        assert (rows, total) == ([], 0)
-
-
 def test_a_range_without_blocks_is_an_empty_list_of_none(client, truth, lists):
     """After the head, and before the first block of a time."""
     ranged = [TEMPLATES[path] for path, names in with_cursor().items() if "blockFrom" in names]
@@ -254,13 +237,6 @@ def test_a_list_below_a_path_takes_further_filters(client, truth):
         path = f"/api/v1/tokens/{token}/transfers?tokenType={token_type}"
         assert client.get(path).json["transfers"] == []
         assert client.get(f"{path}&cursor=AAAA").status_code == 400
-    for key in ("address", "maker"):
-        answer = client.get(f"/api/v1/addresses/{NEVER_SEEN}/trades?{key}={NEVER_SEEN}")
-        assert (answer.status_code, answer.json["field"]) == (400, key)
-        assert answer.json["error"].startswith(f"Unknown query parameter '{key}'")
-    for block, status in (("latest", 400), (10**9, 404), ("0x" + 64 * "1", 404)):
-        assert client.get(f"/api/v1/blocks/{block}/transactions").status_code == status
-    assert client.get(f"/api/v1/tokens/{NEVER_SEEN}/transfers").status_code == 404
 
 
 def test_pools_with_their_trades(client, truth):

@@ -164,26 +164,6 @@ def test_no_cell_of_the_file_is_a_formula(database_url, chain):
     assert row["TokenSymbol"] == "'=HYPERLINK(1)"
 
 
-def test_methods_are_those_that_are_known_here(ask):
-    transfer = {"method_id": "0xa9059cbb", "name": "transfer"}
-    assert transfer in ask(f"{PATH}/methods")
-    assert transfer in ask(f"{PATH}/methods", q="transfer")
-    assert ask(f"{PATH}/methods", q="0xa9059cbb") == [transfer]
-    assert ask(f"{PATH}/methods", q="never heard of it") == []
-    shown = ask(PATH, methods="0xa9059cbb")["search_params"]
-    assert shown == {"methods": {"0xa9059cbb": "transfer"}, "tokens": {}}
-
-
-def test_values_that_are_none_are_refused(ask):
-    queries = """
-        transaction_types=coins methods=0x12 age_from=yesterday amount_to=much
-        from_address_hashes_to_include=0x1 address_relation=xor items_count=0
-    """
-    too_many = "to_address_hashes_to_include=" + ",".join(["0x" + "9d" * 20] * 21)
-    for query in (*queries.split(), too_many):
-        assert ask.client.get(f"/api/v2{PATH}?{query}").status_code == 422, query
-
-
 ALL = Chosen(None, frozenset())
 ONE, TWO = (Chosen(frozenset({f"0x{digit * 40}"}), frozenset()) for digit in "12")
 BOTH = Chosen(frozenset({*(ONE.included or ()), *(TWO.included or ())}), frozenset())

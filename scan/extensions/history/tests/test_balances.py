@@ -95,14 +95,6 @@ def test_bad_parameters_of_balances_are_refused(client, name, value):
     require_parameter(client.get(path, query_string={name: value}), name)
 
 
-def test_what_is_not_there_has_no_balances(client):
-    path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
-    for given in ({"timeTo": "1999-01-01T00:00:00Z"}, {"token": STRANGERS[0]}):
-        assert client.get(path, query_string=given).status_code == 404
-    nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
-    assert (nobody["balances"], nobody["next"]) == ([], None)
-
-
 @pytest.mark.thorough
 def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made):
     """What a token's holder has at the head is read once."""

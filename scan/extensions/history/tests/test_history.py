@@ -302,18 +302,6 @@ def test_filters_give_what_a_plain_loop_finds(scenario, client, histories, draws
         assert get(client, key, limit=60, **arguments)["history"] == expected
 
 
-def test_an_address_never_seen_has_an_empty_history(client):
-    assert get(client, "0x" + 40 * "7") == {
-        "history": [],
-        "total": 0,
-        "complete": True,
-        "reason": None,
-        "unexplained": "0",
-        "unproven": ["complete", "reason", "unexplained"],
-        "next": None,
-    }
-
-
 def test_an_entry_with_many_rows_is_short(client, histories):
     rows_of = Counter(
         (person, row["blockNumber"], row["transactionHash"])

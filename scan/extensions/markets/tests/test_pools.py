@@ -238,11 +238,6 @@ def test_without_the_node_a_pool_has_its_reserves(indexed, client, scenario):
         assert away.get(f"/pool/{contract.address}").status_code == 200
 
 
-def test_an_address_that_is_no_pool_has_no_state(client):
-    assert client.get(f"/api/v1/pools/0x{'9' * 40}/state").status_code == 404
-    assert client.get("/api/v1/pools/0x12/state").status_code == 400
-
-
 @pytest.fixture(scope="module")
 def with_words(indexed):
     """The price of a pool where the node answers every call with something else."""
