@@ -25,25 +25,13 @@ def chain():
         yield node
 
 
-def lie(change, *methods):
-    """The node alters the last transaction of each block, or its receipt."""
-
-    def alter(call, answer):
-        if call["method"] not in methods or not answer.get("result"):
-            return
-        result = answer["result"]
-        records = result["transactions"] if isinstance(result, dict) else result
-        if records and isinstance(records[-1], dict):
-            change(records[-1])
-
-    return faulty_node.altering(alter)
+def of_victim(result):
+    """The last transaction of each block, and its receipt."""
+    for record in faulty_node.records_of(result)[-1:]:
+        record["from"] = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
 
 
-def of_victim(record):
-    record["from"] = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
-
-
-BOTH = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
+BOTH = faulty_node.changing(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
@@ -105,9 +93,7 @@ def test_an_address_as_signature_is_taken_from_no_other_node(version):
 def test_hardhats_other_senders_are_computed():
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
     with served(chain, of_version("HardhatNetwork/2.22")) as node:
-        named = node.fault
-        alter = lie(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
-        node.fault = lambda calls, forward: alter(calls, lambda passed: named(passed, forward).body)
+        node.fault = faulty_node.before(BOTH, node.fault)
         with pytest.raises(blocks.MalformedBlock, match=OTHER_SIGNERS):
             source_of(node, traces="off").blocks(1, 1)
 

@@ -13,9 +13,10 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
 from tests.extensions.without_recipient import require_no_recipient
-from tests.support import auditing, faulty_node, indexing
+from tests.support import auditing, indexing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
+from tests.support.faulty_node import changing, records_of
 from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
@@ -139,11 +140,8 @@ def test_a_payer_of_a_type_that_has_none_is_not_taken():
 
 
 def changed(method, lie, index=1):
-    def alter(call, answer):
-        if call["method"] == method and answer["result"]:
-            result = answer["result"]
-            records = result["transactions"] if isinstance(result, dict) else result
-            if len(records) > index:
-                records[index] |= lie
+    def alter(result):
+        for record in records_of(result)[index : index + 1]:
+            record |= lie
 
-    return faulty_node.altering(alter)
+    return changing(alter, method)

@@ -2,6 +2,7 @@
 its record or its page, on every door that shows a node's word."""
 
 from collections import namedtuple
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from eth_utils import keccak
 
 from tests.support import many_functions
 from tests.support.explorer import behind
-from tests.support.faulty_node import altering
+from tests.support.faulty_node import before, refuse_method, replacing
 from tests.support.serving import wait_until
 
 SOURCE = Path(__file__).with_name("Truth.sol").read_text()
@@ -20,20 +21,7 @@ REASONS = {"unavailable", "tokenUriUnavailable", "metadataUnavailable", "missing
 
 
 def says(method, change, when=lambda _call: True):
-    def alter(call, answer):
-        if call["method"] == method and when(call) and "result" in answer:
-            answer["result"] = change(answer["result"])
-
-    return alter
-
-
-def refuses(method):
-    def alter(call, answer):
-        if call["method"] == method:
-            answer.pop("result", None)
-            answer["error"] = {"code": -32601, "message": "the method does not exist"}
-
-    return alter
+    return replacing(lambda call: call["method"] == method and when(call), change)
 
 
 def in_logs(change):
@@ -93,7 +81,7 @@ LOGS = {
     "a log more": lambda logs: [*logs, *({**log, "logIndex": "0x9"} for log in logs[:1])],
 }
 BALANCE = says("eth_getBalance", lambda _: "0x7")
-NO_PROOF = refuses("eth_getProof")
+NO_PROOF = refuse_method("eth_getProof")
 FALSE_SLOTS = says("eth_getStorageAt", lambda _: FALSE_WORD)
 FALSE_RESULTS = says("eth_call", lambda _: FALSE_WORD)
 FALSE_LOGS = says("eth_getLogs", in_logs(LOGS["another amount"]))
@@ -134,7 +122,7 @@ LIES = {
         says("eth_getBlockByHash", lambda block: {**block, "receiptsRoot": FALSE_WORD}),
         *FALSE_RECEIPTS,
     ),
-    "no receipts of a block": ("transaction", refuses(RECEIPTS[0]), FALSE_RECEIPTS[1]),
+    "no receipts of a block": ("transaction", refuse_method(RECEIPTS[0]), FALSE_RECEIPTS[1]),
     "nothing is final": (
         "finality",
         says("eth_getBlockByNumber", lambda _: None, tagged("finalized")),
@@ -243,10 +231,6 @@ def chain(explorer):
     return Chain(explorer, contract, sender, moved, head)
 
 
-def telling(alters):
-    return altering(lambda *of_call: [alter(*of_call) for alter in alters])
-
-
 def answer_of(client, path):
     return client.get(path) if isinstance(path, str) else client.post(path[0], json=path[1])
 
@@ -283,8 +267,8 @@ def false_fields(true, shown, names=frozenset(), at=""):
 def test_no_lie_is_shown_without_a_mark(chain, truth):
     """Each lie is refused, is not shown since there is a proof, or is named."""
     paths, answers = chain.paths(), {}
-    for name, (door, *alters) in LIES.items():
-        with behind(chain.explorer.settings, telling(alters)) as (client, _):
+    for name, (door, *faults) in LIES.items():
+        with behind(chain.explorer.settings, reduce(before, faults)) as (client, _):
             answers[name] = answer_of(client, paths[door])
     refused = {name: answer for name, answer in answers.items() if answer.status_code >= 400}
     assert {answer.status_code for answer in refused.values()} <= {404, 422, 502, 503}
@@ -308,8 +292,8 @@ def test_nothing_that_is_proven_is_called_unproven(truth):
 @pytest.mark.thorough
 def test_pages_name_what_the_node_says_once(chain):
     for door, (path, name) in chain.pages().items():
-        [_, *alters] = next((lie for lie in LIES.values() if lie[0] == door), (door,))
-        with behind(chain.explorer.settings, telling(alters)) as (client, _):
+        [_, *faults] = next(lie for lie in LIES.values() if lie[0] == door)
+        with behind(chain.explorer.settings, reduce(before, faults)) as (client, _):
             page = client.get(path)
         assert page.status_code == 200, path
         last = page.text.partition("Reported by the node without proof: ")[2].partition(". ")[0]

@@ -5,21 +5,14 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.extensions.demo.tests.replaying import served
 from tests.extensions.without_recipient import require_no_recipient
-from tests.support import faulty_node, indexing
+from tests.support import indexing
 from tests.support.chain_forms import encoding, genesis, new_rollups, op_stack
+from tests.support.faulty_node import changing, records_of
 from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
 
 POST_EXEC = 0x7D
-
-
-def altered(alter, *methods):
-    def alter_result(call, answer):
-        if call["method"] in methods and answer.get("result"):
-            alter(answer["result"])
-
-    return faulty_node.altering(alter_result)
 
 
 def times_of(client, head):
@@ -34,7 +27,7 @@ def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, p
 
     chain = new_rollups.denim()
     with served(chain) as node, postgres.cloned(template) as url:
-        node.fault = altered(say, "eth_getBlockByNumber")
+        node.fault = changing(say, "eth_getBlockByNumber")
         client = indexing.Indexing(url, node.url).run_until(chain.head).client()
         assert times_of(client, chain.head) == [None] + [
             str(new_rollups.DENIM_S * 1000 + 200 * (number - 1))
@@ -84,7 +77,7 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
             if block["number"] == "0x3":
                 block["timestampMs"] = "0x7"
 
-        node.fault = altered(alter, "eth_getBlockByNumber")
+        node.fault = changing(alter, "eth_getBlockByNumber")
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             source.blocks(3, 3)
 
@@ -139,15 +132,14 @@ LIES = [
 @pytest.mark.parametrize(("method", "lie"), LIES)
 def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
     def alter(result):
-        records = result["transactions"] if isinstance(result, dict) else result
-        if records and records[-1]["type"] == hex(POST_EXEC):
-            records[-1] |= lie
+        for record in records_of(result)[-1:]:
+            record |= lie if record["type"] == hex(POST_EXEC) else {}
 
     with served(new_rollups.lagoon()) as node:
         source = source_of(node)
         [honest] = source.blocks(3, 3)
         assert honest.block.unproven is None
-        node.fault = altered(alter, method)
+        node.fault = changing(alter, method)
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             source.blocks(3, 3)
 
@@ -161,7 +153,7 @@ def test_a_field_that_it_does_not_have_changes_nothing(field):
     with served(new_rollups.lagoon()) as node:
         source = source_of(node)
         [honest] = source.blocks(3, 3)
-        node.fault = altered(alter, "eth_getBlockByNumber")
+        node.fault = changing(alter, "eth_getBlockByNumber")
         [actual] = source.blocks(3, 3)
         assert (actual.block.transactions[-1].fee, actual.block.unproven) == (0, None)
         assert actual.block.credits == honest.block.credits

@@ -21,7 +21,7 @@ from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Reply, altering, replacing
+from tests.support.faulty_node import Reply, altering, changing, records_of, replacing
 from tests.support.indexing import Indexing, source_of
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
@@ -49,16 +49,6 @@ def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
             )
         chain.mine(withdrawalsRoot=None, **fields, **(novel if number > 6 else {}))
     return chain
-
-
-def altered(number, alter, *methods):
-    """A block's JSON is altered, and none of its hashes is computed anew."""
-
-    def alter_block(call, answer):
-        if call["method"] in methods and call["params"][0] == hex(number):
-            alter(answer["result"])
-
-    return altering(alter_block)
 
 
 def gas_limit(block):
@@ -116,7 +106,7 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest):
     with served(made(last=head)) as node:
         true = source_of(node).blocks(0, head)
         for alteration in ALTERATIONS:
-            node.fault = altered(number, *alteration)
+            node.fault = changing(*alteration, block=number)
             source = source_of(node)
             assert source.blocks(0, head) == true[:number]
             for reader in (source, source_of(node)):
@@ -154,18 +144,18 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
         block["transactions"][-1]["value"] = "0x123456789"
 
     def type_(answer):
-        (answer["transactions"] if isinstance(answer, dict) else answer)[0]["type"] = hex(FRAMES)
+        records_of(answer)[0]["type"] = hex(FRAMES)
 
     with served(made(frames=5), has_bytes=True) as node:
         source = source_of(node)
-        node.fault = altered(5, *ALTERATIONS[1])
+        node.fault = changing(*ALTERATIONS[1], block=5)
         with pytest.raises(MalformedBlock, match="receipts and receiptsRoot"):
             source.blocks(5, 5)
-        node.fault = altered(5, value, "eth_getBlockByNumber")
+        node.fault = changing(value, "eth_getBlockByNumber", block=5)
         [fetched] = source.blocks(5, 5)
         named = ("senders", "value")
         assert fetched.block.unproven == "; ".join(f"{n} of transactions of type 6" for n in named)
-        node.fault = altered(5, type_, "eth_getBlockByNumber", "eth_getBlockReceipts")
+        node.fault = changing(type_, "eth_getBlockByNumber", "eth_getBlockReceipts", block=5)
         with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
             source.blocks(5, 5)
 
@@ -193,10 +183,10 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
         source = source_of(node)
         assert [fetched.block.unproven for fetched in source.blocks(0, HEAD)] == [None] * (HEAD + 1)
         for number, (alter, method) in ((8, ALTERATIONS[1]), (6, ALTERATIONS[0])):
-            node.fault = altered(number, alter, method)
+            node.fault = changing(alter, method, block=number)
             with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
                 source.blocks(number, HEAD)
-        node.fault = altered(8, *ALTERATIONS[0])
+        node.fault = changing(*ALTERATIONS[0], block=8)
         with pytest.raises(MalformedBlock, match="header and its bytes"):
             source.blocks(8, 8)
     for chain_id in (SEPOLIA, NOBODY_KNOWS):
@@ -251,7 +241,7 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, t
 def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven():
     """Whatever its id; where no header was proven, the chain has headers of its own."""
     with served(made(NOBODY_KNOWS)) as node:
-        node.fault = altered(3, *ALTERATIONS[0])
+        node.fault = changing(*ALTERATIONS[0], block=3)
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             source_of(node).blocks(3, 3)
         source = source_of(node)

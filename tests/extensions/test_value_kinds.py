@@ -12,7 +12,7 @@ from scan.extensions.demo.tests.replaying import served
 from scan.indexer.block_check import OWN_HEADER, PARENT, SAID_WHERE, UPDATE, stored_values
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import execute
-from tests.support.faulty_node import altering
+from tests.support.faulty_node import changing, records_of
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 
@@ -22,21 +22,15 @@ def rollup(postgres, template):
     """A rollup's index, beside a node that says another value of each field that nothing proves."""
     chain = FORMS["isthmus"]()
 
-    def say(call, answer):
-        if call["method"] == "eth_getBlockByNumber" and isinstance(answer.get("result"), dict):
-            for sent in answer["result"]["transactions"]:
-                if isinstance(sent, dict) and sent["type"] == "0x7e":
-                    sent |= {"nonce": "0x77"}
-        if call["method"] == "eth_getBlockReceipts":
-            for receipt in answer["result"]:
-                if "l1Fee" in receipt:
-                    receipt |= {
-                        "l1Fee": "0x7777",
-                        "operatorFeeConstant": "0x77",
-                        "l1GasUsed": "0x9",
-                    }
+    fees = {"l1Fee": "0x7777", "operatorFeeConstant": "0x77", "l1GasUsed": "0x9"}
 
-    with served(chain, altering(say)) as node, postgres.cloned(template) as url:
+    def say(result):
+        for record in records_of(result):
+            record |= fees if "l1Fee" in record else {}
+            record |= {"nonce": "0x77"} if "nonce" in record and record["type"] == "0x7e" else {}
+
+    saying = changing(say, "eth_getBlockByNumber", "eth_getBlockReceipts")
+    with served(chain, saying) as node, postgres.cloned(template) as url:
         yield Indexing(url, node.url).run_until(chain.head).client()
 
 

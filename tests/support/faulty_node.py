@@ -99,6 +99,24 @@ def replacing(meant, result):
     return altering(alter)
 
 
+def changing(change, *methods, block=None):
+    """The results of these methods, of one block alone where its number is given, are changed in
+    place."""
+
+    def alter(call, answer):
+        is_meant = call["method"] in methods and (block is None or call["params"][0] == hex(block))
+        if is_meant and answer.get("result"):
+            change(answer["result"])
+
+    return altering(alter)
+
+
+def records_of(result):
+    """The transactions of a block, unless it has their hashes, or its receipts."""
+    records = result["transactions"] if isinstance(result, dict) else result
+    return [record for record in records if isinstance(record, dict)]
+
+
 def balanced(*forwards):
     """As a balancer before nodes, of which each in turn is sent a request."""
     turns = itertools.cycle(forwards)
