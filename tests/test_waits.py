@@ -15,14 +15,14 @@ from scan.cached_values import cached_property
 from tests.support import WAIT_S
 from tests.support.extension_tests import is_there
 from tests.support.extensions_document import taken_away
-from tests.support.served_modules import functions, modules, node_calls, nodes, served
+from tests.support.served_modules import functions, modules, nodes, served
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
 SERVED = served(modules())
 GATEWAY = "scan.ethereum.request_node"
-# Chapters that requests import, and functions in them that read what proves a block.
+# Chapters that requests import, with functions for the indexer that read what proves a block.
 OF_INDEXER = (
     "scan.ethereum.block_hashing",
     "scan.ethereum.development_nodes",
@@ -38,16 +38,6 @@ OF_NODE = {
     "scan.ethereum.client": "the node",
     **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
     "scan.extensions.names.views": "makes that of Ethereum, for a gateway of its own",
-}
-# Sessions with the node, each with the client that its places are counted for.
-SESSIONS = {
-    ("scan.queries.reader", "self.client"),
-    ("scan.queries.blocks", "reader.client"),
-    ("scan.verification.creations", "_CLIENT"),
-    ("scan.http.background_threads", "HEALTH"),
-    ("scan.extensions.names.primary_names", "reader.client"),
-    ("scan.extensions.verification_jobs.api", "client"),
-    ("scan.extensions.contract_details.contract_import.importer", "CLIENT"),  # a command's
 }
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {
@@ -137,24 +127,6 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     for maker, in_modules in makers.items():
         callers = {module for module, call in _calls() if _called(call) == maker}
         assert callers == {module for module in in_modules if is_there(module)}
-
-
-def test_sessions_with_the_node_know_their_client():
-    sessions = {
-        (module, ast.unparse(call.args[0]))
-        for module, call in _calls()
-        if _called(call) == "session" and "gateway" in ast.unparse(call.func)
-    }
-    assert sessions <= SESSIONS and (sessions == SESSIONS or taken_away())
-
-
-def test_every_call_of_the_node_has_a_time_and_a_place():
-    calls = node_calls(SERVED)
-    methods = {call.method for call in calls}
-    assert {"eth_call", "eth_getLogs", "eth_sendRawTransaction"} <= methods or taken_away()
-    door = {GATEWAY, "scan.ethereum.client", "scan.contracts.account_state"}
-    outside = {call.module for call in calls} & (OF_NODE.keys() - door)
-    assert outside == {*OF_INDEXER} or taken_away()
 
 
 def test_compilers_run_in_places_alone():

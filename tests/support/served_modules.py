@@ -1,9 +1,7 @@
 """What a request can run: the modules that the application imports, with the parts of extensions
-that these ask the registry for, and their calls of the node."""
+that these ask the registry for."""
 
 import ast
-import re
-from collections import namedtuple
 from functools import cache
 from pathlib import Path
 
@@ -14,13 +12,6 @@ ASKED_FOR = {"parts", "by_extension", "only"}  # of the registry
 TYPED = "TYPE_CHECKING"
 BESIDE = {"worker"}  # what gunicorn.conf.py asks for
 MODULES = {contract.name: {contract.module, contract.chapter} - {""} for contract in contracts()}
-RPC = re.compile(
-    r"(eth|debug|trace|txpool|net|web3|ots|erigon|arb|zks|linea|bor|clique|rollup)_[A-Za-z]+\Z"
-)
-
-
-class NodeCall(namedtuple("NodeCall", "method module function")):
-    """A method of the node, and the module and function that names it."""
 
 
 @cache
@@ -54,17 +45,6 @@ def served(trees):
         ahead |= {name for name in trees if _part(name) in parts}
         ahead = (ahead & trees.keys()) - reached
     return {name: trees[name] for name in sorted(reached)}
-
-
-def node_calls(trees):
-    calls = {
-        NodeCall(node.value, module, function)
-        for module, tree in trees.items()
-        for function, inside in functions(tree)
-        for node in inside
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and RPC.match(node.value)
-    }
-    return sorted(calls)
 
 
 @cache
