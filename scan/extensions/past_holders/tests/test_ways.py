@@ -12,6 +12,13 @@ FROM_BEGINNING, FROM_END = (False, True)
 
 
 @pytest.fixture
+def generous(world):
+    """A world whose service answers any number of requests."""
+    world.serve(rate_limit_anonymous="100000/minute")
+    return world
+
+
+@pytest.fixture
 def only(monkeypatch):
     """Have one way alone be taken."""
 
@@ -24,36 +31,34 @@ def only(monkeypatch):
 @pytest.mark.parametrize(
     "is_from_end", [FROM_BEGINNING, pytest.param(FROM_END, marks=pytest.mark.thorough)]
 )
-def test_each_way_leads_to_the_balances_of_the_node(postgres, template, anvil, only, is_from_end):
+def test_each_way_leads_to_the_balances_of_the_node(generous, only, is_from_end):
     """Also after a fork: what was summed before it is of another block."""
     only(is_from_end)
-    tokens = Tokens(anvil, seed=7)
+    tokens, client = Tokens(generous.anvil, seed=7), generous.client
     tokens.act(24)
-    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
-        client = indexing.client(rate_limit_anonymous="100000/minute")
-        assert tokens.check(client, range(tokens.born - 2, anvil.head() + 1, 3)) > 3
-        path = f"/tokens/{tokens.coin.address}/holders?block={anvil.head() - 2}&limit=1"
-        before = get(client, path)
-        anvil.reorganise(9)
-        tokens.act(6)
-        indexing.wait_for(anvil.head())
-        refused = get(client, f"{path}&cursor={before['next']}", 409)
-        assert refused["code"] == "reorganised" and refused["cursor"] is None
-        assert tokens.check(client, range(anvil.head() - 16, anvil.head() + 1, 2)) > 3
+    generous.read()
+    assert tokens.check(client, range(tokens.born - 2, generous.head + 1, 3)) > 3
+    path = f"/tokens/{tokens.coin.address}/holders?block={generous.head - 2}&limit=1"
+    before = get(client, path)
+    generous.anvil.reorganise(9)
+    tokens.act(6)
+    generous.read()
+    refused = get(client, f"{path}&cursor={before['next']}", 409)
+    assert refused["code"] == "reorganised" and refused["cursor"] is None
+    assert tokens.check(client, range(generous.head - 16, generous.head + 1, 2)) > 3
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
-def test_the_shorter_way_is_right_on_any_chain(postgres, template, anvil, seed):
-    tokens = Tokens(anvil, seed)
+def test_the_shorter_way_is_right_on_any_chain(generous, seed):
+    tokens = Tokens(generous.anvil, seed)
     tokens.act(60)
-    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
-        client = indexing.client(rate_limit_anonymous="100000/minute")
-        assert tokens.check(client, range(0, anvil.head() + 1, 4)) > 1
-        anvil.reorganise(20)
-        tokens.act(10)
-        indexing.wait_for(anvil.head())
-        assert tokens.check(client, range(30, anvil.head() + 1)) > 1
+    generous.read()
+    assert tokens.check(generous.client, range(0, generous.head + 1, 4)) > 1
+    generous.anvil.reorganise(20)
+    tokens.act(10)
+    generous.read()
+    assert tokens.check(generous.client, range(30, generous.head + 1)) > 1
 
 
 def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, template, anvil):
@@ -82,19 +87,17 @@ def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, templ
             assert f"begins at block {first}" in refused["error"]
 
 
-def test_a_token_whose_events_are_not_its_balances_is_refused(postgres, template, anvil):
-    one, two = anvil.accounts[:2]
-    coin = anvil.deploy(one, "SilentCoin", 1000, False, True)
-    anvil.receipt_of(anvil.transact(one, coin, "transfer", two, 100))
-    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
-        client = indexing.client()
-        for given in (f"block={anvil.head()}", "timeTo=2100-01-01", "block=1&format=csv"):
-            refused = get(client, f"/tokens/{coin.address}/holders?{given}", 422)
-            assert refused["code"] == "history_unavailable"
-            assert "are not its balances" in refused["error"]
-        page = client.get(f"/token/{coin.address}?tab=holders&block={anvil.head()}")
-        assert page.status_code == 422 and "are not its balances" in page.text
-        assert get(client, f"/tokens/{coin.address}/holders")["total"] > 1
+def test_a_token_whose_events_are_not_its_balances_is_refused(world):
+    coin = world.deploy("SilentCoin", 1000, False, True)
+    world.do(coin, "transfer", world.you, 100)
+    world.read()
+    for given in (f"block={world.head}", "timeTo=2100-01-01", "block=1&format=csv"):
+        refused = get(world.client, f"/tokens/{coin.address}/holders?{given}", 422)
+        assert refused["code"] == "history_unavailable"
+        assert "are not its balances" in refused["error"]
+    page = world.client.get(f"/token/{coin.address}?tab=holders&block={world.head}")
+    assert page.status_code == 422 and "are not its balances" in page.text
+    assert world.token(coin, "/holders")["total"] > 1
 
 
 def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, monkeypatch):
@@ -114,21 +117,16 @@ def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, mon
 
 
 @pytest.mark.thorough
-def test_batches_of_a_thousand_ids_are_listed_whole(postgres, template, anvil):
-    one, two, three = anvil.accounts[:3]
-    items, ids = anvil.deploy(one, "Items", "Items", "ITEM"), [*range(1000)]
+def test_batches_of_a_thousand_ids_are_listed_whole(world):
+    one, two, three = world.accounts[:3]
+    items, ids = world.deploy("Items", "Items", "ITEM"), [*range(1000)]
     for holder, amount in ((one, 2), (two, 3)):
-        batch = (holder, ids, [amount] * len(ids))
-        sent = anvil.transact(one, items, "mintBatch", *batch, gas=29_000_000)
-        assert anvil.receipt_of(sent)["status"] == "0x1"
+        world.do(items, "mintBatch", holder, ids, [amount] * len(ids), gas=29_000_000)
     batch = (one, three, ids[:500], [1] * 500, b"")
-    sent = anvil.transact(one, items, "safeBatchTransferFrom", *batch, gas=29_000_000)
-    assert anvil.receipt_of(sent)["status"] == "0x1"
-    head = anvil.head()
-    with postgres.cloned(template) as url:
-        client = Indexing(url, anvil.url).run_until(head).client()
-        for number, total in ((head - 3, 0), (head - 2, 1), (head - 1, 2), (head, 3)):
-            path = f"/tokens/{items.address}/holders?block={number}"
-            records, of_block = pages(client, path, 2)
-            expected = node_balances.amounts(anvil, items, ids, number)
-            assert by_holder(records) == expected and of_block == total == len(expected)
+    head = world.do(items, "safeBatchTransferFrom", *batch, gas=29_000_000)
+    world.read()
+    for number, total in ((head - 3, 0), (head - 2, 1), (head - 1, 2), (head, 3)):
+        path = f"/tokens/{items.address}/holders?block={number}"
+        records, of_block = pages(world.client, path, 2)
+        expected = node_balances.amounts(world.anvil, items, ids, number)
+        assert by_holder(records) == expected and of_block == total == len(expected)
