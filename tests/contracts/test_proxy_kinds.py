@@ -1,5 +1,7 @@
 """Every kind of proxy, by real contracts or by its documented code, on a real node."""
 
+from pathlib import Path
+
 import pytest
 
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
@@ -52,46 +54,9 @@ SAFE = (
     + "60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e"
     "60008114156070573d6000fd5b3d6000f3fe"
 )
-COMPTROLLER = f"""pragma solidity ^0.8.20;
-contract Unitroller {{
-    address public admin = msg.sender;
-    address public comptrollerImplementation;
-    constructor(address to) {{ comptrollerImplementation = to; }}
-    function target(bytes4) internal view returns (address) {{ return comptrollerImplementation; }}
-    {FALLBACK}
-}}"""
+COMPTROLLER = Path(__file__).with_name("Unitroller.sol").read_text().replace("FALLBACK", FALLBACK)
 # The loupe is a facet, too, as in the reference implementations.
-DIAMOND = f"""pragma solidity ^0.8.20;
-struct Facets {{ address[] all; mapping(bytes4 => address) of_; }}
-library Stored {{
-    bytes32 constant AT = keccak256("diamond.standard.diamond.storage");
-    function facets() internal pure returns (Facets storage f) {{
-        bytes32 at = AT; assembly {{ f.slot := at }}
-    }}
-}}
-contract Loupe {{
-    function facetAddresses() external view returns (address[] memory) {{
-        return Stored.facets().all;
-    }}
-}}
-contract Other {{
-    event Grown(uint256 size);
-    function grown(uint256 by) external pure returns (uint256) {{ return by + 1; }}
-    function grow(uint256 by) external {{ emit Grown(by); }}
-}}
-contract Diamond {{
-    constructor(address loupe, address other, address many) {{
-        Facets storage f = Stored.facets();
-        f.all = [loupe, other, many];
-        f.of_[Loupe.facetAddresses.selector] = loupe;
-        f.of_[Other.grown.selector] = f.of_[Other.grow.selector] = other;
-        f.of_[bytes4(keccak256("over(uint256)"))] = many;
-    }}
-    function target(bytes4 selector) internal view returns (address) {{
-        return Stored.facets().of_[selector];
-    }}
-    {FALLBACK}
-}}"""
+DIAMOND = Path(__file__).with_name("Diamond.sol").read_text().replace("FALLBACK", FALLBACK)
 
 
 def is_known(code):

@@ -5,6 +5,7 @@ import csv
 import os
 import re
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,23 +16,7 @@ from tests.support.explorer import compiled, standard_input
 
 __all__ = ["older_anvil"]
 
-SOURCE = """// SPDX-License-Identifier: MIT
-pragma solidity 0.8.28;
-
-contract First {
-    event Paid(uint256 indexed amount, uint256 fee);
-    error Refused(uint256 amount);
-    function pay(uint256 amount, uint256 fee) external {
-        if (amount * fee == 0) revert Refused(amount);
-        emit Paid(amount, fee);
-    }
-    function price(uint256 amount) external pure returns (int256) {
-        if (amount == 0) revert Refused(amount);
-        return -5;
-    }
-    function end() external { selfdestruct(payable(msg.sender)); }
-}
-"""
+SOURCE = Path(__file__).with_name("EarlierContract.sol").read_text()
 
 
 class Verified(Mortals):

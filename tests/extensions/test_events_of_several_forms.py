@@ -67,32 +67,7 @@ def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     assert text["arguments"][0]["value"] is None and len(text["alternatives"]) == 2
 
 
-OF_LIBRARIES = """
-library L {
-    event Moved(address indexed from, address to, uint256 indexed id);
-    function move() internal { Inner.move(); }
-}
-library Inner {
-    event Moved(address indexed from, address to, uint256 indexed id);
-    function move() public { emit Moved(address(1), address(2), 3); }
-}
-library Unused {
-    event Moved(address indexed from, address indexed to, uint256 id);
-    function three() internal pure returns (uint256) { return 3; }
-    function move() internal { emit Moved(address(1), address(2), three()); }
-    function moveElsewhere() public { move(); }
-}
-contract Alone {
-    using Unused for *;
-    event Moved(address from, address indexed to, uint256 indexed id);
-    function two() public { emit Moved(address(1), address(2), Unused.three()); }
-}
-contract Base { function one() public { L.move(); } }
-contract User is Base {
-    event Moved(address from, address indexed to, uint256 indexed id);
-    function two() public { emit Moved(address(1), address(2), Unused.three()); }
-}
-"""
+OF_LIBRARIES = Path(__file__).with_name("LibraryEvents.sol").read_text()
 
 
 @pytest.mark.thorough
@@ -169,34 +144,7 @@ def test_the_code_that_ran_decides(explorer):
         assert values_of(traced["arguments"]) == right and "alternatives" not in traced
 
 
-AGENTS = """
-contract Spell {
-    event Ran(uint256 indexed n, string what);
-    function act(uint256 n) external { require(n > 0, "none"); emit Ran(n, "cast"); }
-}
-contract Agent {
-    function execute(address s, bytes calldata d) external {
-        (bool ok,) = s.delegatecall(d);
-        require(ok);
-    }
-}
-contract Several {
-    event Begun(uint256 count);
-    function many(address[] calldata s, bytes[] calldata d) external {
-        emit Begun(s.length);
-        for (uint256 i; i < s.length; i++) {
-            (bool ok,) = s[i].delegatecall(d[i]);
-            require(ok);
-        }
-    }
-}
-contract Taker {
-    event Took(uint256 value);
-    fallback() external payable { emit Took(1); }
-    receive() external payable { emit Took(msg.value); }
-}
-contract Older { fallback() external payable {} }
-"""
+AGENTS = Path(__file__).with_name("Agents.sol").read_text()
 AGENTS_INPUT = standard_input({"a.sol": AGENTS})
 
 

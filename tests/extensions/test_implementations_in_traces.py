@@ -1,5 +1,7 @@
 """What a trace says of the implementation that ran, beside what is stated of the proxy."""
 
+from pathlib import Path
+
 import pytest
 
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
@@ -11,34 +13,7 @@ from tests.support.indexing import sources
 from tests.support.many_functions import VERSION
 from tests.support.proxies import EIP1167, FORWARD, assembled, either, word
 
-SOURCE = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-contract V1 {{
-    uint256 public n; event Done(uint256 oldNumber);
-    function act(uint256 first) external {{ n = first; emit Done(first); }}
-}}
-contract V2 {{
-    uint256 public n; event Done(uint256 newNumber);
-    function act(uint256 second) external {{ n = second; emit Done(second); }}
-}}
-contract Both {{
-    function run(P proxy, address other, address first) external {{
-        V1(address(proxy)).act(1); proxy.upgradeTo(other);
-        V1(address(proxy)).act(2); proxy.upgradeTo(first);
-    }}
-    function upgrade(P proxy, address to) external {{ proxy.upgradeTo(to); }}
-}}
-contract P {{
-    constructor(address i) {{ upgradeTo(i); }}
-    function upgradeTo(address i) public {{ assembly {{ sstore({IMPLEMENTATION_SLOT}, i) }} }}
-    fallback() external {{ assembly {{
-        calldatacopy(0, 0, calldatasize())
-        let r := delegatecall(gas(), sload({IMPLEMENTATION_SLOT}), 0, calldatasize(), 0, 0)
-        returndatacopy(0, 0, returndatasize())
-        if iszero(r) {{ revert(0, returndatasize()) }}
-        return(0, returndatasize())
-    }} }}
-}}"""
+SOURCE = Path(__file__).with_name("Versions.sol").read_text()
 
 
 def act(number):

@@ -99,14 +99,7 @@ def test_every_function_of_a_library(explorer, version):
     assert answer.status_code == 400 and "neither view nor pure" in str(answer.json)
 
 
-NEWER = """
-type Price is uint128; type tag is bytes4; enum color { red, green } struct point { Price p; }
-library Newer {
-    function g1(Price p, tag t, tag[] memory u) external {}
-    function g2(color[] memory c, point[2] calldata p) external {}
-    function g3(mapping(Price => mapping(string name => bytes[])) storage m, color c) external {}
-}
-"""
+NEWER = (FOLDER / "FileTypes.sol").read_text()
 
 
 def test_types_of_files(explorer):
@@ -132,14 +125,7 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
     assert method["signature"] == "f()"
 
 
-USING = """
-library Of {
-    event Made(uint256 n);
-    enum Kind { One }
-    function f(uint256 n) public { emit Made(n); }
-}
-contract Using { Of.Kind public kind; function make() public { Of.f(4712); } }
-"""
+USING = (FOLDER / "Using.sol").read_text()
 
 
 @pytest.fixture

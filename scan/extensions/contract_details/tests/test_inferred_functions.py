@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from eth_utils import keccak
@@ -13,15 +14,7 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
 
-SOURCE = """pragma solidity ^0.8.0;
-contract Ledger {
-    mapping(address => uint256) public balanceOf;
-    function pay(address payee, uint256 amount) external { balanceOf[payee] += amount; }
-    function refill() external payable { balanceOf[msg.sender] += msg.value; }
-    function total(uint256[] calldata amounts) external view returns (uint256 sum) {
-        for (uint256 i; i < amounts.length; ++i) sum += amounts[i] + block.number;
-    }
-}"""
+SOURCE = Path(__file__).with_name("Inferred.sol").read_text()
 
 
 def functions_of(explorer, address):

@@ -2,6 +2,7 @@
 proxies of proxies."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from eth_abi import encode
@@ -70,21 +71,7 @@ def test_where_the_node_has_only_present_implementations_it_is_said(work):
     assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
 
 
-IMPLEMENTATIONS = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-
-contract Older {
-    event Did(address indexed who, uint256 amount);
-    function act(uint256 amount) external { emit Did(msg.sender, amount); }
-    function price() external pure returns (int256) { return -5; }
-}
-
-contract Newer {
-    event Did(address who, uint256 indexed units);
-    function act(uint256 units) external { emit Did(msg.sender, units); }
-    function price() external pure returns (uint256) { return 5; }
-}
-"""
+IMPLEMENTATIONS = Path(__file__).with_name("Implementations.sol").read_text()
 
 
 def test_an_upgrade_leaves_what_its_block_and_older_state_said(work):

@@ -1,6 +1,7 @@
 """What a proxy was upgraded to, at the head of its page."""
 
 import re
+from pathlib import Path
 
 from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.logs import upgrades
@@ -8,28 +9,7 @@ from tests.support import page_checks
 from tests.support.anvil import calldata
 from tests.support.many_functions import deploy
 
-UPGRADEABLE = f"""pragma solidity ^0.8.20;
-contract Upgradeable {{
-    event Upgraded(address indexed implementation);
-    constructor(address to) {{ upgradeTo(to); }}
-    function upgradeTo(address to) public {{
-        assembly {{ sstore({IMPLEMENTATION_SLOT}, to) }}
-        emit Upgraded(to);
-    }}
-    function target(bytes4) internal view returns (address to) {{
-        assembly {{ to := sload({IMPLEMENTATION_SLOT}) }}
-    }}
-    fallback() external payable {{
-        address to = target(msg.sig);
-        assembly {{
-            calldatacopy(0, 0, calldatasize())
-            let done := delegatecall(gas(), to, 0, calldatasize(), 0, 0)
-            returndatacopy(0, 0, returndatasize())
-            if done {{ return(0, returndatasize()) }}
-            revert(0, returndatasize())
-        }}
-    }}
-}}"""
+UPGRADEABLE = Path(__file__).with_name("Upgradeable.sol").read_text()
 
 
 def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeypatch):

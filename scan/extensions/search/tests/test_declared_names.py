@@ -1,6 +1,7 @@
 """Events and errors among the results of a search, by name, signature, topic and selector."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -8,15 +9,7 @@ from scan.ethereum.rlp_and_tries import keccak256
 from tests.support.lists import get
 from tests.support.many_functions import VERSION, deploy
 
-SOURCE = """pragma solidity ^0.8.20;
-contract Harbor {
-    event HarborOpened(address indexed by, uint256 berths);
-    event HarborOpened(address indexed by);
-    event HarborClosed();
-    error HarborFull(uint256 berths, address by);
-    function open() external { emit HarborOpened(msg.sender, 1); emit HarborOpened(msg.sender); }
-    function close() external { emit HarborClosed(); revert HarborFull(1, msg.sender); }
-}"""
+SOURCE = Path(__file__).with_name("Declared.sol").read_text()
 OPENED = "HarborOpened(address,uint256)"
 FULL = "HarborFull(uint256,address)"
 

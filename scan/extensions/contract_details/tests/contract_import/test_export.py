@@ -3,6 +3,7 @@ verified by a compilation here."""
 
 import json
 import tempfile
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -200,14 +201,7 @@ def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_tim
     assert explorer.execute(ATTEMPTS) == [(24, True)]
 
 
-LINKED = """
-library Halves { function half(uint256 n) public pure returns (uint256) { return n / 2; } }
-contract Linked {
-    uint256 public number;
-    constructor(uint256 n) { number = n; }
-    function half() external view returns (uint256) { return Halves.half(number); }
-}
-"""
+LINKED = Path(__file__).with_name("Linked.sol").read_text()
 
 
 def test_what_is_linked_with_libraries_is_verified(explorer, export):

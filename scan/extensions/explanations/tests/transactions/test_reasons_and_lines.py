@@ -199,53 +199,10 @@ def test_a_simulated_call_and_pages_say_the_same(deployed):
             assert f"{PATHS[0]}</bdi>" in page and f">{name}</code>" in page
 
 
-SMALL = """pragma solidity ^0.8.20;
-contract Small {
-    bool public paused;
-    error Zero();
-    error One(uint256 n);
-    modifier live() { require(!paused, "paused"); _; }
-    function f(uint256 n) external live {
-        require(n != 0, "zero"); // f0
-        require(n != 1, "one"); // f1
-        paused = n == 5;
-    }
-    function g(uint256 n) external live {
-        if (n == 0) revert Zero(); // g0
-        if (n == 1) revert One(n); // g1
-        paused = n == 6;
-    }
-}"""
-POINTER = """pragma solidity ^0.8.20;
-contract Small {
-    function(uint256) internal view run;
-    uint256 kept;
-    constructor() { run = _other; }
-    function _other(uint256 n) private view { require(n > kept + 5, "no"); }
-    function f(uint256 n) external { run(n); require(n != 9, "no"); kept = n; }
-}"""
-ASSEMBLY = """pragma solidity ^0.8.20;
-contract Small {
-    error Bad();
-    function f(uint256 n) external pure {
-        assembly { if iszero(n) { mstore(0, BAD) revert(28, 4) } }
-        if (n == 1) revert Bad();
-    }
-    function g(uint256 n) external pure {
-        assembly {
-            if iszero(n) { mstore(0, BAD) revert(28, 4) } // g0
-        }
-    }
-}""".replace("BAD", f"0x{keccak(text='Bad()')[:4].hex()}")
-STRIPPED = """pragma solidity ^0.8.20;
-contract Small {
-    uint256 kept;
-    function f(uint256 n) external {
-        require(n != 0, "zero");
-        kept = n;
-        require(n != 1);
-    }
-}"""
+SMALL = (FOLDER / "Small.sol").read_text()
+POINTER = (FOLDER / "Pointer.sol").read_text()
+ASSEMBLY = (FOLDER / "Assembly.sol").read_text()
+STRIPPED = (FOLDER / "Stripped.sol").read_text()
 NOWHERE = None
 BY_IR = WAYS["IR optimized"]
 WITHOUT_TEXTS = {**BY_IR, "debug": {"revertStrings": "strip"}}

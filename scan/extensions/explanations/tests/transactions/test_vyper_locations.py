@@ -108,20 +108,7 @@ def put(n: uint256):
     assert n != 1, "one"
     self.kept = n + 2
 """
-OVER_MODULE = """from lib import base
-initializes: base
-last: uint256
-
-@internal
-def _own(n: uint256):
-    assert n != 2, "two"
-    self.last = n
-
-@external
-def run(n: uint256):
-    base.put(n)
-    self._own(n)
-"""
+OVER_MODULE = Path(__file__).with_name("over_module.vy").read_text()
 OLD_MODULES = [(f"\n{MODULE}", "lib/base.vy", 6, "put"), (MODULE, "A.vy", None, "run")]
 
 
