@@ -33,63 +33,15 @@ DOCUMENT = ROOT / "docs/operation.md"
 SCAN = (sys.executable, "-m", "scan")
 COMPILE_S = 240.0
 SEVEN = f"{7:064x}"
-MODERN = """// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-
-contract Vault {
-    error Closed(uint256 wanted);
-
-    uint256 public immutable opened;
-    address public immutable owner;
-
-    constructor(uint256 first) {
-        opened = first;
-        owner = msg.sender;
-    }
-
-    modifier onlyOwner() {
-        require(msg.sender == owner, "not the owner");
-        _;
-    }
-
-    function take(uint256 wanted) external onlyOwner returns (uint256) {
-        if (wanted > opened) revert Closed(wanted);
-        return opened - wanted;
-    }
-}
-"""
+MODERN = Path(__file__).with_name("Vault.sol").read_text()
 LIBRARY = """pragma solidity ^0.8.20;
 
 library Maths {
     function twice(uint256 value) external pure returns (uint256) { return value * 2; }
 }
 """
-USER = """pragma solidity ^0.8.20;
-import {Maths} from "./Maths.sol";
-
-contract User {
-    function fourfold(uint256 value) external pure returns (uint256) {
-        return Maths.twice(Maths.twice(value));
-    }
-}
-"""
-OLD = """pragma solidity >=0.4.22;
-
-contract Counter {
-    uint256 public count;
-    address public owner = msg.sender;
-
-    modifier onlyOwner() {
-        require(msg.sender == owner);
-        _;
-    }
-
-    function add(uint256 more) public onlyOwner {
-        require(more > 0);
-        count += more;
-    }
-}
-"""
+USER = Path(__file__).with_name("User.sol").read_text()
+OLD = Path(__file__).with_name("Counter.sol").read_text()
 # Of each table, what is said of a verified contract, but for when that was.
 SAID = {
     "verified_contracts": ("verified_at", "match_id"),

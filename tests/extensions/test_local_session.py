@@ -9,6 +9,7 @@ from collections import namedtuple
 from contextlib import contextmanager
 from datetime import datetime
 from html import unescape
+from pathlib import Path
 
 import pytest
 import requests
@@ -22,42 +23,8 @@ from tests.support.serving import completed, wait_until
 
 pytestmark = pytest.mark.long
 
-SCRIPT = """
-// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "../src/Stored.sol";
-import "../src/Vault.sol";
-interface Vm { function startBroadcast() external; function stopBroadcast() external; }
-contract Deploy {
-    bool public IS_SCRIPT = true;
-    function run() external {
-        Vm vm = Vm(address(uint160(uint256(keccak256("hevm cheat code")))));
-        vm.startBroadcast();
-        new Stored(5);
-        new Stored(6);
-        new Vault();
-        vm.stopBroadcast();
-    }
-}
-"""
-VAULT = """
-// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-import "./console.sol";
-library Rates {
-    function rate(uint256 x) internal pure returns (uint256) {
-        console.log("rate of %d", x);
-        return x;
-    }
-}
-contract Vault {
-    constructor() { console.log("made by", msg.sender); }
-    function take(uint256 x) external pure {
-        console.log("taking", Rates.rate(x), true);
-        require(x < 5, "too much");
-    }
-}
-"""
+SCRIPT = Path(__file__).with_name("Deploy.s.sol").read_text()
+VAULT = Path(__file__).with_name("LoggingVault.sol").read_text()
 MODULE = """
 import { buildModule } from '@nomicfoundation/hardhat-ignition/modules';
 export default buildModule('Vaults', (m) => {
@@ -70,22 +37,7 @@ export default buildModule('Vaults', (m) => {
   return { first, second, stored };
 });
 """
-LINKED = """
-// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.0;
-library Rates {
-    function rate(uint256 x) external pure returns (uint256) { return x * 2; }
-}
-contract Vault {
-    uint256 public limit;
-    constructor(uint256 l) { limit = l; }
-    function take(uint256 x) external view returns (uint256) {
-        require(x < limit, "too much");
-        return Rates.rate(x);
-    }
-    function setLimit(uint256 l) external { limit = l; }
-}
-"""
+LINKED = Path(__file__).with_name("LinkedVault.sol").read_text()
 CONFIG = """
 import ignition from '@nomicfoundation/hardhat-ignition';
 const solc = { version: '0.8.28', path: '%(solc)s', settings: %(settings)s };
