@@ -7,10 +7,12 @@ import pytest
 import requests
 
 from scan.extensions.contract_details.tests.builds.projects import SETTINGS, Project, foundry
+from tests.extensions.event_doors import Followed
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
 from tests.support.explorer import standard_input
+from tests.support.indexing import client_over
 from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
@@ -82,27 +84,15 @@ class Deployed:
         return answer.json()
 
     def events(self):
-        """The rows of every view, which REST and ethers have, too; newest first."""
-        of_views = {}
+        """The logs of every view, which pages, files and ethers have, too; newest first."""
+        of_views, client = {}, client_over(self.url)
         for name, address in self.contracts.items():
-            for event in self.read(f"/contracts/{address}/events")["events"]:
-                listed = self.read(f"/contracts/{address}/events/{event['name']}", limit=100)[
-                    "events"
-                ]
-                rows = execute(
-                    self.url,
-                    f"SELECT to_jsonb(v) FROM {event['view']} v"  # noqa: S608
-                    " ORDER BY block_number DESC, log_index DESC",
-                )
-                assert len(listed) == len(rows) == event["count"]
-                for log, (row,) in zip(listed, rows, strict=True):
-                    assert (log["blockNumber"], log["logIndex"], log["transactionHash"]) == (
-                        *(row["block_number"], row["log_index"], row["transaction_hash"]),
-                    )
-                    for argument in event["arguments"]:
-                        value = row[argument["column"]]
-                        shown = str(value) if type(value) is int else value
-                        assert log["args"][argument["name"]] == shown
+            followed = Followed(self.url, client, address)
+            for event in followed.get()["events"]:
+                rows = followed.rows(event["view"])
+                assert len(rows) == event["count"]
+                followed.require_pages_and_files(event, rows)
+                listed = followed.get(f"/{event['name']}", limit=100)["events"]
                 of_views[event["view"]] = [log["args"] for log in listed]
                 assert self.by_ethers(name, address, listed) == of_views[event["view"]]
         return of_views
