@@ -83,12 +83,8 @@ def test_the_largest_transfers_of_a_day_are_on_pages(client, scenario):
     for day in (scenario.truth.transactions[0]["timestamp"][:10], "1999-12-31"):
         for path in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}"):
             assert f"Largest transfers on {day}" in client.get(path).text
-    api = "/api/v1/stats/largest-transfers"
-    nobody = client.get(f"{api}?tokenAddress=0x{'7' * 40}").json
-    assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
-    assert client.get(f"{api}?tokenAddress=0x1").status_code == 400
     for value in ("2026-02-30", "yesterday", "20260101", "9" * 5_000, ""):
-        for path in (api, "/charts"):
+        for path in ("/api/v1/stats/largest-transfers", "/charts"):
             assert client.get(path, query_string={"date": value}).status_code == 400
 
 

@@ -59,8 +59,6 @@ def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
     first, second, *_ = max(of_sender.values(), key=len)
     assert f'rel="next" href="/tx/{second}"' in client.get(f"/tx/{first}").text
     assert f'rel="prev" href="/tx/{first}"' in client.get(f"/tx/{second}").text
-    assert client.get(f"/api/v1/transactions/0x{'12' * 32}/adjacent").status_code == 404
-    assert client.get(f"/api/v1/transactions/{first}/adjacent?of=all").status_code == 400
 
 
 def test_input_that_is_text_is_shown_as_text(explorer):
