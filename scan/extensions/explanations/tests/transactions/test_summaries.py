@@ -290,21 +290,19 @@ def test_liquidity_removed_says_who_was_paid(owners, end):
     assert text == f"Removed 5 BET and 4 ALF of liquidity from Uniswap V2{end}"
 
 
-def test_an_unwrap_that_paid_nothing_is_a_burn():
+WRAPS = [
+    ("Deposit", (ZERO, ALICE), 10**18, "Wrapped 1 ETH into 1 WETH"),
+    ("Deposit", (ZERO, ALICE), 10**17, "Minted 1 WETH, sending 0.1 ETH"),
+    ("Withdrawal", (ALICE, ZERO), 0, "Burned 1 WETH"),
+]
+
+
+@pytest.mark.parametrize(("event", "way", "value", "text"), WRAPS)
+def test_a_wrap_is_of_the_coin_that_was_sent(event, way, value, text):
+    """And an unwrap that paid nothing is a burn."""
     parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
-    logs = [log(TOKEN, "Withdrawal(address,uint256)", ALICE, 10**18, topics=2)]
-    moved = [transfer(ALICE, ZERO, 10**18)]
-    assert sentence(parties, transfers=moved, logs=logs).text == "Burned 1 WETH"
-
-
-WRAPS = [(10**18, "Wrapped 1 ETH into 1 WETH"), (10**17, "Minted 1 WETH, sending 0.1 ETH")]
-
-
-@pytest.mark.parametrize(("value", "text"), WRAPS)
-def test_a_wrap_is_of_the_coin_that_was_sent(value, text):
-    parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
-    logs = [log(TOKEN, "Deposit(address,uint256)", ALICE, 10**18, topics=2)]
-    moved = [transfer(ZERO, ALICE, 10**18)]
+    logs = [log(TOKEN, f"{event}(address,uint256)", ALICE, 10**18, topics=2)]
+    moved = [transfer(*way, 10**18)]
     assert sentence(parties, value=value, transfers=moved, logs=logs).text == text
 
 
