@@ -128,8 +128,8 @@ BY_CHAIN = {
     "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
     "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
     "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
-    "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 1e9, 1e12),
-    "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 1e5, 1e9),
+    "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 2.1e9, 1e12),
+    "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 2.5e6, 1e9),
     "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
     "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
 }
@@ -198,9 +198,6 @@ SERIES = [
     ),
     ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
     ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
-    ("ScanLimitStorageDown", {f"scan_rate_limit_storage_up{{{LABELS}}}": "0x120"}),
-    ("ScanDatabaseDiskFills", {f"scan_disk_full_seconds{{{LABELS}}}": "2.5e6x120"}),
-    ("ScanDatabaseDiskLow", {f"scan_disk_free_bytes{{{LABELS}}}": "2.1e9x120"}),
     (
         "ScanDiskFull",
         {
