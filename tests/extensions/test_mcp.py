@@ -174,8 +174,10 @@ def test_events_are_listed_by_their_signature(demo_url):
     path = f"/events?limit=2&signature={quote(signature)}"
     assert listed["events"] == api(demo_url, path)["events"]
     [first, _] = listed["events"]
-    of_sender = {**arguments, "args": json.dumps({"from": first["args"]["from"]})}
-    assert call(f"{demo_url}/mcp", "list_events", **of_sender)["events"][0] == first
+    given = {"from": first["args"]["from"]}
+    for args in (given, json.dumps(given)):
+        of_sender = {**arguments, "args": args}
+        assert call(f"{demo_url}/mcp", "list_events", **of_sender)["events"][0] == first
 
 
 @pytest.mark.thorough

@@ -85,12 +85,13 @@ def read(arguments: Mapping[str, Any]) -> EventQuery:
     table = _table(parameters.text(text, SIGNATURE, most=MAX_LENGTH))
     [form] = table.forms
     indexed = {column.name for column in form.columns if column.indexed}
+    every = event_filters.spellings(table, STANDARD)
     spellings = {
         spelling: of
-        for spelling, of in event_filters.spellings(table, STANDARD).items()
+        for spelling, of in every.items()
         if of.comparison == EQUAL and of.column in indexed
     }
-    given = event_filters.given(spellings, STANDARD, arguments)
+    given = event_filters.given(spellings, STANDARD, arguments, every.keys() - spellings)
     [filter_] = event_filters.read(table, spellings, given)
     # A key is a topic, or of an address its 20 bytes.
     keys = [key and key.rjust(32, b"\0") for key in filter_.keys[: MAX_TOPICS - 1]]

@@ -98,16 +98,24 @@ def shortest(
 
 
 def given(
-    by_spelling: Mapping[str, Parameter], standard: Collection[str], arguments: Mapping[str, Any]
+    by_spelling: Mapping[str, Parameter],
+    standard: Collection[str],
+    arguments: Mapping[str, Any],
+    others: Collection[str] = (),
 ) -> dict[str, str]:
     """Return the parameters of arguments that a request gives beside the `standard` ones, those in
-    ARGUMENTS among them. Raises InvalidParameter for unknown ones."""
+    ARGUMENTS among them. Raises InvalidParameter for unknown ones, and for `others`, which would
+    filter by what no index has."""
     given = {name: text for name, text in arguments.items() if name and name not in standard}
     for name, value in _in_json(arguments.get(ARGUMENTS, {})).items():
         if name in given:
-            raise InvalidParameter(f"{name[:50]} is given more than once.", field=name[:50])
+            raise _twice(name)
         given[name] = value
     for name in given:
+        if name in others:
+            listed = ", ".join([*by_spelling][:MAX_LISTED]) or "none is"
+            reason = f"{name} does not filter: only equal values of indexed arguments do: {listed}."
+            raise InvalidParameter(reason, field=name)
         if name not in by_spelling:
             raise unknown(name, standard, [*by_spelling])
     return given
@@ -124,7 +132,7 @@ def _in_json(values: Any) -> dict[str, str]:
         if len(values) > MAX_ARGUMENTS_TEXT:
             raise refusal
         try:
-            values = parse_json(values)
+            values = parse_json(values, object_pairs_hook=_members)
         except (ValueError, RecursionError):
             raise refusal from None
     if not isinstance(values, dict):
@@ -135,6 +143,20 @@ def _in_json(values: Any) -> dict[str, str]:
             raise refusal
         given[name] = value if isinstance(value, str) else json.dumps(value)
     return given
+
+
+def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in members:
+            raise _twice(name)
+        members[name] = value
+    return members
+
+
+def _twice(name: str) -> InvalidParameter:
+    name = name[: parameters.LONGEST_NAME]
+    return InvalidParameter(f"{name} is given more than once.", field=name)
 
 
 def unknown(name: str, standard: Collection[str], offered: Sequence[str]) -> InvalidParameter:

@@ -1,5 +1,6 @@
 """The tools: operations of the API, with input schemas made from its OpenAPI document."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -79,7 +80,8 @@ class Tool(NamedTuple):
                     raise InvalidParameter(f"{name} must not have a slash.", field=name)
                 path = path.replace(f"{{{name}}}", quote(text, safe=""))
             elif name in self.in_query:
-                query[name] = _text(name, value)
+                is_object = isinstance(value, dict)  # whose parameter takes it as text
+                query[name] = json.dumps(value) if is_object else _text(name, value)
             else:
                 body[name] = value
         sent_body = body if self.method == "POST" else None

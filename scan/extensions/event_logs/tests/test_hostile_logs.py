@@ -270,3 +270,13 @@ def test_a_filter_is_given_once(client):
     require_parameter(client.get("/api/v1/events", query_string=query), "a")
     query = {"signature": PAIR, "a": f"0x{40 * '1'}", "arg.a": f"0x{40 * '1'}"}
     require_parameter(client.get("/api/v1/events", query_string=query), "arg.a")
+    query = {"signature": PAIR, "args": f'{{"a":"0x{40 * "1"}","a":"0x{40 * "2"}"}}'}
+    require_parameter(client.get("/api/v1/events", query_string=query), "a")
+
+
+@pytest.mark.parametrize("name", ["b", "arg.b.min", "aMin"])
+def test_a_filter_by_what_no_index_has_says_which_are(client, name):
+    query = {"signature": "E(uint256 indexed a, uint256 b)", name: "1"}
+    refused = client.get("/api/v1/events", query_string=query)
+    require_parameter(refused, name)
+    assert "only equal values of indexed arguments do: arg.a, a." in refused.json["error"]
