@@ -115,7 +115,8 @@ def run_add(settings: Settings, options: argparse.Namespace) -> int:
     if options.name is not None and len(options.addresses) > 1:
         raise SettingError("--name", options.name, "is the name of one contract")
     if options.children is None:
-        parameters.require(options.argument is None, "--argument", "--argument needs --children.")
+        if options.argument is not None:
+            raise SettingError("--argument", options.argument, "needs --children")
         return max(_add(settings, address, options.name, abi) for address in options.addresses)
     if abi is None:
         raise SettingError("--children", options.children, "needs the ABI of the contracts: --abi")

@@ -20,7 +20,7 @@ from scan import parameters
 from scan.contracts import transaction_contents
 from scan.contracts.abi import AbiError, parse_signature
 from scan.database import connection, errors, transaction
-from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.errors import ScanError, SettingError, Unavailable, UpstreamFailed
 from scan.ethereum import events, node_errors
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.rlp_and_tries import keccak256
@@ -93,12 +93,13 @@ class Children(NamedTuple):
 
 def children_of(factory: bytes, event: str, argument: str | None) -> Children:
     """Return the contracts that an argument of a factory's event names: the only address where no
-    name is given. Raises CannotFollow."""
+    name is given. Raises SettingError."""
     event = event.strip().removeprefix("event ").rstrip("; \n")
     try:
         [(_, entry)] = events_in([{"type": "event", **parse_signature(event)}]).read
     except (AbiError, ValueError) as error:
-        raise CannotFollow(f"{event[:200]} is not the signature of an event: {error}") from None
+        reason = f"is not the signature of an event: {error}"
+        raise SettingError("--children", event[:200], reason) from None
     addresses = {
         index: name
         for index, (name, abi_type) in enumerate(zip(entry.names, entry.types, strict=True))
@@ -107,7 +108,8 @@ def children_of(factory: bytes, event: str, argument: str | None) -> Children:
     named = [index for index, name in addresses.items() if argument in (name, None)]
     if len(named) != 1:
         known = ", ".join(addresses.values())
-        raise CannotFollow(f"--argument must name one address of the event: {known or 'none'}")
+        reason = f"must name one address of the event: {known or 'none'}"
+        raise SettingError("--argument", argument or "", reason)
     [index] = named
     topic0, topics = keccak256(entry.signature.encode()), 1 + sum(entry.indexed)
     topic = offset = None

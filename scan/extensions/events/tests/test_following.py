@@ -332,6 +332,15 @@ def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known
         abi.write_text(json.dumps(ABI))
         rule = (nothing[:-1] + "d", "--children", "E(address first)", f"--abi={abi}")
         taken = scan("events", "add", *rule, DATABASE_URL=database_url)
+        wrong = [
+            scan("events", "add", *call, DATABASE_URL=database_url)
+            for call in (
+                (nothing, "--argument", "first"),
+                (*rule, "--argument", "second"),
+                (*rule, "--children", "E(uint256 first)"),
+                (*rule, "--children", "E"),
+            )
+        ]
         listed = scan("events", "list", DATABASE_URL=database_url)
     assert added.returncode == 0, added.stderr
     assert "first: all logs from block 0 on" in added.stdout
@@ -339,6 +348,7 @@ def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known
     assert added.stdout.count("none of its events are known") == 1
     assert refused.returncode != 0 and "--name" in refused.stderr
     assert taken.stderr == "another contract is followed as first: give another --name\n"
+    assert {call.returncode for call in wrong} == {2}
     assert "factory" not in listed.stdout  # nor is the factory followed
 
 
