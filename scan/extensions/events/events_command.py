@@ -43,9 +43,10 @@ as from needs quotes. The views of a proxy have the columns of all its implement
 
 With --children, ADDRESS is a factory, and the contracts are those that its logs of EVENT name in
 --argument, past and future ones, each from that log's block on. Each event in --abi has one view
-for all of them, with their address also in contract_bytes, which has an index. The factory's own
-events have views, too. A contract that several factories name belongs to the first one; one that is
-added by its own address has views of its own and belongs to no factory."""
+for all of them, with their address also in contract_bytes, which has an index. None is followed
+before all of the factory's own logs are there, which have views, too. A contract that several
+factories name belongs to the first one; one that is added by its own address has views of its own
+and belongs to no factory."""
 
 
 NAMES = ("contract", "name", "completeFrom", "isOfBuild", "views", "remarks")
@@ -62,7 +63,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     text = "the argument that has their addresses; optional if only one is an address"
     add.add_argument("--argument", metavar="NAME", help=text)
     arguments.add_list(actions, "print followed contracts and their views", run_list, NAMES)
-    text = "end following a contract, or a factory and its children, and remove views and logs"
+    text = "end following a contract, or a factory and its children: views first, logs in steps"
     remove = arguments.add_command(actions, "remove", text, run=run_remove)
     remove.add_argument("address", type=_address, metavar="ADDRESS")
     remove.add_argument("--name", type=_name, metavar="NAME", help="only what is followed as it")
@@ -224,10 +225,12 @@ def run_remove(settings: Settings, options: argparse.Namespace) -> int:
             for one in following.contracts()
             if options.name in (None, one.name) and options.address in (one.factory, one.address)
         ]
-        if not removed:
-            print_lines("it is not followed", file=sys.stderr)
-            return long_work.NOT_DONE
         for address in sorted(removed, key=len, reverse=True):  # children before their factory
             print_lines(*(f"removed events.{view}" for view in following.remove(address)))
-        return long_work.DONE
+        is_continued = not removed and following.continue_removals()
+        while not work.stop.is_set() and following.continue_removals():
+            pass
+        if removed or is_continued:
+            return long_work.NOT_DONE if work.stop.is_set() else long_work.DONE
+        print_lines("it is not followed", file=sys.stderr)
     return long_work.NOT_DONE

@@ -64,6 +64,8 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
                 if following.decode():
                     is_idle = False
                 following.begin_children()
+                if following.continue_removals():
+                    is_idle = False
                 for fill in following.fills():
                     waits[fill.address] = waits.get(fill.address, 0) - 1
                     if waits[fill.address] < 0:

@@ -11,6 +11,7 @@ from random import Random
 import pytest
 
 from scan import registry
+from scan.extensions.events import following as events_following
 from scan.extensions.events import indexing
 from scan.extensions.events.following import children_of
 from scan.extensions.events.tests.coffers import address_of, following
@@ -27,8 +28,11 @@ pytestmark = pytest.mark.thorough
 UNFINISHED = """
     SELECT 1 FROM followed_contracts WHERE complete_from > 0 OR abi_digest IS NULL
     UNION ALL SELECT 1 FROM followed_contracts JOIN followed_children USING (address)
+    UNION ALL SELECT 1 FROM followed_children
+        WHERE followed_as NOT IN (SELECT address FROM followed_contracts)
     UNION ALL SELECT 1 FROM undecoded_events LIMIT 1
 """
+LEFT = "events/removals_list"
 ADDED = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
 WITHOUT_EVENTS = ",".join(name for name in registry.installed() if name != "events")
 
@@ -150,6 +154,41 @@ def test_what_a_removed_rule_had_is_of_others_and_comes_back(world, factories):
     kept = ("contract_events", "decoded_events", "undecoded_events", "contract_event_counts")
     for table in (*kept, "followed_children"):
         assert world.sql(f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608
+
+
+def test_a_removal_that_ends_between_two_steps_is_continued_through_forks(
+    world, factories, monkeypatch
+):
+    factories.add(world.url)
+    of_children = [rule for rule, _ in factories.named().values()]
+    rule = max(factories.rules, key=of_children.count)
+    own = address_of(factories.own)
+    removed = [children_of(address_of(rule.factory), rule.declaration, rule.argument).address, own]
+    monkeypatch.setattr(events_following, "STEP_REMOVED", 1)
+    connection, followed = following(world.url, world.anvil.url)
+    with connection:
+        for address in removed:
+            assert followed.remove(address) != []
+        assert {*removed}.isdisjoint(contract.address for contract in followed.contracts())
+        for depth in (1, 2, 3):
+            assert followed.continue_removals()
+            factories.fork(depth, 40)
+            world.read()
+    assert len(world.database.rows(LEFT)) == 2
+    settings = {"DATABASE_URL": world.url, "RPC_URL": world.anvil.url}
+    for command in (factories.command(rule), ("events", "add", factories.own)):
+        refused = scan(*map(str, command), **settings)
+        assert (refused.returncode, "removal has not ended" in refused.stderr) == (1, True)
+    factories.scan(world.url, "events", "remove", rule.factory, "--name", rule.name)
+    assert world.database.rows(LEFT) == []
+    factories.rules.remove(rule)
+    factories.itself.remove(factories.own)
+    finish(world)
+    factories.require(world.url)
+    assert world.audit() == auditing.EXACT
+    factories.scan(world.url, *factories.command(rule))
+    factories.rules.append(rule)
+    factories.require(world.url)
 
 
 def test_a_child_is_followed_for_itself_once_that_is_asked_for(world, factories):

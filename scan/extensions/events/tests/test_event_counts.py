@@ -93,6 +93,8 @@ def test_counts_are_exact_through_forks_fills_removal_and_rebuilds(database_url,
 
             def remove():
                 followed.remove(random.choice(contracts))
+                followed.continue_removals()
+                followed.continue_removals()
 
             def rebuild():
                 done = scan("rebuild", "contract_events", DATABASE_URL=database_url)

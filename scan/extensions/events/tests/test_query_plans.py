@@ -1,13 +1,15 @@
 """What following reads every second, with 500 contracts followed and 100,000 with the code of
 builds."""
 
+from hashlib import sha256
+
 import pytest
 
 from scan.extensions.events.following import MOST_AUTOMATIC
 from tests.support.database import execute
 from tests.support.explain import ExplainingDatabase
 
-FOLLOWED, BUILDS, OF_A_BUILD = 500, 1000, 100_000
+FOLLOWED, BUILDS, OF_A_BUILD, MANY = 500, 1000, 100_000, 20_000
 TABLES = "contracts, built_abis, followed_contracts, contract_changes, verified_contracts"
 # Of a build each, but for the first, of which there are many; the followed ones are proxies, too.
 ROWS = f"""
@@ -26,9 +28,15 @@ ROWS = f"""
     SELECT of('other' || n), 'c' || n, 0, n < {MOST_AUTOMATIC},
         ARRAY[of('many' || n), of('many' || n + 500)]
     FROM generate_series(1, {FOLLOWED}) AS n;
+    INSERT INTO followed_contracts (address, name, is_automatic, factory)
+    VALUES (sha256('rule'), 'rule', false, of('other1'));
+    INSERT INTO followed_children SELECT of('child' || n), sha256('rule'), n
+    FROM generate_series(1, {MANY}) AS n;
+    INSERT INTO contract_event_counts SELECT of('other1'), sha256(n::text::bytea), 1
+    FROM generate_series(1, {MANY}) AS n;
     INSERT INTO log_emitters SELECT of('other' || n %% 1000), n
     FROM generate_series(1, 100000) AS n;
-    ANALYZE {TABLES}, log_emitters;
+    ANALYZE {TABLES}, log_emitters, followed_children, contract_event_counts;
 """  # noqa: S608
 
 
@@ -63,3 +71,17 @@ def test_newest_logs_are_read_by_indexes(database):
     plan = plan_of(database, "events/newest_logs_list")
     plan.require_indexes(small={"followed_contracts"})
     assert plan.buffers <= 10 * FOLLOWED
+
+
+def test_a_request_counts_some_children_and_no_topics_but_those_of_events(database):
+    factory, most = sha256(b"other1").digest()[:20], 50
+    plan = plan_of(database, "queries/event_views_list", address=factory, most=most)
+    plan.require_indexes(small={"followed_contracts"})
+    assert plan.buffers <= 2 * most
+
+
+def test_a_step_of_a_removal_reads_as_much_as_it_removes(database):
+    rule, most = sha256(b"rule").digest(), 100
+    plan = plan_of(database, "events/removal_continue", address=rule, most=most)
+    plan.require_indexes()
+    assert plan.buffers <= 20 * most

@@ -11,8 +11,6 @@ SELECT c.address, c.name, greatest(least(c.complete_from, (SELECT max(b.number) 
         THEN 'no contract is followed before all logs of the factory are there' END), c.views_problem,
     (SELECT count(*) FROM event_views v WHERE v.address = c.address), c.events_left_out,
     (SELECT count(*) FROM undecoded_events u WHERE u.address = c.address),
-    c.factory, c.named_by->>'event', coalesce(n.children, 0)
+    c.factory, c.named_by->>'event', (SELECT count(*) FROM followed_children n WHERE n.followed_as = c.address)
 FROM followed_contracts c
-LEFT JOIN (SELECT o.followed_as, count(*) AS children FROM followed_children o GROUP BY o.followed_as) AS n
-    ON n.followed_as = c.address
 ORDER BY c.name;

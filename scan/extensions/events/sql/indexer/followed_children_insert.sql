@@ -1,8 +1,8 @@
 -- Adds the child contracts that logs of factories name in a range of blocks. The first log counts that names one,
 -- and of several rules for it the one that was added first: in all blocks it is found anew whose log that is.
+-- Those that were removed are found once their logs are gone.
 -- params: block_from bigint, block_to bigint
--- returns: of each that is new or another rule's than before, the rule's address in followed_contracts, and its own where it
---   was another's
+-- returns: of each that is new or another rule's than before, the rule's address in followed_contracts
 -- index: contract_events_by_topic0, followed_contracts_pkey, followed_contracts_by_factory, blocks_pkey, logs_pkey
 WITH named AS MATERIALIZED ( -- else each word is read again for each contract that it is compared with
     SELECT substr(w.word, 13) AS child, f.address AS followed_as, e.block_number, e.ordinal, f.added_at
@@ -25,4 +25,5 @@ WHERE n.child NOT IN (SELECT o.address FROM followed_contracts o
 ORDER BY n.child, n.ordinal, n.added_at, n.followed_as
 ON CONFLICT (address) DO UPDATE SET followed_as = EXCLUDED.followed_as, block_number = EXCLUDED.block_number
 WHERE EXCLUDED.block_number <= c.block_number AND EXCLUDED.followed_as <> c.followed_as
-RETURNING c.followed_as, CASE WHEN c.xmax <> 0 THEN c.address END;
+    AND EXISTS (SELECT FROM followed_contracts f WHERE f.address = c.followed_as)
+RETURNING c.followed_as;

@@ -12,7 +12,7 @@ CREATE TABLE IF NOT EXISTS contract_events (
     topic3 bytea,
     data bytea                     -- null: the table of logs has it (SCAN_LOGS=all)
 );
--- serves events/changes_list, events/newest_change_get, events/logs_queue, events/contract_remove
+-- serves events/changes_list, events/newest_change_get, events/logs_queue, events/removal_continue
 CREATE INDEX IF NOT EXISTS contract_events_by_topic0 ON contract_events
     (address, topic0, block_number, log_index);
 

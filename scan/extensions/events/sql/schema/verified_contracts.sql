@@ -22,13 +22,13 @@ CREATE TABLE IF NOT EXISTS followed_contracts (
 CREATE INDEX IF NOT EXISTS followed_contracts_by_factory ON followed_contracts (factory) WHERE factory IS NOT NULL;
 -- The child contracts of factories, each by the first log that names it, and of several rules for that log
 -- by the one that was added first. Who is followed as itself is none,
--- but by itself.
+-- but by itself. A contract that was removed is its own, and a removed factory's stay so, until their logs are gone.
 CREATE TABLE IF NOT EXISTS followed_children (
     address bytea PRIMARY KEY,
-    followed_as bytea NOT NULL REFERENCES followed_contracts ON DELETE CASCADE,
+    followed_as bytea NOT NULL,    -- in followed_contracts, or removed from there
     block_number bigint NOT NULL   -- of that log; from it on its logs are kept
 );
--- serves events/fill_list_blocks, events/contract_remove, indexer/followed_contracts_unwind
+-- serves events/fill_list_blocks, events/removal_continue, indexer/followed_contracts_unwind
 CREATE INDEX IF NOT EXISTS followed_children_by_contract ON followed_children (followed_as, block_number);
 -- The address in followed_contracts by which a contract's logs are decoded.
 CREATE OR REPLACE FUNCTION followed_as(contract bytea) RETURNS bytea LANGUAGE sql STABLE
