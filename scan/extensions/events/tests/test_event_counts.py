@@ -49,6 +49,18 @@ def test_counts_are_exact_when_newest_blocks_are_removed(database_url):
         assert execute(database_url, COUNTED) == execute(database_url, ROWS) != []
 
 
+def test_a_log_takes_the_place_of_one_that_was_queued_while_its_block_was_removed(database_url):
+    """Its views were made meanwhile, by a transaction that saw it still."""
+    queued = "SELECT ordinal >> 20, address FROM undecoded_events"
+    add_rows(database_url, b"a", range(1, 2))
+    execute(database_url, "CREATE TABLE seen AS SELECT ordinal, address FROM undecoded_events")
+    execute(database_url, "DELETE FROM contract_events")
+    assert execute(database_url, queued) == []
+    execute(database_url, "INSERT INTO undecoded_events SELECT * FROM seen")
+    add_rows(database_url, b"b", range(1, 2))
+    assert [(block, bytes(of)) for block, of in execute(database_url, queued)] == [(1, b"b" * 20)]
+
+
 def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
     """Some of them were written since, and counted."""
     add_rows(database_url, b"a", range(1, 4))

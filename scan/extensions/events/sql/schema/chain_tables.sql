@@ -48,7 +48,9 @@ BEGIN
         INSERT INTO contract_event_counts AS c (address, topic0, logs)
         SELECT a.address, coalesce(a.topic0, ''), count(*) FROM added a GROUP BY 1, 2
         ON CONFLICT (address, topic0) DO UPDATE SET logs = c.logs + EXCLUDED.logs;
-        INSERT INTO undecoded_events (ordinal, address) SELECT a.ordinal, followed_as(a.address) FROM added a;
+        -- A log of a removed block may have been queued again while its removal was not seen.
+        INSERT INTO undecoded_events (ordinal, address) SELECT a.ordinal, followed_as(a.address) FROM added a
+        ON CONFLICT (ordinal) DO UPDATE SET address = EXCLUDED.address, queued_by = EXCLUDED.queued_by;
     END IF;
     RETURN NULL;
 END
