@@ -47,6 +47,7 @@ SPAN_BLOCKS = 10_000  # in which the blocks of a step are looked for with logs o
 STEP_LOGS, STEP_BYTES = 20_000, 16 * 1024 * 1024
 LOG_BYTES = 300  # of memory, of a log besides its data
 STEP_BLOCKS_OF_NODE = 50
+STEP_S = 0.2  # of a transaction that finds children, which then has more blocks, or fewer
 STEP_REMOVED = 2000  # logs, and child contracts: 0.7 s where none is in memory
 VIEWS_AT_ONCE = 50
 COLUMNS = ContractEvent._fields
@@ -121,11 +122,6 @@ def children_of(factory: bytes, event: str, argument: str | None) -> Children:
         plain = zip(entry.types[:index], entry.indexed[:index], strict=True)
         offset = sum(abi_type.head_bytes for abi_type, is_topic in plain if not is_topic)
     return Children(factory, event, entry.names[index], topic0, topics, topic, offset)
-
-
-def _left(database: queries.Rows) -> list[bytes]:
-    """Return the removed contracts that have logs or children."""
-    return [bytes(address) for (address,) in database.rows("events/removals_list")]
 
 
 def _taken(name: str) -> str:
@@ -229,7 +225,7 @@ class Following:
             name = event_tables.free(name, taken)
         with self._database.transaction() as tx:
             tx.execute("indexer/writes_lock")
-            if address in _left(tx):
+            if address in [bytes(owner) for owner, _ in tx.rows("events/removals_list")]:
                 raise CannotFollow(GOING)
             if automatic and tx.rows("indexer/followed_children_list", addresses=[address]):
                 raise CannotFollow("it is followed as the child of a factory")
@@ -264,37 +260,46 @@ class Following:
     def continue_removals(self) -> bool:
         """Remove some of what removed contracts have left, in a short transaction; return whether
         there was any."""
-        for address in _left(self._database):
-            with self._database.transaction() as tx:
-                tx.execute("indexer/writes_lock")
-                tx.execute("events/removal_continue", address=address, most=STEP_REMOVED)
-                if address not in _left(tx):
-                    self._find_children(tx)  # others may name it, or its own
-                tx.execute("indexer/chain_notify")
-            return True
-        return False
+        row = self._database.row("events/removals_list")
+        if row is None:
+            return False
+        owner, is_last = row
+        if is_last:
+            self._find_children()  # others may name it, or its own
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            step = {"address": owner, "is_last": is_last, "most": STEP_REMOVED}
+            tx.execute("events/removal_continue", **step)
+            tx.execute("indexer/chain_notify")
+        return True
 
     def begin_children(self) -> None:
         """Find the children of factories whose logs are all there, and follow them."""
-        statements = ("events/children_due_list", "events/children_automatic_list")
-        if not any(map(self._database.rows, statements)):
-            return
-        with self._database.transaction() as tx:
-            tx.execute("indexer/writes_lock")
-            due = [address for (address,) in tx.rows("events/children_due_list")]
-            tx.execute("events/children_fill_anew", rules=due)
-            self._find_children(tx)
-            tx.execute("indexer/chain_notify")
+        due = [address for (address,) in self._database.rows("events/children_due_list")]
+        if due or self._database.rows("events/children_automatic_list"):
+            self._find_children(due)
 
-    def _find_children(self, tx: transaction.Transaction) -> None:
-        """Find the children of factories in all their logs. Those that are followed by themselves
-        are so no more, and are found once their logs are gone."""
-        every_block = {"block_from": 0, "block_to": parameters.BIGINT_MAX}
-        changed = tx.rows("indexer/followed_children_insert", **every_block)
-        for (child,) in tx.rows("events/children_automatic_list"):
-            tx.execute("events/contract_remove", address=child)
-        rules = {bytes(rule) for (rule,) in changed}
-        tx.execute("events/children_fill_anew", rules=[*rules])
+    def _find_children(self, due: Sequence[bytes] = ()) -> None:
+        """Find the children of factories in all their logs, some blocks in each transaction, and
+        follow those of rules that are due. Contracts that are followed by themselves are so no
+        more, and are found once their logs are gone."""
+        first, head = self._database.row("audit/blocks_get_ends") or (0, -1)
+        span = 1
+        while first <= head:
+            began = time.monotonic()
+            with self._database.transaction() as tx:
+                tx.execute("indexer/writes_lock")
+                blocks = {"block_from": first, "block_to": first + span - 1}
+                changed = tx.rows("indexer/followed_children_insert", **blocks)
+                for (child,) in tx.rows("events/children_automatic_list"):
+                    tx.execute("events/contract_remove", address=child)
+                first += span
+                rules, followed = {bytes(rule) for (rule,) in changed}, due if first > head else ()
+                if rules or followed:
+                    tx.execute("events/children_fill_anew", rules=[*rules], due=[*followed])
+                    tx.execute("indexer/chain_notify")
+            is_short = time.monotonic() - began < STEP_S
+            span = min(2 * span, SPAN_BLOCKS) if is_short else max(1, span // 2)
 
     def follow_builds(self) -> None:
         """Follow contracts with the code of builds, the first MOST_AUTOMATIC."""
@@ -498,18 +503,7 @@ class Following:
     def missing_blocks(self, address: bytes) -> int:
         """Return how many blocks older logs of a contract may be in."""
         fill = next((fill for fill in self.fills() if fill.address == address), None)
-        if fill is None:
-            return 0
-        if event_tables.are_of_children(address):
-            return fill.complete_from - fill.oldest
-        return int(
-            self._database.value(
-                "events/fill_count_blocks",
-                address=address,
-                block_from=fill.oldest,
-                before=fill.complete_from,
-            )
-        )
+        return 0 if fill is None else fill.complete_from - fill.oldest
 
     def fills(self) -> list[Fill]:
         rows = self._database.rows("events/fills_list")

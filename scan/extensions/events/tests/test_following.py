@@ -218,7 +218,7 @@ def test_a_removed_contract_leaves_nothing(coffers, database_url):
             followed.make_views()
             fill(followed)
             assert followed.remove(address_of(coffers.proxy)) == ["coffer_deposited"]
-            assert [followed.continue_removals() for _ in range(3)] == [True, True, False]
+            assert [followed.continue_removals() for _ in range(4)] == [True, True, True, False]
         coffers.deposit(6)
         index.wait_for(anvil.head())
     for table in ("contract_events", "contract_event_counts"):

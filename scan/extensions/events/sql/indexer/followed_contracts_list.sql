@@ -4,6 +4,4 @@
 -- index: none
 SELECT c.address, c.complete_from FROM followed_contracts c WHERE c.factory IS NULL
 UNION ALL
-SELECT '', min(c.complete_from) FROM followed_contracts c
-WHERE c.factory IS NOT NULL AND c.complete_from < 9223372036854775807
-HAVING count(*) > 0;
+SELECT '', min(c.complete_from) FROM followed_contracts c WHERE c.factory IS NOT NULL HAVING count(*) > 0;
