@@ -1,5 +1,6 @@
 """Children of factories while commands are killed, blocks fork, and rules come and go."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -7,6 +8,7 @@ import threading
 import time
 from contextlib import contextmanager
 from random import Random
+from types import SimpleNamespace
 
 import pytest
 
@@ -123,6 +125,33 @@ def test_forks_while_logs_are_filled(anvil, places, logs):
         finish(world)
         factories.require(world.url)
         assert world.audit() == auditing.EXACT
+
+
+def test_forks_between_the_steps_that_find_children(world, factories, monkeypatch):
+    connection, followed = following(world.url, world.anvil.url)
+    first = factories.logs[0].block
+
+    def fork():
+        factories.fork(world.head - first + 1, 240)
+        world.read()
+
+    acts = itertools.cycle((fork, int))  # before and after a step, which takes no time
+
+    with connection:
+        for rule in factories.rules:
+            children = children_of(address_of(rule.factory), rule.declaration, rule.argument)
+            followed.add_children(children, rule.name, factories.abi_file.read_text())
+        for fill in followed.fills():
+            followed.fill(fill)
+        monkeypatch.setattr(
+            events_following, "time", SimpleNamespace(monotonic=lambda: next(acts)() or 0)
+        )
+        followed.begin_children()
+        monkeypatch.undo()
+    factories.add(world.url)
+    finish(world)
+    factories.require(world.url)
+    assert world.audit() == auditing.EXACT
 
 
 def test_what_a_removed_rule_had_is_of_others_and_comes_back(world, factories):
