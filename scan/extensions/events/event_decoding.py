@@ -44,13 +44,14 @@ class QueuedLog(NamedTuple):
 
 
 class LogForm(NamedTuple):
-    """A form of a view, see EventForm. `event` is the view's id."""
+    """A form of a view, see EventForm. `event` is the view's id; `first` and `last` are blocks and
+    transactions in them."""
 
     event: int
     number: int
     topic0: bytes | None
-    first_block: int
-    last_block: int
+    first: tuple[int, int]
+    last: tuple[int, int]
     entry: Entry
     is_of_children: bool
 
@@ -71,21 +72,21 @@ class DecodedEvent(NamedTuple):
 def decode(log: QueuedLog, forms: Sequence[LogForm]) -> DecodedEvent | None:
     """Decode a log by the forms of its contract; None where it is of no event of these.
 
-    One that has an event's first topic is one row: of the form of its block with as many topics, or
+    One that has an event's first topic is one row: of the form of its time with as many topics, or
     malformed. Where several have, those that decode it count, and what these say alike."""
     topics, topic0 = log.topics, log.topics[0] if log.topics else None
     is_named = topic0 is not None and any(form.topic0 == topic0 for form in forms)
-    of_block = [
+    of_time = [
         form
         for form in forms
         if form.topic0 == (topic0 if is_named else None)
-        and form.first_block <= log.block_number <= form.last_block
+        and form.first <= (log.block_number, log.transaction_index) <= form.last
     ]
-    fitting = [form for form in of_block if form.has_topics(len(topics))]
+    fitting = [form for form in of_time if form.has_topics(len(topics))]
     decode_by = decoding.named_event if is_named else decoding.anonymous_event
     event = decode_by(topics, log.data, [form.entry for form in fitting])
     if event is None:
-        of_log = [*fitting, *of_block] if is_named else []
+        of_log = [*fitting, *of_time] if is_named else []
         return _row(of_log[0], topics, None) if of_log else None
     first = event.readings[0]
     shape = first.signature, tuple(argument.indexed for argument in first.arguments)
@@ -179,8 +180,11 @@ def read_forms(event: int, text: str, are_children: bool = False) -> Sequence[Lo
             event,
             form["number"],
             None if form["anonymous"] else bytes.fromhex(form["topic0"]),
-            form["first"],
-            BIGINT_MAX if form["last"] is None else form["last"],
+            (form["first"], form.get("firstIndex", 0)),
+            (
+                BIGINT_MAX if form["last"] is None else form["last"],
+                form.get("lastIndex", BIGINT_MAX),
+            ),
             entry_of(form),
             are_children,
         )

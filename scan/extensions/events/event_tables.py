@@ -19,6 +19,7 @@ from scan.contracts.abi_decoding import HASH, MAX_ENTRIES, MAX_TYPES, Entry, ind
 from scan.ethereum import column_types
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.rlp_and_tries import keccak256
+from scan.parameters import BIGINT_MAX
 
 MAX_IDENTIFIER = 63  # bytes, in PostgreSQL
 MAX_CONTRACT = 31
@@ -52,9 +53,9 @@ class EventColumn(NamedTuple):
 
 
 class EventForm(NamedTuple):
-    """What an event is from a block on, up to another one or None. `number` is among the table's
-    forms, and stays. `entry` is as ABIs are indexed, and `columns` has one column for each of its
-    arguments. `topic0` is None of an anonymous one."""
+    """What an event is from a block on, up to another one or None; in these blocks from and up to
+    transactions. `number` is among the table's forms, and stays. `entry` is as ABIs are indexed,
+    and `columns` has one column for each of its arguments. `topic0` is None of an anonymous one."""
 
     number: int
     entry: Entry
@@ -63,6 +64,8 @@ class EventForm(NamedTuple):
     last_block: int | None
     columns: tuple[EventColumn, ...]
     definition: Mapping[str, Any]  # the entry of the ABI
+    first_index: int = 0
+    last_index: int = BIGINT_MAX
 
 
 class EventTable(NamedTuple):
@@ -146,10 +149,14 @@ def events_in(entries: Iterable[Any]) -> AbiEvents:
 
 
 class Version(NamedTuple):
-    """The ABI of a contract from a block on; 0: from its first."""
+    """The ABI of a contract from a block on, 0: from its first, and there from the transaction
+    `first_index` on. Up to `ended_index` that of the version before may be in force in the block;
+    -1: in none of its transactions."""
 
     first_block: int
     entries: Sequence[Any]
+    first_index: int = 0
+    ended_index: int = -1
 
 
 def merged(
@@ -181,8 +188,7 @@ def merged(
                 own = ((EMITTER, "bytea"),) if are_of_children(address) else ()
                 table = EventTable(address, contract, entry.name, name, view, (), own)
             old = _forms(before, table)
-            first = version.first_block
-            tables[table.view] = _with_form(table, old, definition, entry, first, shapes)
+            tables[table.view] = _with_form(table, old, definition, entry, version, shapes)
             used.add(table.view)
     for view, table in before.items():
         new = tables[view].forms
@@ -218,18 +224,18 @@ def _with_form(
     stored: Sequence[EventForm],
     definition: Mapping[str, Any],
     entry: Entry,
-    first_block: int,
+    version: Version,
     shapes: Collection[tuple[Any, ...]],
 ) -> EventTable:
-    """Return a table with the form of an event from a block on, whose version has events of
-    `shapes`: alike ones that it does not have end before it. What a form that is `stored` from that
-    block on calls the arguments, they are called."""
+    """Return a table with the form of an event of a version, which has events of `shapes`: alike
+    ones that it does not have end with it. What a form that is `stored` from there on calls the
+    arguments, they are called."""
     is_first = not any(_is_alike(form, definition, entry) for form in table.forms)
-    first = 0 if is_first else first_block
+    first = (0, 0) if is_first else (version.first_block, version.first_index)
     number = 1 + max((form.number for form in (*table.forms, *stored)), default=0)
     for form in stored:
         if (
-            form.first_block == first
+            (form.first_block, form.first_index) == first
             and _is_alike(form, definition, entry)
             and form.entry.indexed == entry.indexed
         ):
@@ -241,12 +247,14 @@ def _with_form(
             if of_form == _shape(definition, entry):
                 return table
             if of_form not in shapes:
-                form = form._replace(last_block=first_block - 1)
+                last, index = version.first_block, version.ended_index
+                last, index = (last - 1, BIGINT_MAX) if index < 0 else (last, index)
+                form = form._replace(last_block=last, last_index=index)
         forms.append(form)
     is_anonymous = bool(definition.get("anonymous"))
     topic0 = None if is_anonymous else keccak256(entry.signature.encode())
     columns, view_columns = _columns(table.view_columns, entry)
-    form = EventForm(number, entry, topic0, first, None, columns, definition)
+    form = EventForm(number, entry, topic0, first[0], None, columns, definition, first[1])
     return table._replace(forms=(*forms, form), view_columns=view_columns)
 
 
@@ -332,6 +340,8 @@ def _view_form(form: EventForm, columns: Sequence[Any]) -> Mapping[str, Any]:
         "topic0": None if form.topic0 is None else form.topic0.hex(),
         "first": form.first_block,
         "last": form.last_block,
+        "firstIndex": form.first_index,
+        "lastIndex": form.last_index,
         "columns": [*columns, [MALFORMED, "malformed", 0]],
         "signature": storable(form.entry.signature),
         "arguments": _arguments(form.columns),
@@ -393,7 +403,9 @@ def read_table(
         )
         topic0 = None if form["anonymous"] else bytes.fromhex(form["topic0"])
         blocks = form["first"], form["last"]
-        read.append(EventForm(form["number"], entry, topic0, *blocks, columns_of_form, definition))
+        indexes = form.get("firstIndex", 0), form.get("lastIndex", BIGINT_MAX)
+        of_event = columns_of_form, definition
+        read.append(EventForm(form["number"], entry, topic0, *blocks, *of_event, *indexes))
     name = view[len(contract) + 1 :]
     return EventTable(address, contract, event, name, view, (*read,), view_columns)
 

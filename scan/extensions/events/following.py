@@ -30,7 +30,7 @@ from scan.extensions.events import event_decoding, event_tables, queries
 from scan.extensions.events.event_tables import EventForm, EventTable, Version, events_in
 from scan.extensions.events.queries import FollowedContract
 from scan.extensions.events.rows import TABLE, ContractEvent, contract_event, contract_events
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.indexer import block_rows
 from scan.indexer.block_source import BlockSource
 
@@ -144,6 +144,15 @@ class Fill(NamedTuple):
         return self.oldest
 
 
+class Change(NamedTuple):
+    """The implementations of a contract from a block on, there from a transaction on if an event
+    says so."""
+
+    number: int
+    at: set[bytes]
+    transaction_index: int | None = None
+
+
 class Following:
     """What is followed in one database. Without a node, implementations of proxies are not known,
     and only what is stored is filled."""
@@ -164,7 +173,7 @@ class Following:
         self._told_beyond = 0
         self._views_failed_s: dict[bytes, float] = {}  # when, by contracts
         self._newest_logs: dict[bytes, bytes] = {}  # hashes of blocks, by contracts
-        self._newest: dict[bytes, tuple[set[bytes], int | None]] = {}  # implementations, change
+        self._newest: dict[bytes, tuple[set[bytes], str | None]] = {}  # implementations, change
         self._upgraded: set[bytes] = set()  # contracts whose views have not followed yet
 
     def contracts(self) -> list[FollowedContract]:
@@ -413,7 +422,7 @@ class Following:
         """Return the ABIs that a contract had, by the blocks of its code and its implementations,
         and these."""
         of_blocks = self._changes(address)
-        implementations = {one for _, at in of_blocks for one in at} - {address}
+        implementations = {one for change in of_blocks for one in change.at} - {address}
         abis: dict[bytes, list[tuple[int, Any]]] = {}
         for owner, first, text in self._database.rows(
             "events/versions_list", addresses=[address, *implementations]
@@ -427,49 +436,64 @@ class Following:
 
         # Code that came later: a block of its own where no implementation changed.
         firsts = {first for first, _ in abis.get(address, ())}
-        for first in sorted(firsts - {number for number, _ in of_blocks}):
-            earlier = [at for number, at in of_blocks if number <= first]
-            of_blocks.append((first, earlier[-1] if earlier else set()))
+        for first in sorted(firsts - {change.number for change in of_blocks}):
+            earlier = [change.at for change in of_blocks if change.number <= first]
+            of_blocks.append(Change(first, earlier[-1] if earlier else set()))
         versions: list[Version] = []
-        for number, at in sorted(of_blocks, key=lambda one: one[0]):
+        for number, at, index in sorted(of_blocks, key=lambda change: change.number):
             entries = entries_at(address, number)
             for one in sorted(at - {address}):
                 entries = [*entries, *entries_at(one, number)]
-            if entries and (not versions or versions[-1].entries != entries):
-                versions.append(Version(number if versions else 0, entries))
+            if not versions and entries:
+                versions.append(Version(0, entries))
+            elif entries and versions[-1].entries != entries:
+                ended = self._ended_index(address, number, at) if index is None else index
+                versions.append(Version(number, entries, index or 0, ended))
         return versions, implementations
 
-    def _changes(self, address: bytes) -> list[tuple[int, set[bytes]]]:
+    def _ended_index(self, address: bytes, number: int, at: set[bytes]) -> int:
+        """Return up to which transaction of a block a contract may have had other implementations
+        than after it, where no event says it: -1 where it had these before the block."""
+        rows = self._database.rows("contracts/blocks_list_hashes", numbers=[number - 1])
+        blocks = [Block(before, to_hex(bytes(block_hash))) for before, block_hash in rows]
+        is_unchanged = any(self._implementations(address, block) == at for block in blocks)
+        return -1 if is_unchanged else parameters.BIGINT_MAX
+
+    def _changes(self, address: bytes) -> list[Change]:
         """Return a contract's implementations from blocks on, the oldest first, as far as the node
-        has the state of these blocks."""
+        has the state of these blocks. Where its events name them, each from its transaction on, the
+        last one as the state has it."""
         rows = self._database.rows(
             "events/changes_list",
             address=address,
             topics=CHANGES,
             most=MOST_CHANGES,
             samples=SAMPLES,
+            upgraded=events.UPGRADED,
         )
-        blocks = [(Block(n, to_hex(bytes(block_hash))), is_told) for n, block_hash, is_told in rows]
+        blocks = [(Block(n, to_hex(bytes(block_hash))), *rest) for n, block_hash, *rest in rows]
         is_proxy = bool(blocks) and bool(self._implementations(address, blocks[-1][0]))
-        changes: list[tuple[int, set[bytes]]] = []
-        for block, is_told in blocks:
+        changes: list[Change] = []
+        for block, is_told, named in blocks:
             if is_told is False and not is_proxy:
                 continue
             if (at := self._implementations(address, block)) is None:
                 continue
             for _ in range(0 if is_told or not changes else MOST_SEARCHED):
-                if changes[-1][1] == at:
+                if changes[-1].at == at:
                     break
-                changes.append(self._next_change(address, changes[-1], (block.number, at)))
-            changes.append((block.number, at))
+                changes.append(self._next_change(address, changes[-1], Change(block.number, at)))
+            told = [Change(block.number, {data(one)}, index) for index, one in orjson.loads(named)]
+            if told and told[-1].at <= at:
+                changes += [*told[:-1], told[-1]._replace(at=at)]
+            else:
+                changes.append(Change(block.number, at))
         return changes
 
-    def _next_change(
-        self, address: bytes, before: tuple[int, set[bytes]], after: tuple[int, set[bytes]]
-    ) -> tuple[int, set[bytes]]:
+    def _next_change(self, address: bytes, before: Change, after: Change) -> Change:
         """Return the first block with logs of a contract after `before` in which it has other
         implementations than there, and these; `after` where there is none before it."""
-        (low, at), past = before, after[0]
+        low, at, past = before.number, before.at, after.number
         low += 1
         while low < past:
             middle = (low + past) // 2
@@ -486,7 +510,7 @@ class Following:
             if other == at:
                 low = number + 1
             else:
-                past, after = middle, (number, other)
+                past, after = middle, Change(number, other)
         return after
 
     def _implementations(self, address: bytes, block: Block) -> set[bytes] | None:
@@ -659,7 +683,11 @@ def _first_difference(before: Sequence[EventForm], after: Sequence[EventForm]) -
 
     def in_force(forms: Sequence[EventForm], block: int) -> list[EventForm]:
         ends = ((form, form.last_block) for form in forms if form.first_block <= block)
-        return [f._replace(last_block=None) for f, last in ends if last is None or block <= last]
+        return [
+            f._replace(last_block=None, last_index=f.last_index if block == last else 0)
+            for f, last in ends
+            if last is None or block <= last
+        ]
 
     forms = (*before, *after)
     blocks = {form.first_block for form in forms}

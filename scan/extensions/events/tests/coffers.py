@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
 from scan.concurrency.waiting_threads import WaitingThreads
 from scan.database.connection import Database
@@ -14,7 +13,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.events.following import Following
 from scan.indexer.block_source import BlockSource
-from tests.support.anvil import Anvil
+from tests.support.anvil import Anvil, calldata
 from tests.support.database import execute
 from tests.support.solidity import compile_standard
 
@@ -40,7 +39,8 @@ class Coffers:
         self.anvil = anvil
         self.owner = anvil.accounts[0]
         self.compiled = compile_standard({"C.sol": COFFERS})["contracts"]["C.sol"]
-        self.first, self.second, self.third = map(self._create, ("First", "Second", "Third"))
+        versions = ("First", "Second", "Third", "Fourth")
+        self.first, self.second, self.third, self.fourth = map(self._create, versions)
         self.proxy = self._create("Coffer", encode(["address"], [self.first]))
 
     def _create(self, name, arguments=b""):
@@ -49,18 +49,20 @@ class Coffers:
         return self.anvil.receipt_of(sent)["contractAddress"]
 
     def deposit(self, amount):
-        data = keccak(text="deposit(uint256)")[:4] + encode(["uint256"], [amount])
-        self._call(data)
+        self.block(("deposit(uint256)", amount))
 
     def upgrade(self):
-        self._call(keccak(text="upgrade(address)")[:4] + encode(["address"], [self.second]))
+        self.block(("upgrade(address)", self.second))
 
     def replace(self, version):
         """Upgrades without an event."""
-        self._call(keccak(text="replace(address)")[:4] + encode(["address"], [version]))
+        self.block(("replace(address)", version))
 
-    def _call(self, data):
-        self.anvil.send(self.owner, self.proxy, data="0x" + data.hex(), gas=200_000)
+    def block(self, *calls):
+        """Calls functions in one block."""
+        for signature, *arguments in calls:
+            data = calldata(signature, *arguments)
+            self.anvil.send(self.owner, self.proxy, data=data, gas=200_000)
         self.anvil.mine()
 
     def build(self, url, third=()):

@@ -144,6 +144,42 @@ def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
     assert execute(database_url, names) == [(True,)]
 
 
+def test_logs_of_an_upgrades_block_are_of_the_version_that_ran_else_each_is_said(
+    coffers, database_url
+):
+    anvil, deposit, upgrade = coffers.anvil, "deposit(uint256)", "upgrade(address)"
+    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
+        coffers.build(database_url, [("Third", coffers.third), ("Fourth", coffers.fourth)])
+        connection, followed = following(database_url, anvil.url)
+        with connection:
+            followed.add(address_of(coffers.proxy), "coffer")
+            fill(followed)
+            followed.make_views()
+            coffers.block((deposit, 6), (upgrade, coffers.fourth), (deposit, 7))
+            coffers.block(("upgradeAndDeposit(address,uint256)", coffers.first, 8), (deposit, 9))
+            # Nothing says where in the block it was another one.
+            coffers.block((deposit, 10), ("replace(address)", coffers.fourth), (deposit, 11))
+            coffers.deposit(12)
+            # A version that is there within a block alone.
+            coffers.block(
+                (upgrade, coffers.third), (deposit, 13), (upgrade, coffers.first), (deposit, 14)
+            )
+            index.wait_for(anvil.head())
+            followed.make_views()
+    in_order = "ORDER BY block_number, log_index"
+    amounts = "SELECT amount::integer, owner_2::integer FROM events.coffer_deposited"
+    assert execute(database_url, f"{amounts} {in_order} OFFSET 5") == [
+        *((6, None), (7, None), (None, None), (9, None), (None, None), (None, None)),
+        *((12, None), (None, 13), (14, None)),
+    ]
+    alternatives = (
+        "SELECT alternatives FROM decoded_events WHERE alternatives IS NOT NULL ORDER BY ordinal"
+    )
+    owner = coffers.owner.lower()
+    said = [of for (both,) in execute(database_url, alternatives) for of in both]
+    assert [of for of in said if of[0] == owner] == [[owner, str(n)] for n in (8, 10, 11)]
+
+
 def test_older_logs_tell_of_further_implementations(coffers, database_url, monkeypatch):
     monkeypatch.setattr(events_following, "SAMPLES", 1)  # of blocks between the first and the last
     anvil = coffers.anvil

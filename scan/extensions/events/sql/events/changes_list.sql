@@ -1,23 +1,30 @@
 -- The blocks in which a contract's implementation is read, the oldest first: its creation and the head, the newest in
 -- which an event of a proxy says that it may have changed, those from which on its views have another form; and, as it
 -- may change without an event, the newest in which the contract emitted logs, and others of these far apart.
--- params: address bytea, topics bytea[], most integer, samples integer
--- returns: number and hash of each, and whether the implementation may have changed with it (null: it is the head)
+-- params: address bytea, topics bytea[], upgraded bytea, most integer, samples integer
+-- returns: number and hash of each, whether the implementation may have changed with it (null: it is the head), and a
+--   JSON text of the implementations that its events of the topic `upgraded` name, with the transactions' indexes
 -- index: contract_changes_pkey, contract_events_by_topic0, contracts_pkey, event_views_by_address, log_emitters_pkey,
 --   blocks_pkey
-SELECT b.number, b.hash, bool_or(n.is_change)
+WITH told AS (
+    SELECT e.*
+    FROM unnest(%(topics)s::bytea[]) AS t (topic)
+    CROSS JOIN LATERAL (
+        SELECT o.ordinal, o.block_number, o.transaction_index, o.topic0, o.topic1 FROM contract_events o
+        WHERE o.address = %(address)s AND o.topic0 = t.topic
+        ORDER BY o.block_number DESC LIMIT %(most)s
+    ) AS e
+    ORDER BY e.block_number DESC LIMIT %(most)s
+)
+SELECT b.number, b.hash, bool_or(n.is_change), (
+    SELECT coalesce(json_agg(json_build_array(t.transaction_index, '0x' || encode(substr(t.topic1, 13), 'hex'))
+        ORDER BY t.ordinal), '[]')::text
+    FROM told t WHERE t.block_number = b.number AND t.topic0 = %(upgraded)s AND t.topic1 IS NOT NULL)
 FROM (
     (SELECT c.block_number AS number, true AS is_change FROM contract_changes c WHERE c.address = %(address)s
     ORDER BY c.block_number DESC LIMIT %(most)s)
     UNION ALL
-    (SELECT e.block_number, true
-    FROM unnest(%(topics)s::bytea[]) AS t (topic)
-    CROSS JOIN LATERAL (
-        SELECT o.block_number FROM contract_events o
-        WHERE o.address = %(address)s AND o.topic0 = t.topic
-        ORDER BY o.block_number DESC LIMIT %(most)s
-    ) AS e
-    ORDER BY e.block_number DESC LIMIT %(most)s)
+    SELECT t.block_number, true FROM told t
     UNION ALL
     SELECT (f.value ->> 'first')::bigint, true
     FROM event_views v
