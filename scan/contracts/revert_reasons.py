@@ -43,7 +43,7 @@ _REVERTED = "The call reverted: "  # the contract's own words follow
 _EMPTY_TEXT = "The call reverted with an empty text."
 _ERROR_SELECTOR = bytes.fromhex("08c379a0")
 _BUILT_IN_KINDS = {"Error(string)": ERROR, "Panic(uint256)": PANICKED}
-_BYTES = re.compile(r"\bbytes\b")  # in the names of types
+_BYTES = re.compile(r"\b(bytes|string)\b")  # in the names of types
 _BUILT_IN = abi_decoding.index_abi(
     abi_decoding.entries_of("error", ("Error(string message)", "Panic(uint256 code)")), "standard"
 )
@@ -106,9 +106,11 @@ def decode_reason(
     abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
     budget: abi_decoding.DecodingBudget,
+    passed: Sequence[bytes] = (),
 ) -> Reason:
     """Decode why a call failed. `abis` are in the order of failure.code_addresses, then those of
-    contracts whose errors this one may pass on; `imported` are signatures by selector."""
+    contracts whose errors this one may pass on; `imported` are signatures by selector; `passed` is
+    what failed calls inside returned."""
     if failure.kind != REVERT:
         words = f"The node reports: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
@@ -116,7 +118,7 @@ def decode_reason(
         return Reason(NO_REASON, _SENTENCES[NO_REASON])
     kind, decoded = _decoded(failure.data, abis, imported, budget)
     if decoded is not None:
-        decoded = InnerErrors(abis, imported, budget).within(decoded, failure.data)
+        decoded = InnerErrors(abis, imported, budget, passed).within(decoded, failure.data)
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:
@@ -129,11 +131,14 @@ def decode_reason(
     return Reason(kind, sentence, decoded, failure.data, failure.data_size)
 
 
-def _text_of(returned: bytes) -> bytes:
-    """Return the text of an Error(string); none of other errors."""
-    if returned[:4] != _ERROR_SELECTOR:
-        return b""
-    return returned[68 : 68 + int.from_bytes(returned[36:68])]
+def _encoded_text(text: str, returned: bytes) -> bytes:
+    """Return the bytes of a text in what a contract returned; none where they are not there."""
+    sizes = ((at, int.from_bytes(returned[at - 32 : at])) for at in range(36, len(returned), 32))
+    likely = ((at, size) for at, size in sizes if 0 < len(text) <= size <= 4 * len(text))
+    for at, size in islice(likely, MAX_INNER):
+        if returned[at : at + size].decode("utf-8", "replace") == text:
+            return returned[at : at + size]
+    return b""
 
 
 def _cut_text(returned: bytes) -> str | None:
@@ -147,43 +152,57 @@ def _cut_text(returned: bytes) -> str | None:
 
 class InnerErrors:
     """Looks for errors in arguments: where bytes, also in arrays and tuples, are exactly the
-    encoding of an error that is known, up to MAX_INNER in all, inside of each other, too."""
+    encoding of an error that is known, up to MAX_INNER in all, inside of each other, too; and where
+    texts have it: what failed calls inside returned (`passed`), or one that has a zero."""
 
     def __init__(
         self,
         abis: Sequence[abi_decoding.AbiIndex],
         imported: Mapping[bytes, Sequence[str]],
         budget: abi_decoding.DecodingBudget,
+        passed: Sequence[bytes] = (),
     ) -> None:
-        self._known = abis, imported, budget
+        self._known, self._passed = (abis, imported, budget), passed
         self._left = MAX_INNER
 
     def in_arguments(
-        self, arguments: Iterable[abi_decoding.Argument], depth: int = 0
+        self, arguments: Iterable[abi_decoding.Argument], returned: bytes = b"", depth: int = 0
     ) -> list[abi_decoding.Argument]:
-        """Return arguments with the errors in them."""
+        """Return arguments with the errors in them; those of an error that was returned with the
+        ones in their texts."""
         searched: list[abi_decoding.Argument] = []
         for argument in arguments:
             is_searched = depth < MAX_INNER_DEPTH and _BYTES.search(argument.type)
             listed = _bytes_in(argument) if is_searched and not argument.hashed else ()
-            inside = [(at, self._error_in(of, depth)) for at, of in islice(listed, MAX_INNER)]
-            errors = [(at, error) for at, error in inside if error]
+            errors: list[tuple[str, abi_decoding.Decoded]] = []
+            for path, of in islice(listed, MAX_INNER):
+                if isinstance(of, str):
+                    errors += self._in_text(path, of, returned, depth)
+                elif (inner := self._error_in(of, depth)) is not None:
+                    errors.append((path, inner))
             searched.append(argument._replace(errors=errors) if errors else argument)
         return searched
 
     def within(
         self, decoded: abi_decoding.Decoded, returned: bytes = b"", depth: int = 0
     ) -> abi_decoding.Decoded:
-        """Return an error or an event with the errors in its arguments, and with the one in the
-        text that was returned, at the place where it is in the bytes of that, if it is not all."""
-        arguments = self.in_arguments(decoded.arguments, depth)
-        text = _text_of(returned) if depth < MAX_INNER_DEPTH else b""
-        for start, end in islice(self._parts_of(text), MAX_INNER):
+        """Return an error that was returned, or an event, with the errors in its arguments."""
+        return decoded._replace(arguments=self.in_arguments(decoded.arguments, returned, depth))
+
+    def _in_text(
+        self, path: str, shown: str, returned: bytes, depth: int
+    ) -> Iterator[tuple[str, abi_decoding.Decoded]]:
+        """Yield the error in a text, at the place where it is in its bytes, if it is not all."""
+        if self._left <= 0 or not ("\0" in shown or self._passed):
+            return
+        self._left -= 1
+        text = _encoded_text(shown, returned)
+        found = ((text.find(of), len(of)) for of in self._passed if of)
+        passed = ((start, start + size) for start, size in found if start >= 0)
+        for start, end in islice(chain(passed, self._parts_of(text)), MAX_INNER):
             if (inner := self._error_in(text[start:end], depth)) is not None:
-                path = f"[{start}:{end - len(text) or ''}]".removeprefix("[0:]")
-                arguments = [arguments[0]._replace(errors=[(path, inner)])]
+                yield path + f"[{start}:{end - len(text) or ''}]".removeprefix("[0:]"), inner
                 break
-        return decoded._replace(arguments=arguments)
 
     def _parts_of(self, text: bytes) -> Iterator[tuple[int, int]]:
         """Yield where the encoding of an error may be in a text, which may have words around it."""
@@ -200,7 +219,7 @@ class InnerErrors:
         return error and self.within(error, content, depth + 1)
 
 
-def may_pass_on(decoded: abi_decoding.Decoded | None, returned: bytes = b"") -> bool:
+def may_pass_on(decoded: abi_decoding.Decoded | None) -> bool:
     """Return whether an argument, also in arrays and tuples, may be an error of which no ABI is
     known yet, or have it in its text, as of require(ok, string(data))."""
 
@@ -209,16 +228,16 @@ def may_pass_on(decoded: abi_decoding.Decoded | None, returned: bytes = b"") -> 
             return False
         known = {path for path, _ in argument.errors}
         listed = islice(_bytes_in(argument), MAX_INNER)
-        return any(path not in known for path, _ in listed) or any(
-            may_pass_on(error) for _, error in argument.errors
+        are_unknown = (
+            "\0" in of if isinstance(of, str) else path not in known for path, of in listed
         )
+        return any(are_unknown) or any(may_pass_on(error) for _, error in argument.errors)
 
-    is_in_text = b"\0" in _text_of(returned)
-    return is_in_text or (decoded is not None and any(map(has_unknown, decoded.arguments)))
+    return decoded is not None and any(map(has_unknown, decoded.arguments))
 
 
-def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
-    """Yield what may be errors in an argument, each with its path there."""
+def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes | str]]:
+    """Yield what may be errors in an argument, and its texts, each with its path there."""
     try:
         [type_] = parse_types(parse_signature(f"f({argument.type})")["inputs"])
     except AbiError:
@@ -230,6 +249,8 @@ def _bytes_in(argument: abi_decoding.Argument) -> Iterator[tuple[str, bytes]]:
             size = len(value) // 2 - 1
             if size % 32 == 4 and size <= MAX_INNER_BYTES:
                 yield path, data(value)
+        elif type_.kind == "string":
+            yield path, str(value)
         elif type_.kind in ("array", "tuple") and _BYTES.search(type_.name):
             is_named = isinstance(value, dict)
             values = [*value.values()] if is_named else value or ()
@@ -265,11 +286,7 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
         return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
         [message] = decoded.arguments
-        text = str(message.value)
-        if message.errors:
-            [(path, inner)] = message.errors
-            text = _around(text, path, _inner_words(inner))
-        text = text.replace("\0", "")
+        text = _text(message)
         if not text.strip():
             return _EMPTY_TEXT
         return f"{_REVERTED}{text}"[:MAX_SENTENCE]
@@ -281,15 +298,21 @@ def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 
 
-def _around(text: str, path: str, words: str) -> str:
-    """Return a text with words in place of the bytes of the error that it has at a path."""
-    start, _, end = path.strip("[]").partition(":")
-    before, after = text.encode()[: int(start or 0)], text.encode()[int(end) :] if end else b""
-    return before.decode("utf-8", "replace") + words + after.decode("utf-8", "replace")
+def _text(argument: abi_decoding.Argument) -> str:
+    """Return a text with words in place of the bytes of the error that it has."""
+    text = str(argument.value)
+    for path, inner in argument.errors:
+        start, _, end = path.strip("[]").partition(":")
+        before, after = text.encode()[: int(start or 0)], text.encode()[int(end) :] if end else b""
+        text = before.decode("utf-8", "replace") + _inner_words(inner)
+        text += after.decode("utf-8", "replace")
+    return text.replace("\0", "")
 
 
 def _labelled(argument: abi_decoding.Argument) -> str:
     """Return an argument with its name; of lists and structures that have errors these alone."""
+    if argument.type == "string":
+        return _named(argument.name, _text(argument))
     if not argument.errors:
         is_text = isinstance(argument.value, str)
         value = argument.value if is_text else orjson.dumps(argument.value).decode()

@@ -259,22 +259,21 @@ def _with_inner_call(
     abis, block = sources.get(contract_abis.ContractAbis), contract_abis.block_of(record)
     trace = trace_now(sources, node, record)
     causes = _causes(trace, failure) if trace else ()
-    if trace is None or (
-        not causes and not revert_reasons.may_pass_on(reason.decoded, failure.data)
-    ):
+    if trace is None or (not causes and not revert_reasons.may_pass_on(reason.decoded)):
         return None
     codes = dict.fromkeys(frame.to_address for frame in trace.frames if frame.to_address)
     emitters = {contract_abis.Emitter(code, block) for code in [*codes][:MAX_CONTRACTS]}
     contracts = abis.contracts(emitters, budget)
     others = [abi for contract in contracts.values() for abi in contract.abis]
     imported = abis.imported(selectors_of([failure, *(cause for _, cause in causes)]))
-    reason = inner = decode_reason(failure, [*declared, *others], imported, budget)
+    passed = [cause.data for _, cause in causes]
+    reason = inner = decode_reason(failure, [*declared, *others], imported, budget, passed)
     sentences = [reason.sentence.removesuffix(".")]
     for code, cause in causes:
         if inner.decoded is not None and any(a.errors for a in inner.decoded.arguments):
             break  # it passes on why
         of = contracts.get(contract_abis.Emitter(code or b"", block))
-        inner = decode_reason(cause, [*(of.abis if of else ()), *others], imported, budget)
+        inner = decode_reason(cause, [*(of.abis if of else ()), *others], imported, budget, passed)
         sentences.append(f"A call inside of it {inner.predicate}")
     is_told = len(sentences) > 1
     return reason._replace(sentence=f"{'. '.join(sentences)}." if is_told else reason.sentence)

@@ -6,6 +6,9 @@ contract Target {
     function pay(uint256 amount) external view { if (amount < 5) revert TooLow(5, msg.sender); }
     function say() external pure { revert("not now"); }
     function overflow(uint8 n) external pure returns (uint8) { return n + 255; }
+    error Closed();
+    function close() external pure { revert Closed(); }
+    function raw() external pure { assembly { mstore(0, "no food") revert(0, 7) } }
 }
 
 contract Wrapper {
@@ -67,6 +70,18 @@ contract Wrapper {
         require(ok, "later");
     }
     function pure_() external pure {}
+    error Said(string why);
+    error Quoted(uint256 index, string[] whys, Result result);
+    function said(address to, bytes calldata data) external {
+        (bool ok, bytes memory why) = to.call(data);
+        if (!ok) revert Said(string(why));
+    }
+    function quoted(address to, bytes calldata data) external {
+        (bool ok, bytes memory why) = to.call(data);
+        string[] memory whys = new string[](2);
+        (whys[0], whys[1]) = ("first", string.concat("second: ", string(why)));
+        if (!ok) revert Quoted(7, whys, Result(ok, why));
+    }
 }
 
 contract Payer {

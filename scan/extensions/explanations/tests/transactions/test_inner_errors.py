@@ -40,7 +40,8 @@ def pay(amount):
 # Calls of the wrapper by the functions that call each other, the outermost first.
 NESTED = (
     "aggregate", "stf", "hidden", "stf bare", "stf bare bare", "stf aggregate", "stf wraps",
-    "asText asText", "around", "around asText", "wraps around", "later", "bare",
+    "asText asText", "around", "around asText", "wraps around", "later", "bare", "said", "quoted",
+    "said said", "said around", "around said", "stf said",
 )  # fmt: skip
 
 
@@ -56,7 +57,11 @@ def calls_of(own, target):
         "hooked pay(1)": ("hooked", pay(1)),
         "logged pay(1)": ("logged", pay(1)),
         "stf of no function": ("stf", b"\1\2\3\4"),
+        "said overflow(7)": ("said", encoded_call("overflow(uint8)", 7)),
     }
+    for name in ("say", "close", "raw"):
+        for function in ("around", "said", "quoted", "wrapped"):
+            on_target[f"{function} {name}()"] = (function, encoded_call(f"{name}()"))
     calls = {
         name: encoded_call(f"{function}(address,bytes)", target, data)
         for name, (function, data) in on_target.items()
