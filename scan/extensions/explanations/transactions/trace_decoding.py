@@ -1,6 +1,7 @@
 """A transaction's trace with its calls, their results, errors and logs decoded."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.api.renamed_fields import recording
@@ -79,9 +80,11 @@ def decode_trace(
     codes = transaction_traces.codes_in(trace.frames)
     others = [abi for contract in own.values() for abi in contract.abis]
     said = dict(console_logs.printed(trace).lines)
+    last = {frame.trace_address[:-1]: frame for frame in trace.frames if frame.trace_address}
     frames = [
         _decoded(
             frame,
+            [*islice(_passed(last, frame), revert_reasons.MAX_INNER_DEPTH)],
             _of_call(frame, contracts, targets),
             [own[code] for code in codes[frame.trace_address] if code in own],
             others,
@@ -161,8 +164,19 @@ def _contradiction(
     )
 
 
+def _passed(
+    last: Mapping[tuple[int, ...], transaction_traces.TraceFrame],
+    frame: transaction_traces.TraceFrame,
+) -> Iterator[bytes]:
+    """Yield what the last call inside of a call returned as it failed, and so on inwards."""
+    while (inner := last.get(frame.trace_address)) is not None and inner.failure is not None:
+        yield inner.failure.data
+        frame = inner
+
+
 def _decoded(
     frame: transaction_traces.TraceFrame,
+    passed: Sequence[bytes],
     contract: contract_abis.Contract,
     codes: Sequence[contract_abis.Contract],
     others: Sequence[abi_decoding.AbiIndex],
@@ -177,7 +191,7 @@ def _decoded(
         function = decoding.method_of(frame.input, contract, imported, budget)
     if frame.failure is not None:
         abis = [*contract.abis, *others]
-        reason = revert_reasons.decode_reason(frame.failure, abis, imported, budget)
+        reason = revert_reasons.decode_reason(frame.failure, abis, imported, budget, passed)
     elif function is not None and result is None:
         entries = abi_decoding.functions_of(frame.input[:4], contract.abis, contract.token_type)
         declared = function.signature, function.source
