@@ -197,8 +197,8 @@ class InnerErrors:
             return
         self._left -= 1
         text = _encoded_text(shown, returned)
-        found = ((text.find(of), len(of)) for of in self._passed if of)
-        passed = ((start, start + size) for start, size in found if start >= 0)
+        positions = ((text.find(of), len(of)) for of in self._passed if of)
+        passed = ((start, start + size) for start, size in positions if start >= 0)
         for start, end in islice(chain(passed, self._parts_of(text)), MAX_INNER):
             if (inner := self._error_in(text[start:end], depth)) is not None:
                 yield path + f"[{start}:{end - len(text) or ''}]".removeprefix("[0:]"), inner

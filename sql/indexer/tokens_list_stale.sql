@@ -60,9 +60,8 @@ LEFT JOIN LATERAL (
         SELECT 0, decode(k.contradicted ->> 0, 'hex'), (k.contradicted ->> 1)::numeric
         UNION ALL
         SELECT 2, sent.from_address, (SELECT n.item FROM newest n LIMIT 1)
-        FROM (SELECT t.from_address FROM transactions t
-            WHERE t.to_address = k.address AND t.to_address <> t.from_address
-            ORDER BY t.ordinal DESC LIMIT 1) AS sent
+        FROM (SELECT t.from_address FROM transactions t WHERE t.to_address = k.address
+            AND t.to_address <> t.from_address ORDER BY t.ordinal DESC LIMIT 1) AS sent
         UNION ALL
         SELECT 3 * row_number() OVER (ORDER BY sha256(p.holder || b.hash), p.item) - 2, p.holder, p.item
         FROM parties p
