@@ -117,7 +117,7 @@ LINES = {
     "many runs": (57, 30),
     "IR": (55, 40),
     "IR optimized": (34, 8),
-    "IR by steps": (34, 8),
+    "IR by steps": (33, 8),
     "older": (50, 30),
 }
 LONG = [pytest.param(way, marks=pytest.mark.long, id=way) for way in LINES if way != "IR optimized"]
