@@ -161,23 +161,25 @@ def test_a_deeper_reorganisation_is_refused(world, tmp_path, mined):
     assert positions(tmp_path) == before
 
 
-def test_blocks_of_another_chain_are_refused(own_index, tmp_path):
-    url = own_index.settings.database_url
-    export(url, tmp_path, options(block_to=9))
-    execute(url, "UPDATE chain SET genesis_hash = sha256(genesis_hash)")
-    with pytest.raises(Contradiction, match="has blocks of another chain"):
-        export(url, tmp_path)
+def test_blocks_of_another_chain_are_refused(postgres, indexed_template, tmp_path):
+    with postgres.cloned(indexed_template) as url:
+        export(url, tmp_path, options(block_to=9))
+        execute(url, "UPDATE chain SET genesis_hash = sha256(genesis_hash)")
+        with pytest.raises(Contradiction, match="has blocks of another chain"):
+            export(url, tmp_path)
 
 
-def test_removed_rows_are_refused(own_index, tmp_path):
-    url = own_index.settings.database_url
-    export(url, tmp_path / "early", options(block_to=9))
-    export(url, tmp_path / "late", options(block_to=49))
-    execute(url, "INSERT INTO retention VALUES (true, 50, 60, now(), 50)")
-    with pytest.raises(Contradiction, match="ends at block 9, but rows before 50 are no longer"):
-        export(url, tmp_path / "early")
-    export(url, tmp_path / "late", options(block_to=60))
-    assert positions(tmp_path / "late")["blocks"] == "60"
+def test_removed_rows_are_refused(postgres, indexed_template, tmp_path):
+    early, late = tmp_path / "early", tmp_path / "late"
+    with postgres.cloned(indexed_template) as url:
+        export(url, early, options(block_to=9))
+        export(url, late, options(block_to=49))
+        execute(url, "INSERT INTO retention VALUES (true, 50, 60, now(), 50)")
+        reason = "ends at block 9, but rows before 50 are no longer"
+        with pytest.raises(Contradiction, match=reason):
+            export(url, early)
+        export(url, late, options(block_to=60))
+    assert positions(late)["blocks"] == "60"
 
 
 def test_a_table_takes_added_columns(indexed, tmp_path):
