@@ -15,8 +15,15 @@ from scan.contracts.abi_decoding import MAX_TYPES, DecodingBudget, index_abi
 from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
-from scan.extensions.events import event_decoding, exports
-from scan.extensions.events.event_tables import RESERVED, Version, events_in, merged, view_forms
+from scan.extensions.events import event_decoding
+from scan.extensions.events.event_tables import (
+    RESERVED,
+    Version,
+    columns_of,
+    events_in,
+    merged,
+    view_forms,
+)
 from scan.extensions.events.tests.coffers import following
 from scan.extensions.events.tests.random_events import Events, damaged
 from tests.support.database import execute
@@ -77,7 +84,7 @@ def test_no_two_columns_of_a_file_have_one_name():
     """Of a uint256 a file has several columns, such as value_1 or value_string."""
     for taken in ("value_1", "value_string"):
         [table] = tables_of(event("Paid", argument("value"), argument(taken, "uint8")))
-        types = exports.columns_of(table)
+        types = columns_of(table)
         assert (types["value"], types[taken]) == (column_types.TEXT, column_types.BIGINT)
 
 
