@@ -47,8 +47,8 @@ def test_transactions_stay_by_logs_that_have_no_rows_and_by_who_approves(databas
     for number in range(3):
         insert(database_url, "log_emitters", address=owner, block_number=number)
     topics = {"topic_id": -1, "topics": bytes(12) + owner + bytes(32)}
-    place = {"ordinal": 3, "block_number": 3, "transaction_index": 1}
-    insert(database_url, "logs", address=address("token"), **place, **topics)
+    position = {"ordinal": 3, "block_number": 3, "transaction_index": 1}
+    insert(database_url, "logs", address=address("token"), **position, **topics)
     remove(database_url, 4)
     kept = "SELECT block_number::int, transaction_index FROM kept_transactions ORDER BY 1, 2"
     assert execute(database_url, kept) == [(0, 1), (1, 0), (1, 1), (2, 0), (2, 1), (3, 1)]

@@ -483,9 +483,12 @@ class Following:
                 if changes[-1].at == at:
                     break
                 changes.append(self._next_change(address, changes[-1], Change(block.number, at)))
-            told = [Change(block.number, {data(one)}, index) for index, one in orjson.loads(named)]
-            if told and told[-1].at <= at:
-                changes += [*told[:-1], told[-1]._replace(at=at)]
+            by_events = [
+                Change(block.number, {data(implementation)}, index)
+                for index, implementation in orjson.loads(named)
+            ]
+            if by_events and by_events[-1].at <= at:
+                changes += [*by_events[:-1], by_events[-1]._replace(at=at)]
             else:
                 changes.append(Change(block.number, at))
         return changes

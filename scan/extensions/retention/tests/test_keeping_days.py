@@ -183,8 +183,8 @@ def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one
         rows = {"token_transfers_before": number, "token_transfer_count": 1}
         insert(database_url, "blocks", number=number, hash=bytes([number]), **rows)
     for ordinal, owner in ((0, BERT), (3, DORA)):
-        place = {"ordinal": ordinal, "block_number": ordinal, "to_address": owner}
-        insert(database_url, "token_transfers", **token, **item, **place)
+        row = {"ordinal": ordinal, "block_number": ordinal, "to_address": owner}
+        insert(database_url, "token_transfers", **token, **item, **row)
     insert(database_url, "removed_items", **token, **item, first_ordinal=0, last_recipient=CARL)
     insert(database_url, "retention", first_block=3, removed_to=3)
     insert(database_url, "token_items", **token, first_ordinal=0, transfer_count=3, owner=DORA)
