@@ -42,7 +42,15 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("guide", STATED)
+# Without those of extensions that are deleted.
+GUIDES = [
+    guide
+    for guide in STATED
+    if (ROOT / "docs" / guide).exists() or not extensions_document.taken_away()
+]
+
+
+@pytest.mark.parametrize("guide", GUIDES)
 def test_a_guide_states_what_holds(guide):
     text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())
     assert [phrase for phrase in STATED[guide] if phrase not in text] == []
