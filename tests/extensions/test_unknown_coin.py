@@ -45,9 +45,9 @@ def test_a_contract_that_pays_as_tokens_move_is_none(world):
     world.anvil.mine()
     world.read()
     assert "tokens" not in world.transaction(paid)["summary"]["text"]
-    asked = world.client.post("/api/v1/query", json={"entity": "tokens"}).json
+    queried = world.client.post("/api/v1/query", json={"entity": "tokens"}).json
     searched = world.get(f"/api/v1/search?q={payments.address}")["results"]
-    assert (world.get("/api/v1/tokens")["total"], asked["count"]) == (0, 0)
+    assert (world.get("/api/v1/tokens")["total"], queried["count"]) == (0, 0)
     assert [result["type"] for result in searched] == ["address"]
     assert world.get("/api/v2/tokens")["items"] == []
     assert world.get("/api/v1/stats")["totalTokens"] == 0

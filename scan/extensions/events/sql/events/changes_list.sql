@@ -6,7 +6,7 @@
 --   JSON text of the implementations that its events of the topic `upgraded` name, with the transactions' indexes
 -- index: contract_changes_pkey, contract_events_by_topic0, contracts_pkey, event_views_by_address, log_emitters_pkey,
 --   blocks_pkey
-WITH told AS (
+WITH change_logs AS (
     SELECT e.*
     FROM unnest(%(topics)s::bytea[]) AS t (topic)
     CROSS JOIN LATERAL (
@@ -19,12 +19,12 @@ WITH told AS (
 SELECT b.number, b.hash, bool_or(n.is_change), (
     SELECT coalesce(json_agg(json_build_array(t.transaction_index, '0x' || encode(substr(t.topic1, 13), 'hex'))
         ORDER BY t.ordinal), '[]')::text
-    FROM told t WHERE t.block_number = b.number AND t.topic0 = %(upgraded)s AND t.topic1 IS NOT NULL)
+    FROM change_logs t WHERE t.block_number = b.number AND t.topic0 = %(upgraded)s AND t.topic1 IS NOT NULL)
 FROM (
     (SELECT c.block_number AS number, true AS is_change FROM contract_changes c WHERE c.address = %(address)s
     ORDER BY c.block_number DESC LIMIT %(most)s)
     UNION ALL
-    SELECT t.block_number, true FROM told t
+    SELECT t.block_number, true FROM change_logs t
     UNION ALL
     SELECT (f.value ->> 'first')::bigint, true
     FROM event_views v
