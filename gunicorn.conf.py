@@ -12,6 +12,16 @@ from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 
+_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8  # of malloc.h
+with suppress(AttributeError, OSError):  # another C library has none
+    _libc = ctypes.CDLL(None)
+    # By default glibc keeps blocks below the size of the largest that was freed, up to 32 MiB
+    # each: of a process that had once read large logs, 300 MiB.
+    _libc.mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
+    # A thread's own arena grows page by page, with a system call for each response, and saves
+    # no wait: the interpreter's lock is held where most memory is allocated.
+    _libc.mallopt(_M_ARENA_MAX, 1)
+
 try:
     _settings = Settings.from_environment()
 except SettingError as error:
@@ -69,9 +79,6 @@ sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
 
 
-_M_MMAP_THRESHOLD = -3  # of malloc.h
-
-
 def on_starting(server):
     """Stops the start where limits could not be exact, or the database can never be used."""
     from scan.commands.startup import require_usable_database  # reads SCAN_EXTENSIONS
@@ -99,10 +106,6 @@ def post_worker_init(worker):
     # 8,000 responses that were new to the cache.
     gc.collect()
     gc.freeze()
-    # By default glibc keeps blocks below the size of the largest that was freed, up to 32 MiB each:
-    # of a process that had once read large logs, 300 MiB.
-    with suppress(AttributeError, OSError):  # another C library has none
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, 256 * 1024)
     if _settings.database_url:
         from scan.http import background_threads
         from scan.http.hooks import Worker

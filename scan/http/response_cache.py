@@ -7,7 +7,6 @@ import hashlib
 import threading
 import time
 import zlib
-from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable
 from functools import lru_cache
@@ -168,13 +167,13 @@ def _size(key: CacheKey, response: WsgiResponse) -> int:
     return ENTRY_BYTES + sum(map(len, key)) + len(response.body) + len(gzipped)
 
 
-TAG_BYTES = 15  # 20 characters
+TAG_CHARACTERS = 32
 _COMPRESSED = '-gzip"'
 
 
 def etag_of(body: bytes) -> str:
     """Return the tag of a body: equal bytes have an equal tag, of whichever block and instance."""
-    return f'"{urlsafe_b64encode(hashlib.sha256(body).digest()[:TAG_BYTES]).decode()}"'
+    return f'"{hashlib.sha256(body).hexdigest()[:TAG_CHARACTERS]}"'
 
 
 def is_unmodified(environ: Environ, response: WsgiResponse) -> bool:
