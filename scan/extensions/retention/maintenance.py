@@ -14,6 +14,7 @@ from collections.abc import Collection, Sequence
 from datetime import UTC, datetime
 
 from scan.database import connection, errors
+from scan.database.transaction import Row
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.stored_blocks import DamagedBody, StoredBlock
 from scan.indexer import hooks, partitions
@@ -91,10 +92,16 @@ class Retention:
             tx.execute("indexer/retention_add_items", span=following[0])
             tx.execute("indexer/retention_keep", span=following[0])
             emitting = tx.rows("indexer/retention_list_emitting", span=following[0])
-            for block in emitting:
-                tx.execute(
-                    "indexer/retention_keep_some", block=block[0], indexes=[*_emitting(*block)]
+            for number, transactions, emitters in emitting:
+                # One at a time: so many blocks can have gigabytes.
+                stored = tx.rows(
+                    "contracts/block_bodies_list",
+                    numbers=[number],
+                    most_bytes=0,
+                    whatever_size=True,
                 )
+                indexes = _emitting(number, transactions, emitters, stored)
+                tx.execute("indexer/retention_keep_some", block=number, indexes=[*indexes])
             # Blocks up to decided_block are never unwound.
             tx.execute("indexer/retention_remove", span=following[0], final_block=decided_block)
 
@@ -110,16 +117,13 @@ class Retention:
 
 
 def _emitting(
-    number: int,
-    transactions: int,
-    emitters: Sequence[bytes],
-    digest: bytes | None,
-    body: bytes | None,
+    number: int, transactions: int, emitters: Sequence[bytes], stored: Sequence[Row]
 ) -> Collection[int]:
     """Return the indexes of a block's transactions with a log of an emitter: all of them where the
     block is not stored, or damaged."""
-    if digest is None or body is None:
+    if not stored:
         return range(transactions)
+    [(_, _, digest, _, body)] = stored
     try:
         block = StoredBlock(number, StoredBody(bytes(digest), bytes(body)))
         return {
