@@ -18,23 +18,23 @@ import pytest
 from flask.testing import FlaskClient
 
 import tests.support.clean_environment  # noqa: F401
-from app import RECURSION_LIMIT, create_app
+from app import RECURSION_LIMIT, create_app, renew
 from bench.seed import seed
 from scan.ethereum.request_node import NodeSession
+from scan.http.application import Application
 from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
 from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
 from tests.support.explorer import compiling_in_server, place_compilers, served_compilers
 from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
+from tests.support.foundry import project, served_over
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
-from tests.support.kept_sessions import keeping_sessions
 from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
-from tests.support.renewal import renewing
 from tests.support.scenario import contracts, play
 from tests.support.serving import gunicorn, serving, wait_until
 from tests.support.solidity import alone
@@ -43,11 +43,7 @@ from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
 from tests.support.world import World, explorer_over
 
-pytest_plugins = [
-    "tests.support.pytest_hooks",
-    "tests.support.page_fixtures",
-    "tests.support.extension_fixtures",
-]
+pytest_plugins = ["tests.support.pytest_hooks", "tests.support.page_fixtures"]
 
 
 VYPERS = Path(sys.prefix) / "vyper-of-tests"
@@ -248,6 +244,27 @@ def many(explorer):
     return verified(explorer, MANY, "Many")
 
 
+@pytest.fixture(scope="module")
+def served(own_explorer, solc_dir):
+    """A server as it is run, for tools that verify through the APIs of other explorers."""
+    limits = "SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_ADDRESS"
+    with served_over(own_explorer, solc_dir, **dict.fromkeys(limits, "10000/minute")) as server:
+        yield server
+
+
+@pytest.fixture
+def limited(own_explorer, solc_dir):
+    """With the limits that it has by default."""
+    with served_over(own_explorer, solc_dir) as server:
+        yield server
+
+
+@pytest.fixture
+def foundry(tmp_path, solc_dir, authority):
+    with project(tmp_path, solc_dir, authority) as foundry:
+        yield foundry
+
+
 @pytest.fixture(scope="session")
 def indexed_template(postgres, template, scenario):
     """The name of a database with the scenario's chain and everything derived from it."""
@@ -263,6 +280,15 @@ def indexed(postgres, indexed_template, scenario):
     """A copy of that database, which can only be read."""
     with postgres.cloned(indexed_template) as url, read_only(url):
         yield Indexing(url, scenario.anvil.url)  # which does not follow it
+
+
+@pytest.fixture(scope="session")
+def indexed_without_bodies(postgres, indexed_template, scenario):
+    """The scenario's index as it is with SCAN_BODIES=off."""
+    with postgres.cloned(indexed_template) as url:
+        execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
+        with read_only(url):
+            yield Indexing(url, scenario.anvil.url)
 
 
 @pytest.fixture(scope="module")
@@ -403,12 +429,6 @@ def chain_always_checked(monkeypatch):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def kept_sessions():
-    with keeping_sessions():
-        yield
-
-
-@pytest.fixture(scope="session", autouse=True)
 def forked_workers():
     """What this process has multiprocessing spawn is forked from a process that has its imports,
     which take 0.6 s of processor; commands that tests start spawn theirs."""
@@ -424,17 +444,31 @@ def forked_workers():
 
 
 @pytest.fixture(scope="session")
-def renew_served():
-    with renewing() as renew:
-        yield renew
+def served_applications():
+    """Those that have served since they were last renewed."""
+    applications, plainly = set(), Application.__call__
+
+    def call(application, environ, start_response):
+        applications.add(application)
+        return plainly(application, environ, start_response)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Application, "__call__", call)
+        yield applications
 
 
 @pytest.fixture(autouse=True)
-def process_state(request, renew_served):
-    """Applications begin each test as new ones, and what a command sets for its process ends with
-    the test that runs it: umask, log handlers, environment, folder, and what signals do. What is
-    drawn at random follows from --shuffle and the test alone."""
-    renew_served()
+def process_state(request, served_applications):
+    """Applications begin each test as new ones: what one has cached, counted and learnt of its
+    database and node is gone in 2 ms. What a command sets for its process ends with the test that
+    runs it: umask, log handlers, environment, folder, and what signals do. What is drawn at random
+    follows from --shuffle and the test alone."""
+    while served_applications:
+        application = served_applications.pop()
+        if listener := application.wsgi_app.index_version._listener:
+            listener.close()
+        application.extensions["scan"].key_usage.close()
+        renew(application)
     random.seed(f"{request.config.getoption('shuffle')} {request.node.nodeid}")
     sys.setrecursionlimit(RECURSION_LIMIT)  # eth-account raises it, whoever imports it
     root, mask = logging.getLogger(), os.umask(0o022)

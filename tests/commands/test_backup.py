@@ -57,7 +57,6 @@ class Original:
             database.execute(url, "INSERT INTO labels VALUES ('\\x01', 'Bank')")
             [(self.head,)] = database.execute(url, "SELECT max(number) FROM blocks")
             self.digest = table_digest.digest(url)
-            self.digest.keep_rows()
             self.owners = owners(url)
 
 

@@ -28,9 +28,7 @@ from scan.database import migrations
 from scan.database.connection import check_sessions_at
 from scan.errors import Unavailable
 from scan.settings import Settings
-from tests.support import database
 from tests.support.folders import new_folder, temporary_folder
-from tests.support.kept_sessions import end_sessions, sessions_kept
 from tests.support.serving import frozen, wait_until
 from tests.support.solidity import BUILT, alone
 
@@ -176,14 +174,12 @@ class Postgres:
         name = f"scan_{next(self._numbers)}"
         # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
         copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
-        end_sessions(self.url(template))
         self._administer(copy, name=name, template=template)
         try:
             url = self.url(name)
             # No pooler stands before it: finding that out takes a connection, and 40 statements.
             check_sessions_at[url] = math.inf
-            with sessions_kept(url):
-                yield url
+            yield url
         finally:
             _end_key_usage()
             # FORCE: what a test left connected must not outlive it.
@@ -216,7 +212,6 @@ def _set_read_only(url, value):
     """Whatever the database's own setting is."""
     writer = f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Doff"
     execute(writer, f"ALTER DATABASE {name_in(url)} SET default_transaction_read_only = {value}")
-    end_sessions(url)
 
 
 def name_in(url):
@@ -304,5 +299,5 @@ def store_all_logs(url):
 
 def made_key(url, per_minute):
     key = new_key()
-    database.insert_key(url, key, per_minute)
+    insert_key(url, key, per_minute)
     return key

@@ -12,6 +12,13 @@ EXTENSIONS = ROOT / "scan" / "extensions"
 _NAMED = re.compile(r"\b(scan|tests)\.extensions(?:\.([\w.]+)| import (\w+))")
 
 
+def test_files():
+    """The names of all files of tests, below the root."""
+    found = [*(ROOT / "tests").rglob("test_*.py"), *EXTENSIONS.rglob("test_*.py")]
+    names = (p.relative_to(ROOT).as_posix() for p in found if "node_modules" not in p.parts)
+    return sorted(names)
+
+
 def files_of_tests():
     """The files of tests of extensions."""
     return [*FOLDER.rglob("*.py"), *EXTENSIONS.glob("*/tests/**/*.py")]

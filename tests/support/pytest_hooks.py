@@ -1,6 +1,5 @@
 """How a run goes: its options, its workers, the order of its tests, and how it ends."""
 
-import atexit
 import gc
 import logging
 import os
@@ -12,15 +11,9 @@ import hypothesis
 import psutil
 import pytest
 
-from tests.support import anvil, compile_server, database, scheduling, tiers
-from tests.support.serving import NOT_INSTALLED
-from tests.support.table_digest import Digest, explain
+from scan import registry
+from tests.support import anvil, compile_server, database, extension_tests, scheduling
 
-# Tests make objects by the ten thousand, of which few stay. New ones are looked at when there are
-# 20,000, not 700, what stays 20 times later, and all of them between files: by default that took an
-# eighth of a worker's time.
-GC_THRESHOLDS = (20_000, 20, 1000)
-COLLECTIONS_OF_FILES = 2
 SHARED_NODE = pytest.StashKey[anvil.Anvil]()
 
 
@@ -30,18 +23,17 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_ignore_collect(collection_path, config):
-    return True if scheduling.is_left_out(collection_path, config) else None
+    """Leave out what another worker collects, and tests that use an extension which is deleted."""
+    if scheduling.is_left_out(collection_path, config):
+        return True
+    if not (collection_path.match("test_*.py") and "extensions" in collection_path.parts):
+        return None
+    return True if extension_tests.used_by(collection_path) - registry.installed().keys() else None
 
 
 def pytest_addoption(parser):
-    parser.addoption(
-        "--shuffle",
-        metavar="SEED",
-        help="the order of files and tests, and what they draw at random",
-    )
-    parser.addoption(
-        "--shard", metavar="I/N", type=scheduling.shard, help="the Ith of N parts of the files"
-    )
+    shuffled = "the order of files and tests, and what they draw at random"
+    parser.addoption("--shuffle", metavar="SEED", help=shuffled)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -61,58 +53,36 @@ def pytest_unconfigure(config):
         config.stash[SHARED_NODE].stop()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_collection():
-    """What is made while tests are collected stays, so garbage collection need not look at it: in a
-    worker that took 1.3 s meanwhile, and 3 % of the processor's time afterwards."""
-    gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.set_threshold(*GC_THRESHOLDS)
-        gc.enable()
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_protocol(item, nextitem):
-    """After a file, what its tests have left goes, and what stays is not looked at again."""
-    result = yield
-    is_last = nextitem is None or nextitem.path != item.path
-    if is_last and gc.get_count()[2] >= COLLECTIONS_OF_FILES:
-        gc.collect()
-        gc.freeze()
-    return result
+def pytest_collection_finish():
+    """What was made meanwhile stays, so garbage collection need not look at it. Tests make objects
+    by the ten thousand, of which few stay: they are looked at when there are 20,000, not 700. With
+    the defaults that took an eighth of a worker's time."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20)
 
 
 def pytest_sessionfinish():
     """Threads of applications whose database is gone by now have the last word otherwise."""
     logging.disable()
-    gc.freeze()  # pytest collects five times at the end, which takes each worker 2 s
-    # Or nanobind prints 100 lines after pytest's summary, of what DuckDB did not free.
-    atexit.register(gc.unfreeze)
+    gc.unfreeze()  # or nanobind prints 100 lines of what DuckDB did not free
 
 
 @pytest.hookimpl(tryfirst=True)  # hypothesis looks at its seed afterwards
 def pytest_configure(config):
-    """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
-    _configure_hypothesis(config)
-    config.args = scheduling.own_arguments(config)
-    signal.signal(signal.SIGTERM, _end_workers if scheduling.has_workers(config) else _end)
-
-
-def _configure_hypothesis(config):
-    """Without the long tests 30 examples are tried, with them 100: the same in each run, and others
+    """A terminated run ends as an interrupted one does: with its servers, those of workers too.
+    Without the long tests 30 examples are tried, with them 100: the same in each run, and others
     with another --shuffle. No test asserts a time, so none has hypothesis look at the clock."""
-    is_whole = "long" in tiers.tiers_of_run(config.getoption("markexpr"))
     config.option.hypothesis_seed = config.option.hypothesis_seed or config.getoption("shuffle")
     hypothesis.settings.register_profile(
         "scan",
         deadline=None,
-        max_examples=100 if is_whole else 30,
+        max_examples=100 if config.getoption("markexpr") in ("", "long") else 30,
         derandomize=config.option.hypothesis_seed is None,
     )
     hypothesis.settings.load_profile("scan")
+    config.args = scheduling.own_arguments(config)
+    has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
+    signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
 
 
 @pytest.fixture
@@ -129,25 +99,6 @@ def caplog(caplog):
     caplog.handler.removeFilter(is_of_test)
 
 
-def pytest_assertrepr_compare(op, left, right):
-    if op == "==" and isinstance(left, Digest) and isinstance(right, Digest):
-        return explain(left, right)
-    return None
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals
-def pytest_terminal_summary(terminalreporter):
-    """Names the tests that were left out since programs are missing, and what installs those."""
-    yield
-    reasons = [r.longrepr[2] for r in terminalreporter.stats.get("skipped", ())]
-    left_out = [reason for reason in reasons if reason.endswith(NOT_INSTALLED)]
-    if left_out:
-        names = sorted({r.removeprefix("Skipped: ").removesuffix(NOT_INSTALLED) for r in left_out})
-        terminalreporter.section("left out", yellow=True)
-        terminalreporter.line(f"{len(left_out)} tests, which need {', '.join(names)}. To install:")
-        terminalreporter.line("    sudo tests/support/install_servers")
-
-
 def _end(*_):
     pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED)
 
@@ -158,21 +109,6 @@ def _end_workers(*_):
         worker.terminate()
 
 
-# Fixtures that start servers; what uses one is no part of `make check` by the mark of its file.
-COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_dir"}
-
-
 def pytest_collection_modifyitems(config, items):
-    """Files with long tests begin, so that none of them runs alone at the end."""
-    costly = [
-        f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"
-        for item in items
-        if item.get_closest_marker("check")
-        and (used := COSTLY & set(getattr(item, "fixturenames", ())))
-    ]
-    if costly:
-        raise pytest.UsageError("\n".join(costly))
-    with_long_tests = {item.path for item in items if item.get_closest_marker("long")}
-    items.sort(key=lambda item: item.path not in with_long_tests)
     if seed := config.getoption("shuffle"):
         items[:] = scheduling.shuffled(items, seed)

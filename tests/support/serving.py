@@ -32,7 +32,7 @@ _chance = random.SystemRandom()  # two runs at once must not try the same ports
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
 SERVERS = ROOT / "tests" / "support" / "servers.txt"
 PROGRAMS = {line.split()[0] for line in SERVERS.read_text().splitlines() if line[0] != "#"}
-NOT_INSTALLED = " is not installed"  # ends the reason for which tests are left out
+NOT_INSTALLED = " is not installed: sudo tests/support/install_servers"
 
 
 def free_port():

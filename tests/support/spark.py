@@ -63,7 +63,7 @@ def _start(running, folder, name, *arguments):
 def _home():
     package = importlib.util.find_spec("pyspark")
     if package is None or package.origin is None:
-        message = f"pyspark (requirements/spark.txt){serving.NOT_INSTALLED}"
+        message = "pyspark (requirements/spark.txt) is not installed"
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     return Path(package.origin).parent
 

@@ -1,19 +1,13 @@
-"""Whether two databases say the same of a chain, however each came to it, and which rows differ.
+"""Whether two databases say the same of a chain, however each came to it: `scan audit` says which
+rows differ where they do not."""
 
-tests/fixtures.py prints explain() where two digests are asserted to be equal and are not.
-"""
+from contextlib import closing
 
-import io
-from contextlib import closing, redirect_stdout
-
-import psycopg2
 from psycopg2 import sql
 
 from scan.database.connection import Database
-from tests.support import auditing
 from tests.support.database import execute
-from tests.support.indexing import Indexing, settings_for
-from tests.support.serving import NOWHERE
+from tests.support.indexing import Indexing
 
 # Columns that may differ between databases of one chain; see audit/tables_digest.sql.j2 of audit.
 WITHOUT_MEANING = {
@@ -22,7 +16,6 @@ WITHOUT_MEANING = {
     *("asked_holders", "drawn_holders", "dated"),
     *("delegation", "is_proxy", "version", "unwound", "is_reported"),
 }
-SHOWN_ROWS = 8
 
 
 class Digest(dict[str, tuple[int, str]]):
@@ -31,15 +24,9 @@ class Digest(dict[str, tuple[int, str]]):
     def __init__(self, tables, url):
         super().__init__({name: (count, digest) for name, count, digest in tables})
         self.url = url
-        self._rows = None
-
-    def keep_rows(self):
-        """Of all tables, since the database will be gone."""
-        self._rows = {table: _read_rows(self.url, table) for table in self}
 
     def rows(self, table):
-        if self._rows is not None:
-            return self._rows.get(table, {})
+        """All of a table by their keys, without what has no meaning."""
         return _read_rows(self.url, table)
 
 
@@ -59,51 +46,7 @@ def fresh_digest(postgres, template, node, **settings):
         with postgres.cloned(template) as url:
             Indexing(url, node.url, **settings).run_until(node.head())
             _fresh[key] = digest(url)
-            _fresh[key].keep_rows()
     return _fresh[key]
-
-
-def explain(left, right):
-    """What the audit says of the left database, then the rows and columns that differ."""
-    tables = sorted(
-        name for name in left.keys() | right.keys() if left.get(name) != right.get(name)
-    )
-    lines = [f"the databases differ in {', '.join(tables)}", "the audit of the left one:"]
-    lines += [f"  {line}" for line in _audit(left.url)]
-    for table in tables:
-        try:
-            lines += [
-                f"  {line}" for line in differing_rows(table, left.rows(table), right.rows(table))
-            ]
-        except psycopg2.Error as error:  # such as a database that is gone by now
-            lines.append(f"  {table}: its rows cannot be read: {str(error).splitlines()[0]}")
-    return lines
-
-
-def differing_rows(table, left, right):
-    """A line for each of the first rows that differ, with the names of their columns."""
-    keys = [key for key in {**left, **right} if left.get(key) != right.get(key)]
-    for key in keys[:SHOWN_ROWS]:
-        row, other = left.get(key), right.get(key)
-        name = f"{table} {', '.join(map(str, key))}"
-        if row is None or other is None:
-            yield f"{name}: only in the {'right' if row is None else 'left'} one: {row or other}"
-        else:
-            columns = [column for column in row if row[column] != other.get(column)]
-            values = (f"{c} is {row[c]} left, {other.get(c)} right" for c in columns)
-            yield f"{name}: {'; '.join(values)}"
-    if len(keys) > SHOWN_ROWS:
-        yield f"{table}: {len(keys) - SHOWN_ROWS} rows more"
-
-
-def _audit(url):
-    output = io.StringIO()
-    try:
-        with redirect_stdout(output):
-            auditing.run(settings_for(url, NOWHERE))
-    except Exception as error:  # the rows below say more than an audit that could not run
-        return [f"could not run: {error}"]
-    return output.getvalue().splitlines()
 
 
 def _read_rows(url, table):
