@@ -34,7 +34,7 @@ from queue import SimpleQueue
 import pytest
 
 from scan.settings import ROOT
-from tests.support.extension_tests import test_files
+from tests.support.extension_tests import files_of_tests
 
 
 def _both_ways(pairs):
@@ -137,7 +137,7 @@ def sample(only, count, seed):
 def tests_of(path):
     """The files with tests of `make test`: first those that name a file, or its extension, then
     those of a folder and of names like its own, then short ones."""
-    texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in test_files()}
+    texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in files_of_tests()}
     texts = {file: text for file, text in texts.items() if not OF_LATER_TIERS.search(text)}
     named, own, folder = _names(path), words(path), path.split("/")[-2]
 

@@ -8,13 +8,10 @@ import pytest
 from scan import registry
 from scan.api.openapi import document, schemas
 from scan.api.openapi.schemas import declared
-from scan.database import lists, migrations
-from scan.database.statements import read_records, result_columns, tables_of
-from scan.ethereum import blocks, column_types
+from scan.database import lists
+from scan.database.statements import read_records
+from scan.ethereum import blocks
 from scan.queries.filter_values import PARSERS
-from tests.audit.columns import KEYS as KEYS_OF_TABLES
-from tests.audit.columns import NOT_COMPARED
-from tests.support.tables_document import names_of
 
 pytestmark = pytest.mark.check
 
@@ -27,11 +24,6 @@ TEMPLATES = {
 # Keys of records that are not the column's name in camel case.
 KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
-# Columns of derived tables that follow from other derived tables, or from all blocks of a day.
-EXPECTED_ALONE = set(
-    "item_count day first_block last_block active_address_count new_address_count"
-    " holder_count held_supply".split()
-)
 # Columns that the indexer makes, of no field of the node's.
 MADE = {
     "blocks": set(
@@ -123,19 +115,6 @@ def test_every_column_of_the_table_is_declared_or_made(table):
     )
 
 
-@pytest.mark.parametrize("table", COLUMNS)
-def test_every_declared_column_has_a_type_and_a_source(table):
-    # From the order of the transactions, and from several fields by the rules of fees.
-    derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
-    derived |= {"blob_base_fee", "coin_logs"}
-    derived |= {"operator_fee", "chain_fields", "traced"}  # by the form of a chain, by traces
-    derived |= {"unproven"}  # by the check of hashes
-    for name, column in COLUMNS[table].items():
-        assert isinstance(column, column_types.Column) and (column.json_name or name in derived), (
-            f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"
-        )
-
-
 @pytest.mark.parametrize(
     ("values", "source"),
     [(PARSERS, "PARSERS of scan/queries/filter_values.py"), (declared("filters"), document.TABLE)],
@@ -144,72 +123,6 @@ def test_a_kind_of_filters_without_an_entry_is_named(values, source):
     message = re.escape(f"the kind colour have no entry in {source}: add one")
     with pytest.raises(LookupError, match=message):
         lists.of_kind("colour", values, source)
-
-
-DERIVED = [
-    ("addresses_changes", "addresses"),
-    ("daily_stats_changes", "daily_stats"),
-    *((f"{table}_changes", table) for table in ("tokens", "pools", "dexes", "event_topics")),
-]
-
-
-@pytest.mark.parametrize(("function", "table"), DERIVED)
-def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
-    """The indexer's statements are rendered from the columns that the function returns."""
-    kind = "chain" if table in tables_of("chain_tables") else "derived"
-    file = f"sql/schema/{kind}_tables.sql"
-    created = part(file, rf"^CREATE TABLE IF NOT EXISTS {table} \(", r"^\)")
-    declared = re.findall(r"^    ([a-z]\w*) [a-z]", created, re.M)
-    expected, changed = result_columns(f"{table}_expected"), result_columns(function)
-    left_out = {name for name in declared if f"{table}.{name}" in NOT_COMPARED}
-    left_out.update(KEYS_OF_TABLES.get(table, ()))
-    compared = [name for name in declared if name not in left_out]
-    missing = [
-        f"{name} is returned by {function}() in sql/schema/changes.sql, and no column of"
-        f" CREATE TABLE {table} in {file}"
-        for name in changed
-        if name not in (*declared, "number")
-    ]
-    missing += [
-        f"{table}.{name} is not returned by {table}_expected() in sql/schema/expected.sql"
-        for name in dict.fromkeys([*compared, *changed])
-        if name not in (*expected, "number")
-    ]
-    missing += [
-        f"{table}.{name} is not returned by {function}() in sql/schema/changes.sql"
-        for name in expected
-        if name not in (*changed, *EXPECTED_ALONE)
-    ]
-    assert not missing, "; ".join(missing)
-
-
-def test_every_column_of_changes_has_its_rule_in_its_place():
-    """PostgreSQL compares types alone, and that when it loads the schema."""
-    functions = re.findall(
-        r"FUNCTION (\w+_changes)\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)\s+LANGUAGE sql STABLE AS \$\$"
-        r"\n    SELECT (.*?)\n    FROM ",
-        migrations.read_schema(),
-        re.S,
-    )
-    assert len(functions) >= 9
-    for name, returned, selected in functions:
-        rules, columns = names_of(selected), [column.split()[0] for column in returned.split(",")]
-        assert rules == columns, (
-            f"{name}() in sql/schema/changes.sql selects {rules}, and returns {columns}: each"
-            " column has its rule, AS its name, in the same order"
-        )
-
-
-def test_the_counter_of_every_list_is_a_derived_column():
-    counters = {name: list_.counter for name, list_ in lists.all_lists().items() if list_.counter}
-    missing = [
-        f"[lists.{name}] of sql/lists.toml has the counter {counter.table}.{counter.column}, which"
-        f" {counter.table}_changes() in sql/schema/changes.sql does not return"
-        for name, counter in counters.items()
-        if counter.table != "list_counts"
-        and counter.column not in result_columns(f"{counter.table}_changes")
-    ]
-    assert not missing, "\n".join(missing)
 
 
 def test_a_list_by_a_filter_that_its_entity_lacks_is_refused(monkeypatch):

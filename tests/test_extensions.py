@@ -6,14 +6,12 @@ import re
 import shutil
 import sys
 from contextlib import contextmanager
-from functools import cache
 
 import pytest
 
 from scan import registry
 from tests.support.copied_tree import NODE_MODULES, tree
-from tests.support.extension_tests import FOLDER, files_of_tests, imported, own_extension, used_by
-from tests.support.hooks_document import readers_of_modules
+from tests.support.extension_tests import FOLDER, imported
 from tests.support.serving import ROOT, completed
 
 __all__ = ["tree"]
@@ -33,11 +31,6 @@ print(len(paths), len(document["paths"]), *details)
 """
 
 
-def put_together(folder, **environ):
-    env = os.environ | {"PYTHONPATH": str(folder)} | environ
-    return completed([sys.executable, "-c", PUT_TOGETHER], cwd=folder, env=env)
-
-
 @contextmanager
 def deleted(tree, names):
     """Moves the folders of extensions away, and back at the end."""
@@ -53,8 +46,8 @@ def deleted(tree, names):
         moved.rmdir()
 
 
-def run(tree, *arguments, timeout_s=120):
-    env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"}
+def run(tree, *arguments, timeout_s=120, **environ):
+    env = os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"} | environ
     return completed([sys.executable, *arguments], cwd=tree, env=env, timeout=timeout_s)
 
 
@@ -67,64 +60,26 @@ def gone_without(names):
     return frozenset(gone)
 
 
-def removals():
-    """Sets of extensions to take away: of each two, of which the first does not need the second, at
-    least one of the sets leaves the first and takes the second; the first sets do so for most."""
-    names, chance = sorted(registry.installed()), random.Random(7)
-    pairs = {(a, b) for b in names for a in set(names) - gone_without([b])}
-    chosen = []
-
-    def separated(gone):
-        return {(a, b) for a, b in pairs if a not in gone and b in gone}
-
-    while pairs:
-        sizes = min(3, len(names) // 2), min(15, len(names))  # fewer where some are deleted
-        tried = [gone_without(chance.sample(names, chance.randint(*sizes))) for _ in range(100)]
-        chosen.append(max(tried, key=lambda gone: len(separated(gone))))
-        pairs -= separated(chosen[-1])
-    return chosen
-
-
-SETS = removals()
-QUICK = 2  # sets that separate most pairs; tests/test_rooms.py has the imports of all
-REMOVALS = [
-    pytest.param(gone, marks=[pytest.mark.long] if n >= QUICK else [], id=f"{n}")
-    for n, gone in enumerate(SETS)
-]
+NAMES, CHANCE = sorted(registry.installed()), random.Random(7)
+SEVERAL = [gone_without(CHANCE.sample(NAMES, len(NAMES) // 4)) for _ in range(4)]
+EACH = [pytest.param(gone_without([name]), marks=pytest.mark.long, id=name) for name in NAMES]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("gone", REMOVALS)
+@pytest.mark.parametrize("gone", [SEVERAL[0], *EACH])
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
     with deleted(tree, gone):
-        result = put_together(tree)
+        result = run(tree, "-c", PUT_TOGETHER)
         command = run(tree, "-m", "scan", "--help")
+        tests = run(tree, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only")
     assert result.returncode == 0, (sorted(gone), result.stderr)
     assert (command.returncode, command.stderr) == (0, ""), sorted(gone)
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(registry.installed()))
-def test_the_command_works_without_an_extension(name, tree):
-    with deleted(tree, gone_without([name])):
-        done = run(tree, "-m", "scan", "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", sorted(registry.installed()))
-def test_all_tests_that_are_left_are_collected_without_an_extension(name, tree):
-    with deleted(tree, gone_without([name])):
-        done = run(tree, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only")
-    assert done.returncode == 0, done.stdout[-3000:]
-
-
-FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:4])]
+    assert tests.returncode == 0, (sorted(gone), tests.stdout[-3000:])
 
 
 @pytest.mark.long
 @pytest.mark.timeout(1800)
-@pytest.mark.parametrize("gone", FEW_REMOVALS)
+@pytest.mark.parametrize("gone", SEVERAL)
 def test_the_tests_that_are_left_pass_without_extensions(gone, tree):
     with deleted(tree, gone):
         tests = ("-m", "pytest", "-p", "no:cacheprovider", "-m", "check")
@@ -146,46 +101,11 @@ def test_tests_of_the_core_import_no_extension():
     assert offenders == set()
 
 
-@pytest.mark.check
-def test_tests_of_an_extension_use_what_it_needs_alone():
-    """And an extension that it adds something to, where they name it. Those of several stand beside
-    the folders; those of what is not there are not collected."""
-    used = {path: used_by(path) for path in files_of_tests() if own_extension(path)}
-    collected = {path for path in used if used[path] <= registry.installed().keys()}
-    assert collected or not registry.installed()
-    others = {path: used[path] - may_be_used(own_extension(path), used[path]) for path in collected}
-    assert {path: names for path, names in others.items() if names} == {}
-
-
-def may_be_used(own, used):
-    """What an extension's own tests may use of what they do use."""
-    return needed_by({own, *added_to(own) & used})
-
-
-@pytest.mark.check
-def test_a_file_of_tests_is_taken_for_no_extension():
-    """None that has its name is there: what imports it would never be collected."""
-    taken = {str(path): name for path in files_of_tests() for name in used_by(path)}
-    files = {path.stem for path in FOLDER.glob("*.py")}
-    assert {path for path, name in taken.items() if name in files} == set()
-
-
-cached_readers = cache(readers_of_modules)
-
-
-@cache
-def added_to(own):
-    """The extensions for which it has hooks, or statements that these run."""
-    readers, folder = cached_readers(), ROOT / "scan" / "extensions" / own
-    of_hooks = {readers[path.stem] for path in folder.rglob("*.py") if path.stem in readers}
-    added = of_hooks | ({"backfill"} if [*folder.rglob("sql/bulk")] else set())
-    return added & registry.installed().keys()
-
-
-def needed_by(names):
-    """Those extensions, and all that they need."""
-    needed = {need for name in names for need in registry.installed()[name].needs}
-    return names if needed <= names else needed_by(names | needed)
+def test_a_missing_need_is_named_by_every_command(tree):
+    with deleted(tree, ["items"]):
+        done = run(tree, "-m", "scan", "--help")
+    assert done.returncode == 2
+    assert "the extension token_lists needs items, whose folder is missing" in done.stderr
 
 
 def test_without_any_extension_the_core_is_left(tree):
@@ -194,15 +114,9 @@ def test_without_any_extension_the_core_is_left(tree):
     folder.mkdir()
     (folder / "__init__.py").touch()
     try:
-        without = put_together(tree)
+        without = run(tree, "-c", PUT_TOGETHER)
     finally:
         shutil.rmtree(folder)
         moved.rename(folder)
     assert without.returncode == 0, without.stderr
-    assert without.stdout == put_together(tree, SCAN_EXTENSIONS="none").stdout
-
-
-def test_an_unknown_extension_stops_the_start():
-    result = put_together(ROOT, SCAN_EXTENSIONS="user_operations,nothing,")
-    assert result.returncode != 0
-    assert "SCAN_EXTENSIONS" in result.stderr and "no extension is called nothing" in result.stderr
+    assert without.stdout == run(tree, "-c", PUT_TOGETHER, SCAN_EXTENSIONS="none").stdout

@@ -18,7 +18,7 @@ OF_NAMEDTUPLES = {"_asdict", "_fields", "_make", "_replace"}
 
 def test_tests_are_plain():
     faults = {kind: [] for kind in AT_MOST}
-    for file in extension_tests.test_files():
+    for file in extension_tests.files_of_tests():
         for kind, line in faults_of((ROOT / file).read_text(encoding="utf-8")):
             faults[kind].append(f"{file}:{line}")
     more = {kind: lines for kind, lines in faults.items() if len(lines) > AT_MOST[kind]}

@@ -106,12 +106,6 @@ def _is_in(module, packages):
 
 def test_every_module_has_a_room_and_every_room_a_module():
     assert {*FLOOR} == {*filter(None, map(_room, MODULES))} - {"__main__", "extensions"}
-    homeless = [
-        f"{module}: the package {room} is on none of FLOORS"
-        for module in sorted(MODULES)
-        if (room := _room(module)) not in (None, "__main__", "extensions", *FLOOR)
-    ]
-    assert not homeless, _listed(homeless)
 
 
 @pytest.mark.parametrize("room", sorted(FLOOR))
@@ -164,82 +158,10 @@ def test_an_extension_imports_those_that_it_declares():
     assert not offenders, _listed(offenders)
 
 
-def test_an_extension_uses_those_that_it_declares():
-    """What is deleted takes those along that need it: also by a constant, or by a statement."""
-    unused = [
-        f"{own} declares that it needs {needed}, of which nothing uses anything"
-        for own, extension in registry.installed().items()
-        for needed in extension.needs
-        if not _uses(own, needed)
-    ]
-    assert not unused, _listed(unused)
-
-
-def _uses(own, needed):
-    of_own = [module for module in MODULES if _extension(module) == own]
-    if any(_extension(imported) == needed for module in of_own for imported in _imports(module)):
-        return True
-    statements = (registry.FOLDER / needed).rglob("sql/*/*.sql*")
-    names = {f'"{path.parent.name}/{path.name.partition(".")[0]}"' for path in statements}
-    return any(name in MODULES[module].read_text() for module in of_own for name in names)
-
-
-def _folder(module):
-    """The folder of a module, by its package."""
-    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
-
-
-def test_a_folder_of_an_extension_imports_none_in_it():
-    """Each brings its own views.py and api.py: what both need belongs beside both."""
-    offenders = [
-        f"{module} imports {imported}, of a folder in its own"
-        for module in sorted(MODULES)
-        for imported in MODULES.keys() & _imports(module)
-        if _extension(module) and _folder(imported).startswith(f"{_folder(module)}.")
-    ]
-    assert not offenders, _listed(offenders)
-
-
-def test_no_folders_import_each_other():
-    imports = {
-        (_folder(module), _folder(imported))
-        for module in MODULES
-        for imported in MODULES.keys() & _imports(module)
-        if module != "scan.__main__"
-    }
-    mutual = {(one, other) for one, other in imports if one < other and (other, one) in imports}
-    # Of which one room is told in two folders, or which are to be parted.
-    of_one_room = {
-        ("scan.ethereum", "scan.ethereum.forms"),
-        ("scan.verification", "scan.verification.languages"),
-    }
-    assert mutual <= of_one_room, _listed(sorted(map(str, mutual - of_one_room)))
-
-
 def _extension(module):
     """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
     names = module.split(".")
     return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
-
-
-def test_tables_name_constants_of_the_core_and_of_what_their_extension_needs():
-    extensions = ROOT / "scan/extensions"
-    for path in (*ROOT.glob("scan/api/openapi/*.toml"), *extensions.rglob("openapi.toml")):
-        own = None if extensions not in path.parents else path.relative_to(extensions).parts[0]
-        known = {own, *registry.installed()[own].needs} if own else set()
-        named = set(re.findall(r"{scan\.extensions\.(\w+)", path.read_text(encoding="utf-8")))
-        assert named <= known, f"{path} names constants of {named - known}"
-
-
-def test_few_modules_stand_beside_the_rooms():
-    assert len({path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}) <= 12
-
-
-@pytest.mark.parametrize("folder", ["sql", "tests"])
-def test_statements_and_tests_have_the_same_rooms(folder):
-    rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
-    others = {"__pycache__", "support", "deploy", "schema", "extensions", "expected"}
-    assert rooms - others <= set(FLOOR)
 
 
 @pytest.mark.parametrize("library", sorted(PLACES))
@@ -266,21 +188,6 @@ def test_the_environment_is_read_in_settings_alone():
         and node.value.id == "os"  # WSGI has environs of its own
     ]
     assert not readers, _listed(readers)
-
-
-BLUEPRINTS = sorted(
-    m for m in MODULES if m.startswith("scan.api.") and not re.search("openapi|hooks", m)
-)
-
-
-def test_a_blueprint_imports_no_sibling():
-    siblings = [
-        f"{module} imports {name}: what both need belongs into scan/queries or scan/http"
-        for module in BLUEPRINTS
-        for name in _imports(module)
-        if name in BLUEPRINTS
-    ]
-    assert not siblings, _listed(siblings)
 
 
 def test_a_node_knows_the_chain_that_it_has_to_serve():

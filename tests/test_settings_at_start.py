@@ -1,18 +1,18 @@
 """What commands say at the start of settings that are wrong, missing or unknown."""
 
-import os
 import socket
-import sys
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan import settings
-from tests.support import forked_python
-from tests.support.scan_command import started
+from tests.support import scan_command
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
+
+
+def scan(command, data_dir, **environ):
+    return scan_command.scan(*command.split(), **{"SCAN_DATA_DIR": str(data_dir)} | environ)
 
 
 IMPOSSIBLE = [
@@ -24,9 +24,8 @@ IMPOSSIBLE = [
 
 
 @pytest.mark.parametrize(("text", "reason"), IMPOSSIBLE)
-@pytest.mark.parametrize("command", ["run", "migrate", "--version"])
-def test_extensions_that_cannot_be_are_named_in_a_sentence(command, text, reason):
-    ended = started("scan", command, environ={"SCAN_EXTENSIONS": text})
+def test_extensions_that_cannot_be_are_named_in_a_sentence(text, reason):
+    ended = scan_command.started("scan", "--version", environ={"SCAN_EXTENSIONS": text})
     right = "all, none, or names of extensions, separated by commas"
     assert ended.stderr.startswith(f"scan: SCAN_EXTENSIONS={text!r}: must be {right}: {reason}")
     assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
@@ -43,7 +42,7 @@ def test_a_malformed_setting_stops_every_command(tmp_path, command):
 def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
     for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", ",")):
         command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")
-        ended = started(*command, environ={name: text})
+        ended = scan_command.started(*command, environ={name: text})
         assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
         assert ended.stderr.startswith(f"{name}={text!r}: must be ")
 
@@ -70,14 +69,14 @@ def test_a_data_folder_that_cannot_be_is_named(tmp_path):
     assert ended.returncode == 2 and ended.stderr.startswith("scan: SCAN_DATA_DIR=")
 
 
+SOMEWHERE = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
 LISTENING = ("run", "serve", "index --metrics-port 9101", "deliver --metrics-port 9101")
 
 
 @pytest.mark.parametrize("command", LISTENING)
 @pytest.mark.parametrize("host", ["203.0.113.7", "host.invalid"])
 def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
-    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
-    ended = scan(command, tmp_path, HOST=host, **environ)
+    ended = scan(command, tmp_path, HOST=host, **SOMEWHERE)
     right = "an address of this machine, or 0.0.0.0 or :: for all of them"
     assert ended.stderr.startswith(f"scan: HOST={host!r}: must be {right}: ")
     assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
@@ -85,25 +84,15 @@ def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
 
 @pytest.mark.thorough
 def test_a_port_that_another_program_has_is_named(tmp_path):
-    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = str(listener.getsockname()[1])
-        commands = {"PORT": "serve", "--metrics-port": f"index --metrics-port {port}"}
-        with ThreadPoolExecutor() as pool:  # each waits five seconds for it
-            started_at_once = {
-                name: pool.submit(scan, command, tmp_path, PORT=port, **environ)
-                for name, command in commands.items()
-            }
-        for name, ended in ((name, start.result()) for name, start in started_at_once.items()):
+        for name, command in (
+            ("PORT", "serve"),
+            ("--metrics-port", f"index --metrics-port {port}"),
+        ):
+            ended = scan(command, tmp_path, PORT=port, **SOMEWHERE)
             assert ended.stderr.startswith(f"scan: {name}={port!r}: must be a free port: ")
             assert ended.returncode == 2
-
-
-def scan(command, data_dir, **environ):
-    variables = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    environment = variables | {"SCAN_DATA_DIR": str(data_dir)} | environ
-    arguments = [sys.executable, "-m", "scan", *command.split()]
-    return forked_python.run(arguments, env=environment, cwd=ROOT)
 
 
 def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):

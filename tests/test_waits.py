@@ -5,18 +5,11 @@ hold it, has a time-out and knows the client.
 """
 
 import ast
-import re
-import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.cached_values import cached_property
-from tests.support import WAIT_S
-from tests.support.extension_tests import is_there
 from tests.support.extensions_document import taken_away
 from tests.support.served_modules import functions, modules, nodes, served
-from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
@@ -119,50 +112,20 @@ def test_requests_reach_the_node_through_the_gateway_alone():
     }
     assert users <= OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
     assert users == OF_NODE.keys() or taken_away()
-    of_command = "scan.extensions.contract_details.contract_import.importer"
-    makers = {
-        "NodeGateway": {"scan.http.process_services", "scan.extensions.names.views", of_command},
-        "node_of_index": {"scan.http.process_services", of_command},
-    }
-    for maker, in_modules in makers.items():
-        callers = {module for module, call in _calls() if _called(call) == maker}
-        assert callers == {module for module in in_modules if is_there(module)}
 
 
-def test_compilers_run_in_places_alone():
-    """verify() takes a compiler's place; a request that calls it holds one of the waiting ones."""
-    compiling = {module for module, call in _calls() if _called(call) == "compile_source"}
-    assert compiling == {"scan.verification.submission_compilations"}
-    verifying = {module for module, call in _calls() if _called(call) == "verify"}
-    held = {
-        module
-        for module, tree in SERVED.items()
-        for node in nodes(tree)
-        if isinstance(node, ast.With) and "place_for_long" in ast.unparse(node.items[0])
-        for call in ast.walk(node)
-        if isinstance(call, ast.Call) and _called(call) == "verify"
-    }
-    details = "scan.extensions.contract_details"
-    threads = {"scan.extensions.verification_jobs.jobs", f"{details}.builds.build_watch"}
-    threads |= {f"{details}.contract_import.exported_sources"}
-    command = {f"{details}.contract_import.importer"}
-    assert verifying - held <= threads | command  # have one of their own
-    holding = ("scan.api.contracts", "scan.extensions.contract_details.pages")
-    assert {*filter(is_there, holding)} <= held
+WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 
 
-def test_whatever_waits_has_a_place_or_a_thread_of_its_own():
-    waiting = {"wait", "wait_for", "result", "sleep", "acquire"}
-    waits = _functions_with(waiting)
-    known = WAITS | OWN_THREADS
-    assert {at: text for at, text in waits.items() if at not in known} == {}
-    assert known - waits.keys() == set() or taken_away()
-
-
-def test_whatever_speaks_with_others_has_a_place_or_a_thread_of_its_own():
-    speaking = _functions_with(SPEAKING)
-    assert {at: text for at, text in speaking.items() if at not in SPEAKS} == {}
-    assert SPEAKS.keys() - speaking.keys() == set() or taken_away()
+@pytest.mark.parametrize(
+    ("names", "known"),
+    [(WAITING, WAITS | OWN_THREADS), (SPEAKING, SPEAKS)],
+    ids=["waits", "speaks"],
+)
+def test_what_waits_or_speaks_with_others_has_a_place_or_a_thread_of_its_own(names, known):
+    calls = _functions_with(names)
+    assert {at: text for at, text in calls.items() if at not in known} == {}
+    assert {*known} - calls.keys() == set() or taken_away()
 
 
 def test_no_lock_is_held_while_something_slow_goes_on():
@@ -175,50 +138,6 @@ def test_no_lock_is_held_while_something_slow_goes_on():
     }
     assert {at: call for at, call in slow.items() if at not in SLOW_LOCKS} == {}
     assert SLOW_LOCKS - slow.keys() == set() or taken_away()
-
-
-def test_a_property_of_one_request_holds_none_of_another():
-    computing, goes_on = threading.Event(), threading.Event()
-
-    class Reads:
-        def __init__(self, waits):
-            self.waits, self.times = waits, 0
-
-        @cached_property
-        def events(self):
-            self.times += 1
-            if self.waits:
-                computing.set()
-                assert goes_on.wait(WAIT_S)
-            return self.times
-
-    slow, quick = Reads(True), Reads(False)
-    with ThreadPoolExecutor(2) as pool:
-        waiting = pool.submit(lambda: slow.events)
-        assert computing.wait(WAIT_S)
-        try:
-            assert pool.submit(lambda: (quick.events, quick.events)).result(WAIT_S) == (1, 1)
-            assert not waiting.done()
-        finally:
-            goes_on.set()
-    assert slow.events == 1 and isinstance(Reads.events, cached_property)
-
-
-def test_no_wait_of_a_test_has_a_figure_of_its_own():
-    """It has tests.support.WAIT_S, or POLL_S: a busy machine makes none fail."""
-    folders = [ROOT / "tests", *(ROOT / "scan" / "extensions").glob("*/tests")]
-    files = [path for folder in folders for path in folder.rglob("*.py")]
-    texts = {p: p.read_text(encoding="utf-8") for p in files if "node_modules" not in p.parts}
-    # Waits of two seconds to three minutes; a shorter one is for what must not come.
-    figure = r"([2-9]|[1-9][0-9]|1[0-7][0-9])(\.[0-9]+)?\b"
-    own_figure = re.compile(
-        rf"\btimeout={figure}|wait_until\(.*\btimeout_s={figure}"
-        rf"|\.(wait|result|join|settimeout|communicate)\({figure}\)"
-    )
-    matches = {p: own_figure.search(text) for p, text in texts.items()}
-    assert {path: match[0] for path, match in matches.items() if match} == {}
-    for wait in ("thread.join({})", "get(url, timeout={})", "wait_until(is_there, timeout_s={}.5)"):
-        assert own_figure.search(wait.format(60)) and not own_figure.search(wait.format("WAIT_S"))
 
 
 def _names(tree):
@@ -234,11 +153,6 @@ def _names(tree):
         match node:
             case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in imported:
                 yield ".".join(imported[name]), attribute
-
-
-def _calls():
-    for module, tree in SERVED.items():
-        yield from ((module, node) for node in nodes(tree) if isinstance(node, ast.Call))
 
 
 def _called(call):

@@ -14,7 +14,6 @@ from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
 from scan.indexer.prefetch import CATCH_UP
 from tests.support import faulty_node, indexing, table_digest
-from tests.support.altered_fields import AlteredFields
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, source_of
@@ -96,7 +95,6 @@ LONG = {
     "two requests at a time": Way(batches(2), TwoAtATime),
     "two requests at a time, two processes": Way(batches(2, **PROCESS), TwoAtATime),
     "altered headers": Way(fault=altered_headers),
-    "altered transactions and receipts": Way(fault=lambda honest: AlteredFields(honest, seed=2)),
 }
 
 

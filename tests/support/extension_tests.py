@@ -12,16 +12,12 @@ EXTENSIONS = ROOT / "scan" / "extensions"
 _NAMED = re.compile(r"\b(scan|tests)\.extensions(?:\.([\w.]+)| import (\w+))")
 
 
-def test_files():
+def files_of_tests():
     """The names of all files of tests, below the root."""
-    found = [*(ROOT / "tests").rglob("test_*.py"), *EXTENSIONS.rglob("test_*.py")]
+    folders = ROOT / "tests", ROOT / "scan" / "extensions"
+    found = [path for folder in folders for path in folder.rglob("test_*.py")]
     names = (p.relative_to(ROOT).as_posix() for p in found if "node_modules" not in p.parts)
     return sorted(names)
-
-
-def files_of_tests():
-    """The files of tests of extensions."""
-    return [*FOLDER.rglob("*.py"), *EXTENSIONS.glob("*/tests/**/*.py")]
 
 
 @cache
@@ -37,11 +33,6 @@ def used_by(path):
         if package == "scan" or not is_file_of_tests:
             used.add(names[0])
     return frozenset(used)
-
-
-def own_extension(path):
-    """The extension whose tests a file has; None for those of several."""
-    return path.relative_to(EXTENSIONS).parts[0] if EXTENSIONS in path.parents else None
 
 
 def imported(path):

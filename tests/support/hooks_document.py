@@ -10,11 +10,9 @@ DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
 BEGIN = "<!-- generated from scan/settings.py and all hooks.py -->"
 
 
-Hook = namedtuple("Hook", "name type meaning")
-
-
-class Contract(namedtuple("Contract", "name declared_in module chapter meaning hooks")):
-    """The type of a part: where it is declared, the module that binds HOOKS to an object of it."""
+class Contract(namedtuple("Contract", "name declared_in module chapter hooks")):
+    """The type of a part: where it is declared, the module that binds HOOKS to an object of it, and
+    the names of its hooks."""
 
 
 def contracts():
@@ -36,24 +34,9 @@ def _contracts(file):
             modules = [keyword.value.value for keyword in node.keywords]
             module, chapter = [*modules, ""][:2]
             declared_in = file.relative_to(ROOT).as_posix()
-            meaning = _line(ast.get_docstring(node))
-            yield Contract(node.name, declared_in, module, chapter, meaning, (*_hooks(node),))
-
-
-def _hooks(contract):
-    """The fields, each with the text below it."""
-    for field, below in zip(contract.body, [*contract.body[1:], None], strict=True):
-        if isinstance(field, ast.AnnAssign):
-            assert isinstance(below, ast.Expr), (
-                f"{contract.name}.{field.target} says not what it is"
-            )
-            yield Hook(
-                field.target.id, ast.unparse(field.annotation), _line(ast.literal_eval(below.value))
-            )
-
-
-def _line(text):
-    return " ".join((text or "").split())
+            fields = [field for field in node.body if isinstance(field, ast.AnnAssign)]
+            hooks = tuple(field.target.id for field in fields)
+            yield Contract(node.name, declared_in, module, chapter, hooks)
 
 
 def generated():

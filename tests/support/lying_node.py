@@ -5,6 +5,7 @@ from collections import Counter, namedtuple
 
 from tests.support.faulty_node import Reply
 
+OF_BLOCKS = ("eth_getBlockByNumber", "eth_getBlockReceipts")
 # Few, since all that a node says is refused until its head and its chain are right again.
 OF_THE_CHAIN = ("eth_blockNumber", "eth_chainId")
 SHARE_OF_THE_CHAIN = 0.02
@@ -15,14 +16,16 @@ Lie = namedtuple("Lie", "method parameters path true told")
 
 class LyingNode:
     """A Fault: a share of answers have another value in one field, drawn by a seed; of blocks and
-    receipts all but those of the blocks `spared`, of which hashes prove nothing."""
+    receipts all but those of the blocks `spared`, of which hashes prove nothing. Fields that are
+    `truthful` have none."""
 
-    def __init__(self, seed, share, *, spared=(), methods=None):
+    def __init__(self, seed, share, *, spared=(), methods=None, truthful=()):
         self.told = []
         self._dice = random.Random(seed)
         self._share = share
         self._spared = {hex(number) for number in spared}
         self._methods = methods
+        self._truthful = truthful
 
     @property
     def by_method(self):
@@ -48,7 +51,7 @@ class LyingNode:
             keys = [*container] if isinstance(container, dict) else [*range(len(container))]
             key = self._dice.choice(keys)
             path.append(key)
-        if _number(container) in self._spared:
+        if _number(container) in self._spared or key in self._truthful:
             return
         true = container[key]
         false = self._other(true)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from xdist.scheduler import EachScheduling
 
-from tests.support.extension_tests import test_files
+from tests.support.extension_tests import files_of_tests
 from tests.support.serving import ROOT
 
 # Files whose tests share an index or chains that take seconds to make, by parts of their names.
@@ -48,7 +48,7 @@ def is_left_out(path, config):
         return False
     if OWN_FILES not in config.stash:
         given = [_path_of(arg, config) for arg in config.args]
-        files = [f for f in test_files() if any((ROOT / f).is_relative_to(p) for p in given)]
+        files = [f for f in files_of_tests() if any((ROOT / f).is_relative_to(p) for p in given)]
         worker_of = placed(files, worker["workercount"])
         own = int(worker["workerid"].removeprefix("gw"))
         config.stash[OWN_FILES] = {ROOT / f for f in files if worker_of[group_of(f)] == own}

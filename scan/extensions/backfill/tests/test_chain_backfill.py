@@ -12,8 +12,15 @@ from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.hex import to_hex
 from scan.indexer.partitions import DEFAULT_ROWS
-from tests.support import auditing, database, faulty_node, indexing, rehashed_chain, table_digest
-from tests.support.altered_fields import OF_HEADER, AlteredFields
+from tests.support import (
+    auditing,
+    database,
+    faulty_node,
+    indexing,
+    lying_node,
+    rehashed_chain,
+    table_digest,
+)
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
@@ -64,12 +71,16 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     seed = int(os.environ.get("BULK_SEED", "49"))
     print(f"BULK_SEED={seed}")
     head, url = scenario.anvil.head(), indexed.url
+    rows = database.execute(url, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
+    unproven = [number for (number,) in rows]  # where nothing would show a lie
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        node.fault = alter = AlteredFields(url, seed, 1 / 3, OF_HEADER)
+        node.fault = liar = lying_node.LyingNode(
+            seed, 1 / 3, spared=unproven, methods=lying_node.OF_BLOCKS, truthful=("size",)
+        )
         lying = indexing.settings_for(database_url, node.url)
         audit = partial(backfill_command._differences, client.Node([node.url]), lying, None)
         assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
-    assert alter.is_met and alter.count > head / 3
+    assert len(liar.told) > head / 3
     follow(indexing.settings_for(database_url, scenario.anvil.url), head)
     assert table_digest.digest(database_url) == table_digest.digest(url)
 
