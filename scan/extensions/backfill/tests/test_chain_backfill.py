@@ -7,21 +7,11 @@ from functools import partial
 import pytest
 
 from scan.database import connection
-from scan.ethereum import block_encoding, blocks, client, rlp_and_tries, transaction_checks
+from scan.ethereum import blocks, client, transaction_checks
 from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
-from scan.hex import to_hex
 from scan.indexer.partitions import DEFAULT_ROWS
-from tests.support import (
-    auditing,
-    database,
-    faulty_node,
-    indexing,
-    lying_node,
-    rehashed_chain,
-    table_digest,
-)
-from tests.support.chain_forms.encoding import HEADER_FIELDS
+from tests.support import auditing, database, faulty_node, indexing, lying_node, table_digest
 
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
 # columns. The first case in partitions.
@@ -119,41 +109,3 @@ def test_last_blocks_are_checked_only_where_they_differ(scenario, indexed, monke
         lies += [True] * 100
         with pytest.raises(blocks.MalformedBlock, match=f"block {head} contradicts itself"):
             differences()
-
-
-def add_withdrawals(header):
-    """Of validators, in every third block, which the test's own node has not: to addresses that are
-    in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
-    number = int(header["number"], 16)
-    withdrawals = [
-        {
-            "index": hex(2 * number + position),
-            "validatorIndex": hex(position),
-            "address": address,
-            "amount": hex((0, 1, 2**64 - 1)[(number // 3 + position) % 3]),
-        }
-        for position, address in enumerate([header["miner"], f"0x{number:040x}"])
-        if number % 3 == 0
-    ]
-    root = to_hex(rlp_and_tries.list_root(block_encoding.encode_withdrawals(withdrawals)))
-    header |= {"withdrawals": withdrawals, "withdrawalsRoot": root}
-
-
-@pytest.mark.long
-def test_withdrawals_are_those_of_the_indexer(postgres, template, scenario, tmp_path):
-    head = scenario.anvil.head()
-    first = scenario.anvil.call("eth_getBlockByNumber", "0x0", False)
-    fields = [name for name in HEADER_FIELDS if name in first]
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        node.fault = rehashed_chain.RehashedChain(scenario.anvil, add_withdrawals, fields)
-        with postgres.cloned(template) as bulk_url, postgres.cloned(template) as indexer_url:
-            bulk, indexer = (
-                indexing.settings_for(url, node.url, traces="off")
-                for url in (bulk_url, indexer_url)
-            )
-            assert backfill(bulk, tmp_path / "files", last_block=head - 3)
-            follow(bulk, head)
-            follow(indexer, head)
-            count = database.execute(bulk_url, "SELECT count(*) FROM withdrawals")
-            assert count == [(2 * (head // 3 + 1),)]
-            assert table_digest.digest(bulk_url) == table_digest.digest(indexer_url)

@@ -6,7 +6,6 @@ from itertools import islice
 import pytest
 from pyarrow import fs
 
-from scan.commands import main
 from scan.ethereum.client import Node
 from scan.extensions.backfill import block_columns, cluster, plan, worker_pool
 from scan.extensions.backfill.cluster import ClusterPool
@@ -89,35 +88,12 @@ def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, cap
 
 
 @pytest.mark.long
-def test_a_range_that_fails_on_every_worker_ends_the_backfill(dask, tasks, scenario, tmp_path):
-    dask.add_worker(RPC_URL=scenario.anvil.url)
-    task = tasks[0]._replace(chain=tasks[0].chain._replace(chain_id=1))
-    pool = ClusterPool(dask.settings(str(tmp_path / "shared")), RangeFiles(tmp_path))
-    with pytest.raises(SpoolFailed, match=r"its node serves another chain \(worker tls://"):
-        list(worker_pool.spool(pool, [task]))
-
-
-@pytest.mark.long
 def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path):
     stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):
             ClusterPool(settings, RangeFiles(tmp_path), connect_s=2.0)
-
-
-@pytest.mark.long
-def test_a_lost_scheduler_ends_the_backfill_and_is_told_as_such(scenario, tmp_path, caplog):
-    with DaskCluster(tmp_path) as own:
-        own.add_worker()
-        tasks = tasks_of(scenario.anvil.url, scenario, 2)
-        settings, files = own.settings(str(tmp_path / "shared")), RangeFiles(tmp_path / "files")
-        results = worker_pool.spool(ClusterPool(settings, files), tasks)
-        next(results)
-        own.kill_scheduler()
-        with pytest.raises(SpoolFailed, match=r"^the scheduler at tls://\S+ was lost$"):
-            list(results)
-    assert not [record for record in caplog.records if record.name.startswith("scan.")]
 
 
 @pytest.fixture
@@ -190,8 +166,6 @@ def test_a_scheduler_of_this_machine_needs_no_certificates(host):
 
 
 @pytest.mark.check
-def test_the_command_refuses_a_cluster_without_storage(capsys):
-    assert main(["backfill", "chain", "--cluster=tcp://127.0.0.1:1"]) == 1
-    assert "--cluster needs --files" in capsys.readouterr().err
+def test_credentials_of_storage_are_in_no_address():
     with pytest.raises(StoreFailed, match="set AWS_ACCESS_KEY_ID"):
         RangeStore("s3://key:secret@bucket/folder", "one")

@@ -16,12 +16,6 @@ from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.table_digest import digest, fresh_digest
 
 
-@pytest.fixture(scope="module")
-def own_template(own_postgres):
-    """Of a server that a test may stop."""
-    return own_postgres.make_template()
-
-
 @pytest.fixture
 def chain(anvil):
     """A transaction in each block."""
@@ -32,61 +26,33 @@ def chain(anvil):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("stage", ["spool", "load"])
-def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chain, tmp_path, stage):
-    head = chain.head()
-
-    def is_at(url):
-        condition = "inspected_to > 20" if stage == "spool" else "cardinality(loaded) > 3"
-        statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
-        return database.execute(url, statement) == [(1,)]
-
-    with own_postgres.cloned(own_template) as url:
+def test_a_database_that_restarts_is_waited_for(own_postgres, chain, tmp_path):
+    head, template = chain.head(), own_postgres.make_template()
+    begun = "SELECT 1 FROM bulk_backfill WHERE cardinality(loaded) > 3"
+    with own_postgres.cloned(template) as url:
         with BackfillProcess(url, chain.url, tmp_path, head - 3) as process:
-            process.wait_until(lambda: is_at(url))
+            process.wait_until(lambda: database.execute(url, begun))
             own_postgres.halt()
             process.wait_for_output("trying again for 10 minutes")
             own_postgres.resume()
             assert process.wait() == 0, process.tail()
             assert process.output().count("trying again for") == 1
         indexing.Indexing(url, chain.url).run_until(head)
-        assert digest(url) == fresh_digest(own_postgres, own_template, chain)
+        assert digest(url) == fresh_digest(own_postgres, template, chain)
 
 
-@faulty_node.altering
-def altered_header(_, answer):
-    """Of block 30, in every answer."""
-    block = answer.get("result")
-    if isinstance(block, dict) and block.get("number") == hex(30) and "gasLimit" in block:
-        block["gasLimit"] = "0x123"
-
-
-def pruning():
+def test_a_permanent_error_ends_the_backfill_at_once(chain, database_url, tmp_path, caplog):
     """Blocks before 30 are dropped from the first request for whole blocks on."""
-    begun = threading.Event()
+    begun, pruned = threading.Event(), faulty_node.prune(30, "4444")
 
-    def reply(calls, forward):
+    def prune_begun(calls, forward):
         if any(True in call["params"] for call in calls):
             begun.set()
-        pruned = faulty_node.prune(30, "4444")
         return pruned(calls, forward) if begun.is_set() else Reply(body=forward(calls))
 
-    return reply
-
-
-PERMANENT = [
-    (pruning(), "has pruned blocks before 30"),
-    pytest.param(altered_header, "block 30 contradicts itself", marks=pytest.mark.long),
-]
-
-
-@pytest.mark.parametrize(("fault", "reason"), PERMANENT)
-def test_a_permanent_error_ends_the_backfill_at_once(
-    chain, database_url, tmp_path, fault, reason, caplog
-):
-    with FaultyNode(chain.url, fault) as node:
+    with FaultyNode(chain.url, prune_begun) as node:
         settings = indexing.settings_for(database_url, node.url)
-        with pytest.raises((client.HistoryPruned, plan.SpoolFailed), match=reason):
+        with pytest.raises(client.HistoryPruned, match="has pruned blocks before 30"):
             backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
 

@@ -1,10 +1,6 @@
 """Traces that are read later: the index is the one that had them from the beginning."""
 
-import os
-import random
-import sys
 import threading
-import time
 from contextlib import closing
 
 import pytest
@@ -14,8 +10,7 @@ from scan.commands import audit
 from scan.ethereum.client import Node
 from scan.extensions.backfill.tests.backfilling import fill, opened
 from scan.extensions.backfill.trace_backfill import TraceBackfill
-from tests.support import auditing, faulty_node, indexer_process, serving
-from tests.support.anvil import Anvil
+from tests.support import auditing, faulty_node
 from tests.support.database import execute
 from tests.support.indexing import Indexing, status
 from tests.support.scan_command import scan
@@ -25,8 +20,6 @@ from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.thorough
 
-KILLS = int(os.environ.get("BULK_KILLS", "6"))
-SEED = int(os.environ.get("BULK_SEED", "24"))
 DEPTH = 4
 
 
@@ -46,18 +39,6 @@ def test_traces_read_later_make_the_index_that_always_had_them(database_url, sce
         "SELECT count(*) FROM addresses WHERE balance_block < last_seen AND NOT balance_stale",
     )
     assert stale == 0
-
-
-def test_before_byzantium_traces_tell_what_failed(postgres, template, database_url):
-    with Anvil(hardfork="homestead") as anvil:
-        for value in (1, 2):
-            anvil.send(anvil.accounts[0], anvil.accounts[1], value=value, gasPrice=10**10)
-            anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
-            anvil.mine()
-        Indexing(database_url, anvil.url, traces="off").run_until(2)
-        fill(database_url, anvil.url)
-        Indexing(database_url, anvil.url).run_until(2)
-        assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
 @pytest.fixture
@@ -114,29 +95,6 @@ def test_code_is_kept_where_it_was_first_seen_and_where_it_was_created_anew(data
     assert execute(database_url, kept) == [(3, "old"), (5, "new"), (8, "old")]
 
 
-class TraceProcess(indexer_process.IndexerProcess):
-    command = (sys.executable, "-m", "scan", "backfill", "traces")
-
-
-@pytest.mark.long
-def test_kills_at_random_moments_leave_nothing_half(postgres, template, database_url, stage):
-    """SIGKILL while traces are read and written, beside a running indexer; BULK_KILLS=30."""
-    chance = random.Random(SEED)
-    anvil = stage.anvil
-    Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
-    before = digest(database_url)
-    after = fresh_digest(postgres, template, anvil)
-    with Indexing(database_url, anvil.url):
-        process = TraceProcess(database_url, anvil.url)
-        for _ in range(KILLS):
-            process.start()
-            time.sleep(chance.uniform(0.5, 6.0))
-            process.kill()
-            serving.wait_until(lambda: digest(database_url) in (before, after))
-        fill(database_url, anvil.url)
-        serving.wait_until(lambda: digest(database_url) == after)
-
-
 def is_trace(call):
     return "trace" in call["method"]
 
@@ -160,11 +118,10 @@ def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage
     assert auditing.run(settings) == audit.EXACT
 
 
-@pytest.mark.parametrize("count", [1, 4])
 def test_blocks_that_the_node_refuses_keep_no_others_from_their_traces(
-    postgres, template, database_url, stage, count
+    postgres, template, database_url, stage
 ):
-    anvil = stage.anvil
+    anvil, count = stage.anvil, 4
     Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
     blocks = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(1, count + 1)]
     refused = {key for b in blocks for key in (b["hash"], b["number"], *b["transactions"])}

@@ -65,16 +65,3 @@ def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse):
         while text := file.read(transaction.READ_BYTES):
             read += len(text)
     assert read
-
-
-def test_a_session_goes_on_after_a_reader_that_stopped(warehouse):
-    rows = {"number": pyarrow.array(range(200_000), NUMBER)}
-    warehouse.set_rows("unread_files", pyarrow.table(rows))
-    columns = {"number": ColumnFormat(NUMBER)}
-    with (
-        pytest.raises(KeyError),
-        warehouse.copy_text("bulk/files_copy", "unread", columns) as (_, file),
-    ):
-        assert file.read(4) == b"0\n1\n"
-        raise KeyError
-    assert warehouse.rows("bulk/rows_count", table="unread_files") == [(200_000,)]

@@ -5,8 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 from functools import partial
 
 import psutil
@@ -19,7 +17,7 @@ from scan.extensions.backfill.tests import pool_tasks
 from scan.extensions.backfill.worker_pool import SpoolBounds, WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
-from tests.support.serving import completed, wait_until
+from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
@@ -32,27 +30,6 @@ def test_the_range_of_a_killed_worker_is_given_to_another(tmp_path):
     pool = WorkerPool(1, files, partial(pool_tasks.end_once, tmp_path / "marker", signal.SIGKILL))
     assert list(spool(pool, TASKS)) == [7, 7]
     assert all(map(files.has, RANGES)) and not (tmp_path / range_files.INCOMING).exists()
-
-
-def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
-    """Before it has a range, so that its pool is given up."""
-    files = range_files.RangeFiles(tmp_path)
-    results = spool(WorkerPool(1, files, pool_tasks.write), TASKS)
-    killed = set()
-
-    def kill_the_first():
-        while len(killed) < 2:
-            for worker in multiprocessing.active_children():
-                if worker.pid not in killed:
-                    worker.kill()
-                    killed.add(worker.pid)
-            time.sleep(0.01)
-
-    thread = threading.Thread(target=kill_the_first)
-    thread.start()
-    assert list(results) == [7, 7]
-    thread.join()
-    assert all(map(files.has, RANGES))
 
 
 def test_the_range_of_a_frozen_worker_is_given_to_a_second_one(tmp_path, caplog):
@@ -70,19 +47,6 @@ def test_a_range_that_fails_or_kills_its_workers_ends_the_pool(tmp_path):
         list(spool(killed, TASKS, SpoolBounds(losses=2)))
     with pytest.raises(SpoolFailed, match="no such block"):
         list(spool(WorkerPool(1, range_files.RangeFiles(tmp_path), pool_tasks.fail), TASKS))
-
-
-def test_a_worker_imports_neither_interfaces_nor_what_loads_files_or_verifies():
-    """Each would take a third of the time and the memory of its start."""
-    needless = "{'flask', 'duckdb', 'pebble', 'scan.http.hooks', 'eth_utils', 'eth_hash'}"
-    program = (
-        "from scan.extensions.backfill.spool import BlockSource, client; import sys;"
-        "from scan.indexer.block_rows import WRITTEN; [*WRITTEN];"
-        "BlockSource(client.Node(['http://localhost:1']));"
-        f"print({needless} & {{*sys.modules}})"
-    )
-    started = completed([sys.executable, "-c", program], cwd=ROOT, check=True)
-    assert started.stdout == "set()\n"
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from scan.extensions.backfill.raw_block import parts_of
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash
-from tests.support.faulty_node import altering
+from tests.support.faulty_node import altering, before
 from tests.support.scenario import contracts, hostile_tokens, tokens, transactions
 from tests.support.scenario.malformed_logs import malformed_logs
 from tests.support.scenario.stage import GWEI, Stage
@@ -62,9 +62,7 @@ def sized(fault=None):
         if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
             block["size"] = hex(int(block["size"], 16) + 1)
 
-    if fault is None:
-        return reply
-    return lambda calls, forward: reply(calls, lambda batch: fault(batch, forward).body)
+    return reply if fault is None else before(reply, fault)
 
 
 def write(url, folder, last):

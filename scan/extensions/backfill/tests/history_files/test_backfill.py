@@ -3,13 +3,10 @@ that an indexer makes of a node that has everything."""
 
 import argparse
 import hashlib
-import os
-import random
 import re
 import sys
 import tempfile
 import threading
-import time
 from collections import namedtuple
 from contextlib import closing
 from pathlib import Path
@@ -22,22 +19,13 @@ from scan.ethereum.client import Node
 from scan.extensions.backfill.body_backfill import READ_BLOCKS, BodyBackfill
 from scan.extensions.backfill.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
-from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill, follow
+from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.backfill.tests.history_files.file_server import FileServer
 from scan.hex import to_hex
 from scan.indexer.node_reader import read_hash
-from tests.support import (
-    WAIT_S,
-    anvil,
-    auditing,
-    database,
-    faulty_node,
-    indexer_process,
-    indexing,
-    serving,
-)
+from tests.support import WAIT_S, anvil, auditing, database, faulty_node, indexing, serving
 from tests.support.indexing import status
 from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
@@ -46,11 +34,8 @@ from tests.support.table_digest import digest
 KEPT = 40  # newest blocks that the node has
 
 
-class Chain(namedtuple("Chain", "node head first_kept files digest")):
-    """A pruned node; `digest` is of the index that the indexer makes of a node that has all."""
-
-
-OPTIONS = argparse.Namespace(cluster=None, last_hash=None)
+# A pruned node; `digest` is of the index that the indexer makes of a node that has all.
+Chain = namedtuple("Chain", "node head first_kept files digest")
 
 
 @pytest.fixture(scope="module")
@@ -78,33 +63,6 @@ def run_backfill(chain, database_url, folder, *options):
         SCAN_DATA_DIR=str(folder),
         SCAN_HISTORY=str(chain.files),  # where the options name no other
     )
-
-
-@pytest.mark.long
-def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url, tmp_path):
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
-    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
-    with indexer_process.IndexerProcess(
-        database_url, chain.node.url, SCAN_HISTORY=str(chain.files), **settings
-    ) as process:
-        hash_ = read_hash(Node([chain.node.url]), chain.head)
-        assert hash_ is not None
-        process.wait_for(chain.head, to_hex(hash_))
-    follow(indexing.settings_for(database_url, chain.node.url, traces="off"), chain.head)
-    assert digest(database_url) == chain.digest
-
-
-@pytest.mark.thorough
-def test_few_missing_blocks_are_taken_from_a_node_that_has_them(chain, database_url, tmp_path):
-    chain.node.fault = signed_chain.sized()
-    files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
-    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
-    with indexer_process.IndexerProcess(database_url, chain.node.url, **settings) as process:
-        hash_ = read_hash(Node([chain.node.url]), chain.head)
-        assert hash_ is not None
-        process.wait_for(chain.head, to_hex(hash_))
-        assert "bulk" not in process.output()
-    assert not (tmp_path / "bulk").exists()
 
 
 def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, tmp_path):
@@ -210,21 +168,6 @@ def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
 
 
 @pytest.mark.thorough
-def test_blocks_that_no_file_can_prove_are_refused_with_the_reason(database_url, tmp_path):
-    sender = "0x" + "ab" * 20
-    with anvil.Anvil() as node:
-        node.impersonate(sender)
-        node.send(sender, node.accounts[0], value=1)
-        node.mine()
-        indexing.Indexing(database_url, node.url).run_until(1)
-        options = ("export", "history", f"--output={tmp_path}", "--to=1")
-        done = scan(*options, DATABASE_URL=database_url, RPC_URL=node.url)
-    reason = "block 1 cannot be decoded: a transaction's signature is invalid"
-    assert (done.returncode, reason in done.stderr) == (1, True), done.stderr
-    assert not [*tmp_path.glob("*.ere")]
-
-
-@pytest.mark.thorough
 def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """From a folder with an altered file, from a host that has another one than its list says, and
     at last from a host that has the right one."""
@@ -271,19 +214,11 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
 @pytest.mark.thorough
 def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url, tmp_path):
     """Contracts are asked at the newest block then."""
-    state_methods = ("eth_getCode", "eth_call")
     last = 15
     hash_ = read_hash(Node([chain.node.upstream]), last)
-    assert hash_ is not None
-    is_old = faulty_node.refuse(
-        lambda call: call["method"] in state_methods and call["params"][1] != "latest",
-        4444,
-        "pruned history unavailable",
-    )
     pruned = faulty_node.prune(chain.first_kept, "4444")
-    chain.node.fault = signed_chain.sized(
-        lambda calls, forward: is_old(calls, lambda batch: pruned(batch, forward).body)
-    )
+    old_state = faulty_node.without_old_state(1, 4444, "pruned history unavailable")
+    chain.node.fault = signed_chain.sized(faulty_node.before(old_state, pruned))
     options = [f"--last-block={last}"]
     done = run_backfill(chain, database_url, tmp_path, *options)
     assert "give its true hash with --last-hash" in done.stderr, done.stderr
@@ -297,34 +232,10 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url,
 
 
 @pytest.mark.long
-def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, monkeypatch):
-    """SIGKILL while files are downloaded, read and loaded."""
-    seed = int(os.environ.get("BULK_SEED", "24"))
-    kills = int(os.environ.get("BULK_KILLS", "6"))
-    chance = random.Random(seed)
-    with FileServer(chain.files) as server:
-        server.fault = lambda _, answer: time.sleep(chance.uniform(0, 0.5)) or answer
-        monkeypatch.setenv("SCAN_HISTORY", server.url)
-        monkeypatch.setenv("SCAN_TRACES", "off")
-        chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
-        process = BackfillProcess(database_url, chain.node.url, tmp_path, chain.head - 3)
-        for _ in range(kills):
-            process.start()
-            time.sleep(chance.uniform(1.0, 9.0))
-            process.kill()
-        with process:
-            code = process.wait()
-            assert code == 0 or "holds a chain already" in process.output(), process.tail()
-    follow(indexing.settings_for(database_url, chain.node.url, traces="off"), chain.head)
-    assert digest(database_url) == chain.digest
-    assert not (tmp_path / "history").exists()
-
-
-@pytest.mark.long
 def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
     settings = indexing.settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
-    options = argparse.Namespace(**{**vars(OPTIONS), "cluster": "tls://…"})
+    options = argparse.Namespace(cluster="tls://…", last_hash=None)
     with pytest.raises(CannotBackfill, match="a folder that all machines share"):
         open_files(settings, options, ["https://localhost/era"])
     files = open_files(settings, options, [str(chain.files)])

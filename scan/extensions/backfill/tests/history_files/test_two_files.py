@@ -14,22 +14,19 @@ from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.indexer.node_reader import read_hash
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, prune
+from tests.support.faulty_node import FaultyNode, Reply, before, prune
 from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
-OPTIONS = argparse.Namespace(cluster=None, last_hash=None)
 GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as anvil mines slowly
 START = GENESIS + 1  # the first block that is indexed
 LAST = BLOCKS_OF_FILE + 19  # block of the second file
 HEAD = LAST + 20
-# They end where a file ends, or do not.
-RANGES = pytest.mark.parametrize("range_blocks", [pytest.param(4, marks=pytest.mark.long), 500])
 
 
-class Chain(namedtuple("Chain", "node files other digest")):
-    """`other` has the first file, and the second one of another chain."""
+# `other` has the first file, and the second one of another chain.
+Chain = namedtuple("Chain", "node files other digest")
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +58,13 @@ def play(anvil, value):
 
 def with_genesis(fault):
     """The node with its first block as block 0, too: anvil takes long to mine so many."""
+    numbers = {"0x0": hex(GENESIS)}
 
-    def forwarded(calls, forward):
-        first = hex(GENESIS)
-        return forward(
-            [{**c, "params": [first if p == "0x0" else p for p in c["params"]]} for c in calls]
-        )
+    def at_genesis(calls, forward):
+        asked = [{**c, "params": [numbers.get(str(p), p) for p in c["params"]]} for c in calls]
+        return Reply(body=forward(asked))
 
-    return lambda calls, forward: fault(calls, lambda batch: forwarded(batch, forward))
+    return before(fault, at_genesis)
 
 
 def write(url, folder, first, last):
@@ -83,37 +79,26 @@ def write(url, folder, first, last):
         writer.write(output)
 
 
-def open_sources(chain, database_url, folder, *sources, start=START):
+def open_sources(chain, database_url, folder, *sources):
     settings = indexing.settings_for(
-        database_url, chain.node.url, traces="off", data_dir=folder, start_block=start
+        database_url, chain.node.url, traces="off", data_dir=folder, start_block=START
     )
-    return settings, history_source.open_files(settings, OPTIONS, [*map(str, sources)])
+    options = argparse.Namespace(cluster=None, last_hash=None)
+    return settings, history_source.open_files(settings, options, [*map(str, sources)])
 
 
-@RANGES
+# Ranges end where a file ends, or do not.
+@pytest.mark.parametrize("range_blocks", [4, 500])
 def test_a_chain_of_two_files_is_the_one_of_the_node(chain, database_url, tmp_path, range_blocks):
     """Though the second file of the first source is of another chain, which only the parent of its
     first block tells, or of the first block that the node has."""
     settings, files = open_sources(chain, database_url, tmp_path, chain.other, chain.files)
-    folder = tmp_path / "spooled"
-    last = HEAD - 3
-    assert backfill(settings, folder, last_block=last, range_blocks=range_blocks, history=files)
+    options = {"range_blocks": range_blocks, "history": files}
+    assert backfill(settings, tmp_path / "spooled", last_block=HEAD - 3, **options)
     follow(settings, HEAD)
     assert digest(database_url) == chain.digest
 
 
-@pytest.mark.thorough
-def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, database_url, tmp_path):
-    """Where a range ends with the file, only the first block that the node has tells."""
-    start = BLOCKS_OF_FILE
-    sources = (chain.other, chain.files)
-    settings, files = open_sources(chain, database_url, tmp_path, *sources, start=start)
-    folder = tmp_path / "spooled"
-    assert backfill(settings, folder, last_block=HEAD - 3, range_blocks=4, history=files)
-    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
-
-
-@pytest.mark.thorough
 @pytest.mark.parametrize("range_blocks", [4, 500])
 def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
     chain, database_url, tmp_path, range_blocks
