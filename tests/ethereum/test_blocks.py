@@ -40,7 +40,6 @@ STATUSES = [
     ({"status": "0x1"}, {}, True),
     ({"status": "0x0"}, {}, False),
     ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
-    ({"status": None, "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
     ({"status": ...}, {"baseFeePerGas": ...}, True),
 ]
 
@@ -50,13 +49,8 @@ def test_status(receipt, block, status):
     assert decode_one(a_transaction(), a_receipt(**receipt), **block).status is status
 
 
-@pytest.mark.parametrize("receipt", [{"effectiveGasPrice": ...}, {"effectiveGasPrice": None}])
-def test_old_receipts_have_the_price_of_their_transaction(receipt):
-    assert decode_one(a_transaction(), a_receipt(**receipt)).gas_price == 10**9
-
-
-def test_an_index_may_be_written_with_zeros():
-    assert decode_one(a_transaction(transactionIndex="0x00"), a_receipt()).transaction_index == 0
+def test_old_receipts_have_the_price_of_their_transaction():
+    assert decode_one(a_transaction(), a_receipt(effectiveGasPrice=None)).gas_price == 10**9
 
 
 def test_blobs_are_part_of_the_fee():
@@ -79,25 +73,23 @@ def test_plain_transfers_run_no_code(transaction, receipt, ran):
 WRONG_BLOCKS = (
     *({"number": number} for number in ("0x8", "7", 7)),
     *({"transactions": transactions} for transactions in (None, [HASHES[0]], {})),
-    *({"size": size} for size in (f"0x{2**63:x}", "0x", "0xg", "12", 12, [], True)),
-    *({"hash": None}, {"parentHash": ...}, {"miner": "0x" + 38 * "9"}, {"gasUsed": "0x"}),
+    *({"size": f"0x{2**63:x}"}, {"parentHash": ...}, {"miner": "0x" + 38 * "9"}),
     *({"timestamp": "0x" + 16 * "f"}, {"gasLimit": "0x" + 65 * "1"}, {"baseFeePerGas": "7"}),
 )
 WRONG_TRANSACTIONS = (
-    *({"from": sender} for sender in (..., None)),
-    *({"to": recipient} for recipient in ("0x", "0x" + 40 * "g")),
+    *({"from": ...}, {"to": "0x"}, {"to": "0x" + 40 * "g"}, {"nonce": "0x1" + 64 * "0"}),
     *({"value": value} for value in ("-0x1", "0x1\n", 1)),
-    *({"nonce": nonce} for nonce in (7, "7", "0x", "-0x1", "0x1" + 64 * "0")),
-    *({"input": text} for text in ("0x0", 7, "a9059cbb")),
-    *({"blobVersionedHashes": hashes} for hashes in (["0x01"], "0x", 7, [None])),
+    *({"input": text} for text in ("0x0", "a9059cbb")),
     *({"hash": HASHES[1]}, {"blockHash": HASHES[0]}, {"transactionIndex": "0x1"}),
-    *({"gas": "ten"}, {"type": "0x100"}, {"type": 2}, {"maxFeePerGas": "0xg"}),
+    *({"blobVersionedHashes": ["0x01"]}, {"type": "0x100"}, {"maxFeePerGas": "0xg"}),
 )
 WRONG_RECEIPTS = (
-    *([], [{}, {}], [None], None),
-    *([{"status": status}] for status in (..., "success")),
+    *([], [{}, {}], [None], None, [{"status": "success"}]),
     *([{"logs": logs}] for logs in (..., None, [{}], [a_log(1), a_log(1)], [a_log(1), a_log(0)])),
-    *([{"logs": [a_log(0, **of_log)]}] for of_log in ({"topics": ["0x00"]}, {"data": "0x0"})),
+    *(
+        [{"logs": [a_log(0, **of_log)]}]
+        for of_log in ({"topics": ["0x00"]}, {"topics": HASHES * 3})
+    ),
     *([{"logs": [a_log(2**31)]}], [{"logs": [a_log(0, address=None)]}], [{"gasUsed": ...}]),
     *([{"blockHash": HASHES[0]}], [{"transactionHash": HASHES[1]}], [{"transactionIndex": "0x1"}]),
     [{"cumulativeGasUsed": 21_000}],
@@ -121,7 +113,7 @@ def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
         decode_block(without_missing(raw_block), raw_receipts, 7)
 
 
-@pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
+@pytest.mark.parametrize("answer", [None, [], {"number": "0x7"}])
 def test_what_is_no_block_is_malformed(answer):
     with pytest.raises(blocks.MalformedBlock):
         decode_block(answer, [], 7)
@@ -168,12 +160,8 @@ def of_hex(text):
     return bytes.fromhex(text[2:])
 
 
-SIZES = [("0x0", 0), ("0x7fffffffffffffff", 2**63 - 1), (None, None), (..., None)]
-
-
-@pytest.mark.parametrize(("size", "expected"), SIZES)
-def test_the_size_of_a_block(size, expected):
-    assert decode_block(a_block([], size=size), [], 7).size == expected
+def test_a_block_may_have_no_size():
+    assert decode_block(a_block([], size=None), [], 7).size is None
 
 
 def paths(json_, path=()):

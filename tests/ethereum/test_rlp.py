@@ -15,7 +15,6 @@ pytestmark = pytest.mark.check
 
 ENCODED_LISTS = [
     (rlp.encode([b"\x01", b"two", [b"three"]]), [b"\x01", b"\x83two", b"\xc6\x85three"]),
-    (rlp.encode([]), []),
     (rlp.encode([b"\x01", b"\x02", b"\x03", b"\x04"]), []),  # more than three
     (rlp.encode(b"abc"), []),
     (rlp.encode([b"\x01"]) + b"\x02", []),

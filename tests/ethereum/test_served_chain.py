@@ -90,14 +90,6 @@ def test_each_connection_is_checked(right, wrong, proxy):
         node.call("eth_chainId")
 
 
-def test_a_genesis_block_tells_chains_of_one_id_apart(right):
-    expected = read_identity(client.Node([right.url]))
-    other = served_chain.ChainIdentity(expected.chain_id, bytes(32))
-    node = client.Node([right.url], chain=served_chain.ServedChain([right.url], lambda: other))
-    with pytest.raises(client.WrongChain, match=f"genesis 0x{expected.genesis_hash[:4].hex()}"):
-        node.call("eth_blockNumber")
-
-
 def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
     methods = []
 

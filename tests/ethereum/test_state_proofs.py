@@ -97,7 +97,10 @@ def tries():
     ]
 
 
-@pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])
+TRIES = pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])
+
+
+@TRIES
 def test_values_and_absent_keys_are_proven(values):
     trie, chance = Trie(values), random.Random(6)
     for key, value in values.items():
@@ -108,40 +111,23 @@ def test_values_and_absent_keys_are_proven(values):
             assert state_proofs.proven_value(trie.root, absent, proof) == values.get(absent, b"")
 
 
-def test_a_map_of_nothing_has_the_root_of_an_empty_trie_and_proves_it():
-    map_trie, key = rlp_and_tries.MapTrie({}), b"x" * 20
-    assert map_trie.root == Trie({}).root == EMPTY_ROOT
-    assert state_proofs.proven_value(EMPTY_ROOT, keccak(key), map_trie.proof(key)) == b""
-
-
-@pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])
+@TRIES
 def test_a_map_has_the_root_and_the_proofs_of_its_trie(values):
     trie = Trie({keccak(key): value for key, value in values.items()})
-    map_trie, chance = rlp_and_tries.MapTrie(values), random.Random(8)
+    map_trie = rlp_and_tries.MapTrie(values)
     assert map_trie.root == trie.root
-    for key in (*values, chance.randbytes(20), chance.randbytes(32)):
-        proof = map_trie.proof(key)
-        assert state_proofs.proven_value(trie.root, keccak(key), proof) == values.get(key, b"")
-        assert proof == trie.proof(keccak(key))
+    for key in (*values, b"x" * 20):
+        assert map_trie.proof(key) == trie.proof(keccak(key))
 
 
-@pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])
+@TRIES
 def test_altered_proofs_prove_nothing(values):
     """However they are altered, no other value comes out."""
     trie, chance = Trie(values), random.Random(7)
     for key in [*values][:20]:
         proof = trie.proof(key)
         other = chance.choice([*values])
-        altered = [
-            proof[:-1],
-            proof[1:],
-            [*proof, proof[-1]],
-            [*proof, proof[0]],
-            proof[:1] * len(proof) * 2,
-            proof[:1] * 60,
-            [proof[0], *proof],
-            [],
-        ]
+        altered = [proof[:-1], proof[1:], [*proof, proof[-1]], [proof[0], *proof], proof[:1] * 60]
         for index, node in enumerate(proof):
             offset = chance.randrange(len(node))
             flipped = node[:offset] + bytes([node[offset] ^ 4]) + node[offset + 1 :]
@@ -155,6 +141,7 @@ def test_altered_proofs_prove_nothing(values):
 
 
 def test_an_empty_trie_has_no_values():
+    assert rlp_and_tries.MapTrie({}).root == EMPTY_ROOT
     assert state_proofs.proven_value(EMPTY_ROOT, keccak(b"x"), []) == b""
     assert state_proofs.proven_value(EMPTY_ROOT, keccak(b"x"), [b"\x80"]) == b""
     with pytest.raises(state_proofs.ImproperProof):
@@ -172,17 +159,15 @@ class State:
             keccak(BOB): rlp.encode([0, 1, EMPTY_ROOT, state_proofs.EMPTY_CODE_HASH]),
         }
         self.trie = Trie(self.accounts)
-        names = ("parentHash", "sha3Uncles", "stateRoot", "transactionsRoot", "receiptsRoot")
-        self.header = dict.fromkeys(names, "0x" + 64 * "1")
-        self.header |= {"miner": to_hex(BOB), "logsBloom": "0x" + 512 * "0", "extraData": "0x"}
-        self.header |= dict.fromkeys(("difficulty", "number", "gasUsed"), "0x0")
-        self.header |= {"gasLimit": "0x1c9c380", "timestamp": "0x5", "nonce": "0x" + 16 * "0"}
-        self.header |= {"mixHash": "0x" + 64 * "0", "stateRoot": to_hex(self.trie.root)}
-        order = tuple(
-            "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom"
-            " difficulty number gasLimit gasUsed timestamp extraData mixHash nonce".split()
-        )
-        self.encoded = rlp.encode([item(name, self.header[name]) for name in order])
+        word, number = "0x" + 64 * "1", "0x0"
+        self.header = {
+            **{"parentHash": word, "sha3Uncles": word, "miner": to_hex(BOB)},
+            **{"stateRoot": to_hex(self.trie.root), "transactionsRoot": word, "receiptsRoot": word},
+            **{"logsBloom": "0x" + 512 * "0", "difficulty": number, "number": number},
+            **{"gasLimit": "0x1c9c380", "gasUsed": number, "timestamp": "0x5", "extraData": "0x"},
+            **{"mixHash": word, "nonce": "0x" + 16 * "0"},
+        }
+        self.encoded = rlp.encode([item(name, value) for name, value in self.header.items()])
         self.block = served_chain.BlockId(0, keccak(self.encoded))
         self.header["hash"] = to_hex(self.block.hash)
 
@@ -210,11 +195,8 @@ def test_accounts_and_slots_are_read_from_the_proof():
     alice = state.read(ALICE, state.answer(ALICE, 9), 9)
     assert (alice.balance, alice.nonce, alice.exists) == (10**24, 5, True)
     assert (alice.code_hash, alice.storage_root) == (keccak(b"code"), state.storage.root)
-    assert (alice.slot.value, alice.header, alice.state_root) == (
-        63,
-        state.encoded,
-        state.trie.root,
-    )
+    assert (alice.header, alice.state_root) == (state.encoded, state.trie.root)
+    assert alice.slot.value == 63
     assert state.read(ALICE, state.answer(ALICE, 2**256 - 1), 2**256 - 1).slot.value == 0
     nobody = state.read(NOBODY, state.answer(NOBODY))
     assert (nobody.balance, nobody.nonce, nobody.exists) == (0, 0, False)
@@ -228,34 +210,18 @@ def test_other_values_than_the_proof_has_are_not_read():
     assert state.read(ALICE, answer).balance == 10**24
 
 
-OTHER_HEADERS = [
-    ("stateRoot", to_hex(keccak(b"other"))),
-    ("hash", to_hex(keccak(b"other"))),
-    ("number", "0x1"),
-    ("stateRoot", None),
-    ("gasUsed", 5),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), OTHER_HEADERS)
-def test_another_header_is_refused(name, value):
-    state = State()
-    with pytest.raises(state_proofs.ImproperProof, match="header"):
-        read_proof(ALICE, state.block, {**state.header, name: value}, state.answer(ALICE))
-
-
-@pytest.mark.parametrize("header", [None, [], "0x", 5, {}])
-def test_what_is_no_header_is_refused(header):
-    state = State()
-    with pytest.raises(state_proofs.ImproperProof, match="header"):
-        read_proof(ALICE, state.block, header, state.answer(ALICE))
+def test_another_header_is_refused():
+    state, other = State(), to_hex(keccak(b"other"))
+    changes = ({"stateRoot": other}, {"hash": other}, {"stateRoot": None}, {"gasUsed": 5})
+    for header in (None, [], {}, *({**state.header, **change} for change in changes)):
+        with pytest.raises(state_proofs.ImproperProof, match="header"):
+            read_proof(ALICE, state.block, header, state.answer(ALICE))
 
 
 def test_answers_of_other_types_are_refused():
     state = State()
     answer = state.answer(ALICE, 9)
-    wrong = [None, 5, "0x", [], {}, [[]], ["0x"], [5], [None], ["zz"], [{"a": 1}]]
-    wrong += [["0x" + 64 * "c"], ["0xf8"], ["0xc0"], ["0xffffffffffffffffff"], {"0": "0x"}]
+    wrong = [None, "0x", [], {}, ["0x"], [5], ["zz"], ["0x" + 64 * "c"], ["0xf8"], ["0xc0"]]
     for value in wrong:
         for name in ("accountProof", "storageProof"):
             with pytest.raises(state_proofs.ImproperProof):
@@ -266,23 +232,15 @@ def test_answers_of_other_types_are_refused():
             state.read(ALICE, {**answer, "storageProof": [{"proof": value}]}, 9)
 
 
-LARGE_PROOFS = [
-    ("0x" + "zz" * state_proofs.MOST_NODES, state_proofs.MOST_NODES + 1),
-    ("0x" + "zz" * (state_proofs.MOST_NODE_BYTES + 1), 1),
-    ("0x80", 10_000_000),
-]
-
-
-@pytest.mark.parametrize(("node", "count"), LARGE_PROOFS, ids=shown)
-def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
+@pytest.mark.parametrize(
+    ("size", "count"), [(32, state_proofs.MOST_NODES + 1), (state_proofs.MOST_NODE_BYTES + 1, 1)]
+)
+def test_long_and_large_proofs_are_refused_before_they_are_decoded(size, count):
     with pytest.raises(state_proofs.ImproperProof, match=r"more than"):
-        State().read(ALICE, {"accountProof": [node] * count})
+        State().read(ALICE, {"accountProof": ["0x" + "zz" * size] * count})
 
 
-NO_ACCOUNTS = [b"\x05", rlp.encode([1, 2]), rlp.encode([1, 2, 3, 4, 5]), b"\xf8"]
-
-
-@pytest.mark.parametrize("value", NO_ACCOUNTS, ids=shown)
+@pytest.mark.parametrize("value", [b"\x05", rlp.encode([1, 2]), b"\xf8"], ids=shown)
 def test_hashed_nodes_of_no_account_are_refused(value):
     """A trie may have a root that the block names, and still hold no accounts."""
     state = State()
