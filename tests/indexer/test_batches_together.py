@@ -10,7 +10,6 @@ from scan.indexer import chain_indexer, writer
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import execute, insert
-from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing, batches_of
 from tests.support.kept_answers import kept_answers
 from tests.support.scenario.stage import Stage
@@ -104,24 +103,6 @@ def test_a_transaction_ends_before_new_partitions(node, database_url, transactio
 
 
 @pytest.mark.thorough
-def test_what_was_read_before_a_fault_is_written(node, database_url, transactions):
-    head = node.head()
-    heads = []
-
-    def fail_once(calls, forward):
-        numbers = [c["params"][0] for c in calls if c["method"] == "eth_getBlockByNumber"]
-        if hex(head) in numbers and not heads:
-            heads.append(head)
-            return Reply(status=500, body={"error": "no"})
-        return Reply(body=forward(calls))
-
-    with FaultyNode(node.url) as faulty:
-        faulty.fault = fail_once
-        follow(database_url, faulty).run_until(head)
-    assert heads and sum(transactions.batches) == -(-(head + 1) // BLOCKS)  # no block twice
-
-
-@pytest.mark.thorough
 def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     node, database_url, transactions
 ):
@@ -157,23 +138,6 @@ def test_transactions_of_a_slow_database_end_in_time(node, database_url, transac
     before, after = range(slower), range(slower + 1, len(batches))
     assert max(times[n] for n in before) == max(times[n] for n in after) == chain_indexer.COMMIT_S
     assert max(batches[n] for n in before) == 5 and max(batches[n] for n in after) == 2
-
-
-@pytest.mark.long
-def test_an_indexer_is_heard_of_in_long_transactions(node, database_url, transactions):
-    times = []
-
-    def checked_at():
-        return execute(database_url, "SELECT checked_at FROM indexer_status")
-
-    def wait_until_heard_of():
-        if transactions.batches[-1] > 2 and not times:
-            times.append(checked_at())
-            wait_until(lambda: checked_at() != times[0])
-
-    transactions.derived = wait_until_heard_of
-    follow(database_url, node).run_until(node.head())
-    assert times
 
 
 @pytest.mark.long

@@ -1,7 +1,5 @@
 """State by block hash where a node takes it (EIP-1898), else by number: tried out, not assumed."""
 
-from contextlib import suppress
-
 import pytest
 
 from scan.concurrency.waiting_threads import WaitingThreads
@@ -32,13 +30,6 @@ def test_who_ignores_block_hashes_is_read_by_number(postgres, template, database
     with indexing.Indexing(database_url, node.url, until=anvil.head()):
         assert status(database_url)["stateReadBy"] == "blockNumber"
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
-
-
-def test_a_node_that_takes_block_hashes_is_read_by_them(anvil, database_url):
-    anvil.mine(2)
-    assert status(database_url)["stateReadBy"] is None
-    with indexing.Indexing(database_url, anvil.url, until=2):
-        assert status(database_url)["stateReadBy"] == "blockHash"
 
 
 def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(anvil, node):
@@ -123,16 +114,6 @@ def test_a_balancer_whose_nodes_lack_a_block_shows_nothing_of_block_hashes(anvil
     assert balance_at(client, anvil.accounts[0], block) > 0
 
 
-@pytest.mark.usefixtures("chain_always_checked")
-def test_a_block_that_a_balancer_has_again_shows_that_it_takes_block_hashes(anvil, node, elsewhere):
-    client, block = Node([node.url]), newest(anvil)
-    for fault, takes in ((elsewhere.forward, None), (node.forward, True)):
-        node.fault = faulty_node.routed(faulty_node.names_block_hash, fault)
-        with suppress(RpcError):
-            balance_at(client, anvil.accounts[0], block)
-        assert client.takes_block_hashes is takes
-
-
 def test_by_number_the_header_is_of_the_node_that_gives_the_state(anvil, node, elsewhere):
     """A balancer sent it to another node, which has the block."""
     balancer = faulty_node.balanced(node.forward, elsewhere.forward)
@@ -143,19 +124,6 @@ def test_by_number_the_header_is_of_the_node_that_gives_the_state(anvil, node, e
     assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
     with pytest.raises(NodeError, match="block 3 changed while its state was read"):
         balance_at(client, anvil.accounts[0], newest(anvil))
-
-
-def test_a_node_without_batches_is_asked_one_by_one(anvil, node):
-    anvil.mine(3)
-    node.fault = faulty_node.before(
-        faulty_node.limit_batch(1, faulty_node.batch_error), faulty_node.refuse_block_objects
-    )
-    client = Node([node.url])
-    assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
-    anvil.reorganise(1)
-    other = newest(anvil)._replace(hash=bytes(32))
-    with pytest.raises(NodeError, match="block 3 changed while its state was read"):
-        balance_at(client, anvil.accounts[0], other)
 
 
 def test_a_balancer_of_two_forks_lacks_no_history(anvil, node, elsewhere):

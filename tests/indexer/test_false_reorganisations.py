@@ -38,8 +38,6 @@ class FalseHashes:
 FALSE_HASHES = [
     pytest.param(BLOCKS, 1, ",{}", 0, id="head, another node"),
     pytest.param(2, 8, "", 0, id="deep"),
-    pytest.param(BLOCKS, 1, "", 0, id="head", marks=pytest.mark.long),
-    pytest.param(2, 8, ",{}", 7, id="deep, another node", marks=pytest.mark.long),
 ]
 
 

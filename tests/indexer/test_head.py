@@ -17,7 +17,7 @@ from scan.indexer.derivation import read_block_range
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
-from tests.support.faulty_node import OF_DEVELOPMENT, FaultyNode
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.postgres_wires import Wire
 from tests.support.table_digest import digest, fresh_digest
@@ -64,17 +64,6 @@ def test_kept_plans_read_no_table_whole(postgres, seeded_template, monkeypatch):
         database.close()
     assert plans.scans.keys() > {"indexer/addresses_derive", "indexer/counters_derive"}
     assert {name: tables - SMALL for name, tables in plans.scans.items() if tables - SMALL} == {}
-
-
-@pytest.mark.thorough
-def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, monkeypatch):
-    digests = []
-    for few_rows in (writer.FEW_ROWS, -1):
-        monkeypatch.setattr(writer, "FEW_ROWS", few_rows)
-        with postgres.cloned(template) as url:
-            Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
-            digests.append(digest(url))
-    assert digests[0] == digests[1]
 
 
 class CountingWire(Wire):
@@ -144,23 +133,6 @@ def test_blocks_that_the_database_lost_are_indexed_again(
         assert digest(database_url) == fresh_digest(postgres, template, node)
 
 
-@pytest.mark.parametrize(
-    ("chain_id", "refused", "seconds"),
-    [("31337", OF_DEVELOPMENT, 0.4), ("5", {"hardhat_metadata"}, 0.1), ("5", OF_DEVELOPMENT, 0.4)],
-)
-def test_blocks_of_a_developers_own_node_are_looked_for_more_often(
-    database, database_url, chain_id, refused, seconds
-):
-    """By what the node says to be, not by the chain's id."""
-    fault = faulty_node.refuse(lambda call: call["method"] in refused)
-    with Anvil("--chain-id", chain_id) as anvil, FaultyNode(anvil.url, fault) as node:
-        settings = settings_for(database_url, node.url)
-        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
-        while not (wait := indexer.step()):
-            pass
-        assert wait == seconds
-
-
 def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
     database, database_url
 ):
@@ -168,13 +140,9 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
     checked anew."""
     methods = []
 
-    @faulty_node.altering
-    def note(call, _answer):
-        methods.append(call["method"])
-
-    def refuse(calls, forward):
+    def note(calls, forward):
         methods.extend(call["method"] for call in calls)
-        return faulty_node.status(502)(calls, forward)
+        return faulty_node.Reply(body=forward(calls))
 
     with Anvil() as anvil, FaultyNode(anvil.url) as node:
         settings = settings_for(database_url, node.url)
@@ -194,8 +162,8 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
         assert usual.count("eth_chainId") == 1
         for _ in range(2):
             anvil.mine()
-            node.fault = refuse
-            assert step()
+            node.fault = faulty_node.status(502)
+            step()
             node.fault = note
             assert step() == usual
         fork = anvil.snapshot()

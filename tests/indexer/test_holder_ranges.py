@@ -66,16 +66,6 @@ def test_forks_leave_what_holders_give(chain, database_url, postgres, template):
         fresh.close()
 
 
-@pytest.mark.usefixtures("few_holders_are_many")
-def test_who_sends_everything_leaves_the_range_of_the_balance(chain, database_url):
-    chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:4]])
-    assert counts(database_url)[TOKEN] == 4
-    chain.append([Move(PEOPLE[0], PEOPLE[1], tokens=10)])
-    assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (3, [(0,)])
-    chain.unwind(chain.number - 1)
-    assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (4, [(0,)])
-
-
 def page(seeded, number, limit=100):
     path = f"/api/v1/tokens/0x{LARGE.hex()}/holders?page={number}&limit={limit}"
     [plan], answer = seeded.plans(path)
@@ -93,22 +83,6 @@ def seeded(postgres, template):
 def holders(url):
     rows = execute(url, "SELECT balance, holder FROM token_holders WHERE balance > 0")
     return sorted(((int(balance), bytes(holder)) for balance, holder in rows), reverse=True)
-
-
-def test_ranges_follow_each_other_as_holders_do(seeded):
-    text = (
-        "SELECT holder_range(balance, holder) AS r, (balance, holder) AS row,"
-        " lag(holder_range(balance, holder)) OVER (ORDER BY balance, holder) AS r_before,"
-        " balance, holder FROM token_holders WHERE balance > 0"
-    )
-    wrong = (
-        "r < r_before OR (balance, holder) < (range_balance(r), range_holder(r))"
-        " OR (balance, holder) >= (range_balance(r + 1), range_holder(r + 1))"
-    )
-    [[faults]] = execute(seeded.url, f"SELECT count(*) FROM ({text}) AS t WHERE {wrong}")  # noqa: S608
-    assert faults == 0
-    [[ranges]] = execute(seeded.url, f"SELECT count(DISTINCT r) FROM ({text}) AS t")  # noqa: S608
-    assert ranges > 2_000
 
 
 def test_a_page_has_the_holders_that_follow(seeded):
@@ -150,25 +124,3 @@ def test_empty_balances_are_removed_by_key(seeded):
         )
     database.close()
     assert execute(seeded.url, "SELECT count(*) FROM token_holders") == [(15_000,)]
-
-
-def test_pages_are_exact_where_ranges_are_not(seeded):
-    """A count that is not the token's is not used; `scan audit` finds and mends it."""
-    settings = indexing.settings_for(seeded.url, serving.NOWHERE)
-    _, before = page(seeded, 60)
-    auditing.spoil(
-        settings,
-        "UPDATE token_holder_ranges SET holder_count = holder_count + 1"
-        " WHERE balance_range = (SELECT max(balance_range) FROM token_holder_ranges)",
-    )
-    _, after = page(seeded, 60)
-    assert after["holders"] == before["holders"]
-    database = Database(seeded.url, statement_timeout_ms=0)
-    with database.transaction() as tx:
-        table = "token_holder_ranges"
-        tx.execute("audit/derived_expect", table=table)
-        assert len(tx.rows("audit/derived_compare", table=table, most=9)) == 1
-        tx.execute("audit/derived_repair", table=table)
-        assert tx.rows("audit/derived_compare", table=table, most=9) == []
-    database.close()
-    assert execute(seeded.url, RECOUNT) == [(0,)]

@@ -87,14 +87,6 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     assert counts.keys() >= methods
 
 
-def test_how_often_was_written_is_no_difference(honest, scenario, database_url):
-    indexing.Indexing(database_url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-    execute(database_url, "UPDATE chain SET version = version + 1, token_count = token_count + 1")
-    other = table_digest.digest(database_url)
-    assert [table for table, *_ in differences(other, honest, None)] == ["chain"]
-    assert [*differences(other, honest, FROM_BLOCKS)] == []
-
-
 def unproven_blocks(of):
     return dict(execute(of.url, "SELECT number, unproven FROM blocks WHERE unproven IS NOT NULL"))
 

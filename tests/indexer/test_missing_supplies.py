@@ -73,22 +73,6 @@ def test_a_supply_is_missing_that_nothing_has_returned(
     assert rows == [(is_missing, supply or 0)]
 
 
-def test_an_item_taken_back_has_the_last_of_its_earlier_owners(world):
-    keepers = world.deploy("Collectible", "Lantern Keepers", "LAMP")
-    first, second, third = world.accounts[:3]
-    world.do(keepers, "mint", first, 1)
-    world.in_one_block((keepers, "transferFrom", first, second, 1), (keepers, "mint", first, 2))
-    world.queue(keepers, "transferFrom", second, third, 1, sender=1)
-    world.do(keepers, "mint", first, 3)
-    for owners in ([third, first, first], [second, first]):
-        world.read()
-        items = world.token(keepers, "/items")["items"]
-        by_id = {item["tokenId"]: item["owner"] for item in items}
-        assert by_id == {str(i): owner.lower() for i, owner in enumerate(owners, 1)}
-        world.anvil.reorganise(1)
-        world.anvil.mine()
-
-
 def test_names_of_many_bytes_are_cut(world):
     expected = {}
     for symbol_bytes, name_bytes in ((51, 4_097), (5_000, 70_000), (10, 300_000), (10, 600_000)):

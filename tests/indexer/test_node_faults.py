@@ -1,10 +1,8 @@
 """What a node may do wrong: the reason is told, nothing wrong is written, and it goes on."""
 
 import itertools
-import json
 import logging
 import time
-from collections import Counter
 
 import pytest
 
@@ -12,7 +10,6 @@ from scan.ethereum import client
 from tests.support import database, faulty_node
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, database_of, status
-from tests.support.node_failures import FAILURES
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
@@ -62,12 +59,11 @@ def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog):
     "fault",
     [
         faulty_node.limit_batch(7, faulty_node.batch_error),
-        faulty_node.limit_batch(7, faulty_node.batch_error_in_list),
         faulty_node.limit_batch(7, faulty_node.status(413)),
         faulty_node.limit_batch(7, faulty_node.node_error(-32005, "batch of more than 7 calls")),
         faulty_node.cap_results(9),
     ],
-    ids=["one error", "a list", "413", "an error in every call", "a result cap"],
+    ids=["one error", "413", "an error in every call", "a result cap"],
 )
 def test_batches_shrink_to_what_the_node_takes(scenario, fault):
     calls = [client.Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
@@ -76,28 +72,6 @@ def test_batches_shrink_to_what_the_node_takes(scenario, fault):
         answers = client.Node([node.url]).batch(calls)
         assert node.requests < 40
     assert [int(block["number"], 16) for block in answers] == list(range(60))
-
-
-def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anvil, database_url):
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
-    anvil.mine()
-    values = itertools.count(8)
-
-    @faulty_node.altering
-    def alter(_, answer):
-        if isinstance(answer["result"], dict):
-            for transaction in answer["result"].get("transactions", ()):
-                if isinstance(transaction, dict):  # not the hash alone
-                    transaction["value"] = hex(next(values))
-
-    node.fault = alter
-    with Indexing(database_url, node.url) as indexing:
-        expected = "block 1 contradicts itself (transactions and transactionsRoot)"
-        database.wait_for_problem(database_url, expected)
-        assert status(database_url)["indexedBlock"] == 0
-        node.fault = None
-        indexing.wait_for(anvil.head())
-        assert status(database_url)["problem"] is None
 
 
 def batch_or_none(node, calls):
@@ -124,52 +98,6 @@ def test_retry_after_is_honoured(node, anvil, database_url):
         before = node.requests
         time.sleep(1.5)
         assert node.requests == before
-
-
-def test_a_reverts_words_are_not_the_nodes(node):
-    for words in ("too many requests", "header not found", "batch too large", "timeout"):
-        node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
-        [answer] = client.Node([node.url]).batch([client.Call("eth_call", ({}, "latest"))])
-        assert isinstance(answer, client.RpcError) and answer.is_refusal
-        assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
-
-
-@pytest.mark.long
-@pytest.mark.usefixtures("short_pauses")
-def test_a_failed_call_is_made_again_and_not_stored(scenario, postgres, template):
-    """Each call fails four times, by the words of nodes and providers, before it is answered."""
-    words = itertools.cycle(FAILURES)
-    failures = Counter()
-
-    @faulty_node.altering
-    def alter(call, answer):
-        if call["method"] == "eth_call":
-            key = json.dumps(call["params"])
-            failures[key] += 1
-            if failures[key] <= 4:
-                code, message = next(words)
-                answer.pop("result", None)
-                answer["error"] = {"code": code, "message": message}
-
-    with faulty_node.FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
-        node.fault = alter
-        Indexing(url, node.url).run_until(scenario.truth.stats["latestBlock"])
-        assert digest(url) == fresh_digest(postgres, template, scenario.anvil)
-        # What is read of the newest block may be read of another one then.
-        assert max(failures.values()) > 4
-
-
-def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):
-    anvil.mine(20)
-    with Indexing(database_url, node.url, until=20) as indexing, caplog.at_level(logging.INFO):
-        node.fault = faulty_node.stale_head
-        before = node.requests
-        wait_until(lambda: node.requests > before + 6)
-        assert (status(database_url)["indexedBlock"], status(database_url)["problem"]) == (20, None)
-        node.fault = None
-        anvil.mine()
-        indexing.wait_for(21)
-    assert "unwinding" not in caplog.text
 
 
 def test_a_development_node_is_followed_past_finality(anvil, database_url, postgres, template):
@@ -276,8 +204,3 @@ def test_the_next_node_serves_while_one_fails(node, anvil, database_url):
         anvil.mine(3)
         indexing.wait_for(6)
         assert node.requests <= before + 1  # it is left alone
-
-
-def test_each_of_several_nodes_has_to_serve_the_chain(anvil, database_url):
-    with Anvil("--chain-id", "97") as other, Indexing(database_url, f"{anvil.url},{other.url}"):
-        database.wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")

@@ -119,29 +119,6 @@ def test_a_fork_is_followed(kind, postgres, template):
         assert run(indexing.settings, node=kind is not Hardhat) == EXACT
 
 
-@pytest.mark.parametrize("chain_id", [31_337, 7_777, 1])
-def test_transactions_in_another_accounts_name_are_indexed(chain_id, postgres, template):
-    """Of each type: Hardhat's node has the sender's address in place of their signatures."""
-    impersonated = "0x" + "dd" * 20
-    with Hardhat(chainId=chain_id) as node, postgres.cloned(template) as url:
-        node.call("hardhat_impersonateAccount", impersonated)
-        node.call("hardhat_setBalance", impersonated, hex(10**18))
-        delegation = {"chainId": hex(chain_id), "address": STRANGERS[1], "nonce": "0x0"}
-        delegation |= dict.fromkeys(("yParity", "r", "s"), "0x1")
-        for fields in (
-            {"gasPrice": 10**10},
-            {"gasPrice": 10**10, "accessList": []},
-            {},
-            {"authorizationList": [delegation]},
-        ):
-            node.send(impersonated, STRANGERS[0], value=5, **fields)
-        with Indexing(url, node.url, until=4) as indexing:
-            transactions = everything(indexing.client(), "transactions")
-            assert [(s["type"], s["fromAddress"], s["unproven"]) for s in transactions] == [
-                (type_, impersonated, ["contractAddress", "fromAddress"]) for type_ in (4, 2, 1, 0)
-            ]
-
-
 def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
     """Most of them have neither their parent's hash nor the root of no transactions."""
     with Hardhat() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:

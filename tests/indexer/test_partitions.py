@@ -7,8 +7,7 @@ from itertools import chain
 import psycopg2
 import pytest
 
-from scan.database import migrations, statements
-from scan.database.connection import Database
+from scan.database import migrations
 from scan.indexer import partitions
 from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
@@ -170,52 +169,3 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     )
     assert parts == indexed
     assert digest(url) == before
-
-
-def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, open_folder):
-    """As docs/growing.md says."""
-    url = database_url
-    with closing(Database(url, statement_timeout_ms=0)) as database, database.transaction() as tx:
-        partitions.make_empty(tx, "transactions", 1000, 1500)
-    execute(
-        url,
-        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, value, gas_price, gas_used, fee, type) SELECT n, 1, n, true, int4send(n),"
-        " '', n, 1, 1, 1, '' FROM generate_series(0, 1399) AS n",
-    )
-    execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")
-    dump, contents = open_folder / "dump", open_folder / "list"
-    postgres.run_program("pg_dump", "-Fc", "-t", "transactions_0", "-f", str(dump), url)
-    execute(url, "DROP TABLE transactions_0")
-    listed = postgres.run_program("pg_restore", "-l", str(dump)).splitlines()
-    contents.write_text("\n".join(line for line in listed if "ATTACH" not in line))
-    postgres.run_program("pg_restore", "-e", "-d", url, "-L", str(contents), str(dump))
-    execute(
-        url,
-        "ALTER TABLE transactions ATTACH PARTITION transactions_0 FOR VALUES FROM (0) TO (1000)",
-    )
-    expected = [(1400, sum(range(1400)))]
-    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == expected
-    assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
-
-
-def index_counts(url):
-    """Of transactions and its partitions."""
-    return execute(
-        url,
-        "SELECT indrelid::regclass::text, count(*) FROM pg_index WHERE indisvalid"
-        " AND indrelid::regclass::text ~ '^transactions(_[0-9]+)?$' GROUP BY 1",
-    )
-
-
-def test_checkpoints_are_looked_for_without_subqueries(parted):
-    """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
-    statement = statements.read_statement("indexer/lists_insert_checkpoints")
-    parameters = {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
-    parameters["span"] = (0, 10 * ROWS) * 6
-    with transaction(parted) as cursor:
-        cursor.execute(f"EXPLAIN {statement.text}", parameters)
-        plan = "\n".join(line for (line,) in cursor.fetchall())
-        cursor.connection.rollback()
-    assert "dex_trades_40" in plan and "logs_200" in plan
-    assert "InitPlan" not in plan and "SubPlan" not in plan

@@ -200,21 +200,6 @@ def test_an_ended_process_returns_nothing(indexed, node):
     process.close()
 
 
-@pytest.mark.long
-def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
-    """Of a result that is longer than a pipe holds, a part may have come."""
-    for delay_s in (0.0, 0.01, 0.02, 0.05):
-        process = start_process(indexed, node.url)
-        futures = [process.submit(0, 40) for _ in range(3)]
-        serving.wait_until(lambda: node.requests > 0)
-        time.sleep(delay_s)
-        closing = threading.Thread(target=process.close, daemon=True)
-        closing.start()
-        closing.join(PATIENCE_S)
-        assert not closing.is_alive()
-        assert all(future.done() for future in futures)
-
-
 @pytest.fixture
 def busy(anvil, database_url):
     """`scan index` while its processes wait for the node; and their numbers."""

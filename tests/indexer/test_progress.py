@@ -1,10 +1,5 @@
 """How far a catch-up has come: a bar on a terminal, a line in the log."""
 
-import os
-import pty
-import termios
-from contextlib import redirect_stderr
-
 import pytest
 
 from scan.indexer.progress import LONG_CATCH_UP_BLOCKS, CatchUpProgress
@@ -13,17 +8,6 @@ pytestmark = pytest.mark.check
 
 FIRST = 7_000
 BLOCKS = 2 * LONG_CATCH_UP_BLOCKS
-
-
-def test_a_bar_counts_the_blocks_to_read():
-    reader, terminal = pty.openpty()
-    termios.tcsetwinsize(terminal, (24, 100))
-    with os.fdopen(terminal, "w") as stderr, redirect_stderr(stderr):
-        progress = CatchUpProgress(FIRST, FIRST + BLOCKS - 1)
-        shown = os.read(reader, 4096).decode()
-        progress.close()
-    os.close(reader)
-    assert f" 0/{BLOCKS} " in shown
 
 
 @pytest.mark.parametrize(("blocks", "is_long"), [(BLOCKS, True), (2, False)])

@@ -1,11 +1,13 @@
-"""A second indexer of the same database, which waits until the first one is away."""
+"""A second indexer of the same database, which waits until the first one is away; and a standby
+database that misses what was committed last."""
 
 import signal
 import sys
+import time
 
 import pytest
 
-from tests.support.indexer_process import IndexerProcess
+from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 
 pytestmark = pytest.mark.thorough
 
@@ -39,3 +41,19 @@ def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(anvil, data
 def wait_for_head(indexer, anvil):
     newest = anvil.call("eth_getBlockByNumber", "latest", False)
     indexer.wait_for(int(newest["number"], 16), newest["hash"])
+
+
+def test_ids_of_deliveries_go_on_from_the_clock_where_they_are_behind_it(world):
+    """So that none is used twice, which a standby that became the primary has not seen."""
+    world.sql(
+        "WITH made AS (INSERT INTO webhooks VALUES"
+        " (7, %s, %s, 'https://receiver.test/', '{tx}', true, now()) RETURNING id)"
+        " INSERT INTO delivery_queues (webhook_id, host) SELECT id, 'receiver.test:443' FROM made",
+        *[bytes.fromhex(world.me[2:])] * 2,
+    )
+    for _ in range(2):
+        world.pay()
+        world.read()
+        world.sql("SELECT setval('deliveries_id_seq', 1)")
+    first, second = [id_ for (id_,) in world.sql("SELECT id FROM deliveries ORDER BY id")]
+    assert first < second and abs(second - time.time() * 1e6) < PATIENCE_S * 1e6

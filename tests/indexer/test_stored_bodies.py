@@ -1,16 +1,14 @@
 """SCAN_BODIES: blocks are stored whole, as their roots prove them."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 
-from scan.contracts import transaction_contents
 from scan.contracts.transaction_contents import TransactionContents
-from scan.database import connection, migrations
+from scan.database import connection
 from scan.ethereum import stored_blocks, transaction_reader
 from scan.ethereum.blocks import StoredBody
-from tests.support import indexing, table_digest
+from tests.support import indexing
 from tests.support.database import execute
 
 # What no bytes of a transaction have, or apart from its other fields, and what test nodes add.
@@ -93,71 +91,15 @@ def test_bodies_are_stored_from_the_block_on_from_which_they_are_turned_on(datab
     assert [*bodies(database_url)] == [2, 4]
 
 
-@pytest.mark.thorough
-def test_a_reorganisation_replaces_bodies(database_url, anvil, postgres, template):
-    anvil.mine()
-    snapshot = anvil.call("evm_snapshot")
-    for value in (1, 2):
-        anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
-        anvil.mine()
-    indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=3)
-    anvil.mine()
-    indexing.Indexing(database_url, anvil.url).run_until(anvil.head())
-    assert bodies_from(database_url) == [(4,)]
-    anvil.call("evm_revert", snapshot)
-    for value in (4, 5, 6, 7):
-        anvil.send(anvil.accounts[0], anvil.accounts[2], value=value)
-        anvil.mine()
-    indexing.Indexing(database_url, anvil.url).run_until(anvil.head())
-    assert bodies_from(database_url) == [(2,)]
-    values = [body.transaction(0).fields["value"] for body in bodies(database_url).values()]
-    assert values == ["0x4", "0x5", "0x6", "0x7"]
-    with postgres.cloned(template) as url:
-        indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        assert table_digest.digest(url) == table_digest.digest(database_url)
-
-
-DAMAGES = [
-    lambda body, other: body[:-1],
-    lambda body, other: body[:40] + bytes([body[40] ^ 1]) + body[41:],
-    lambda body, other: b"",
-    lambda body, other: b"no frame of zstandard",
-    lambda body, other: other,
-]
-
-
-@pytest.mark.parametrize("damage", DAMAGES)
-def test_a_damaged_body_is_an_error(indexed, damage):
+def test_a_damaged_body_is_an_error(indexed):
     [(digest_, body), (_, other)] = execute(
         indexed.url,
         "SELECT digest, body FROM block_bodies ORDER BY octet_length(body) DESC LIMIT 2",
     )
-    stored = StoredBody(bytes(digest_), damage(bytes(body), bytes(other)))
-    with pytest.raises(stored_blocks.DamagedBody, match="of block 7 are damaged"):
-        stored_blocks.StoredBlock(7, stored)
-
-
-def test_threads_that_read_a_block_at_once_decode_it_once(indexed, monkeypatch):
-    [row] = execute(
-        indexed.url,
-        "SELECT b.number, b.hash, s.digest, s.body"
-        " FROM blocks b JOIN block_bodies s ON s.block_number = b.number LIMIT 1",
-    )
-    decoded = []
-
-    def decode(*arguments):
-        decoded.append(arguments)
-        return stored_blocks.StoredBlock(*arguments)
-
-    monkeypatch.setattr(transaction_contents, "StoredBlock", decode)
-    database = connection.Database(indexed.url, statement_timeout_ms=5_000)
-    blocks = TransactionContents(database)
-    with ThreadPoolExecutor(8) as threads:
-        results = [*threads.map(lambda _: blocks.keep(*row), range(8))]
-    assert len(decoded) == 1 and len({*map(id, results)}) == 1
-    assert blocks.newest() == [bytes(row[1])]
-    database.close()
+    body, other = bytes(body), bytes(other)
+    for damaged in (body[:-1], body[:40] + bytes([body[40] ^ 1]) + body[41:], b"", other):
+        with pytest.raises(stored_blocks.DamagedBody, match="of block 7 are damaged"):
+            stored_blocks.StoredBlock(7, StoredBody(bytes(digest_), damaged))
 
 
 def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, indexed_template):
@@ -171,16 +113,3 @@ def test_a_transaction_of_a_malformed_block_counts_as_not_stored(postgres, index
         assert TransactionContents(database).stored_transaction(indexed)
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
         assert TransactionContents(database).stored_transaction(indexed) is None
-
-
-@pytest.mark.thorough
-def test_a_database_from_before_bodies_has_them_from_its_next_block_on(database_url, anvil):
-    indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())
-    execute(database_url, "DROP TABLE block_bodies, bodies_from")
-    execute(database_url, "UPDATE schema_state SET digest = ''")
-    migrations.run(indexing.settings_for(database_url, anvil.url))
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-    anvil.mine()
-    indexing.Indexing(database_url, anvil.url).run_until(anvil.head())
-    assert [*bodies(database_url)] == [anvil.head()]
-    assert bodies_from(database_url) == [(anvil.head(),)]

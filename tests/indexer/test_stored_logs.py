@@ -2,21 +2,12 @@
 
 import pytest
 
-from scan.ethereum import block_decoder, blocks
+from scan.ethereum import blocks
 from scan.indexer.block_rows import load_standard_topics
 from tests.support import indexing, made_blocks
 from tests.support.database import execute, insert, wait_for_problem
-from tests.support.truth.token_moves import TRANSFER
 
 EMITTER = made_blocks.address("emitter")
-
-
-def plain(url, statement):
-    """Rows whose bytes are bytes."""
-    return [
-        tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
-        for row in execute(url, statement)
-    ]
 
 
 def stored(url):
@@ -77,23 +68,6 @@ def log(log_index, *topics, data=b""):
 
 
 @pytest.mark.thorough
-def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(database_url, made):
-    large = bytes(range(256)) * 400
-    topics = tuple(bytes([n]) * 32 for n in range(4))
-    logs = [log(0), log(2, *topics, data=large), log(7, topics[1], data=b"\0")]
-    made.append([made_blocks.Move(EMITTER, EMITTER)], logs)
-    assert plain(
-        database_url,
-        "SELECT log_index, topic0, topics, data FROM logs LEFT JOIN event_topics USING (topic_id)"
-        " ORDER BY ordinal",
-    ) == [
-        (0, None, b"", b""),
-        (2, topics[0], b"".join(topics[1:]), large),
-        (7, topics[1], b"", b"\0"),
-    ]
-
-
-@pytest.mark.thorough
 def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made):
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
@@ -107,22 +81,3 @@ def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made
         assert (record["logIndex"], len(record["data"]), answer.json["total"]) == (
             *(0, 2 + 2 * len(large), 2),
         )
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"topics": [TRANSFER] * 5}, {"logIndex": "0x0"}, {"topics": [TRANSFER[:-2]]}],
-    ids=["five topics", "the same index", "topics of 31 bytes"],
-)
-def test_logs_that_cannot_be_are_the_nodes_fault(anvil, change):
-    coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
-    for _ in range(2):
-        anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
-    anvil.mine()
-    number = anvil.head()
-    block = anvil.call("eth_getBlockByNumber", hex(number), True)
-    receipts = anvil.call("eth_getBlockReceipts", hex(number))
-    assert len(block_decoder.decode_block(block, receipts, number).logs) == 2
-    receipts[1]["logs"][0] |= change
-    with pytest.raises(blocks.MalformedBlock):
-        block_decoder.decode_block(block, receipts, number)

@@ -6,14 +6,11 @@ import pytest
 
 from tests.support import faulty_node, table_digest
 from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing
 from tests.support.storm import Storm
 
 pytestmark = pytest.mark.long
 
 SEED = int(os.environ.get("STORM_SEED", "1"))
-# Of a token: what depends on when it was read.
-OF_READING = {"readBlock", "supplyBlock", "inconsistentSince"}
 
 
 @pytest.mark.parametrize(
@@ -36,21 +33,3 @@ def test_forks_and_kills_leave_what_a_fresh_index_has(
             print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
     expected = table_digest.fresh_digest(postgres, template, anvil, logs=logs)
     assert table_digest.digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"
-    with postgres.cloned(template) as url:
-        Indexing(url, anvil.url, logs=logs).run_until(anvil.head())
-        assert tokens_shown(database_url, anvil) == tokens_shown(url, anvil)
-
-
-def tokens_shown(database_url, anvil):
-    """What clients read of tokens by each way, as a digest is of tables alone."""
-    client = Indexing(database_url, anvil.url).client()
-    shown = {"list": client.get("/api/v1/tokens?limit=100").json["tokens"]}
-    for order in ("asc", "desc"):
-        query = {"entity": "tokens", "orderBy": order, "limit": 100}
-        shown[order] = client.post("/api/v1/query", json=query).json["data"]
-    for token in shown["list"]:
-        record = client.get(f"/api/v1/tokens/{token['address']}").json
-        shown[token["address"]] = {k: v for k, v in record.items() if k not in OF_READING}
-    for records in (shown["list"], shown["asc"], shown["desc"]):
-        records[:] = [{k: v for k, v in r.items() if k not in OF_READING} for r in records]
-    return shown

@@ -2,23 +2,17 @@
 answers, in batches and transactions of any size, by one process or two."""
 
 import logging
-import random
 import threading
 import time
 from collections import namedtuple
 
 import pytest
 
-from scan.ethereum.client import Node
-from scan.ethereum.rlp_and_tries import keccak256
-from scan.indexer.block_source import BlockSource
 from scan.indexer.prefetch import CATCH_UP
 from tests.support import faulty_node, indexing, table_digest
 from tests.support.anvil import Anvil
-from tests.support.database import execute
-from tests.support.indexing import Indexing, source_of
+from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
-from tests.support.scenario.hostile_tokens import ERC1155
 
 PROCESS = {"process_blocks": 1}  # a second one, also for few blocks
 TOGETHER = {"commit_share": 1}  # batches in one transaction
@@ -39,18 +33,6 @@ def offers_less(calls, forward):
             answer.pop("result", None)
             answer["error"] = {"code": -32601, "message": "Method not found"}
     return faulty_node.Reply(body=answers)
-
-
-def altered_headers(_):
-    dice = random.Random(1)
-
-    def alter(_, answer):
-        header = answer.get("result")
-        if isinstance(header, dict) and "receiptsRoot" in header and dice.random() < 0.3:
-            field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
-            header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
-
-    return faulty_node.altering(alter)
 
 
 class TwoAtATime:
@@ -82,19 +64,11 @@ QUICK = {"flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_tra
 LONG = {
     "batches together": Way(batches(2, **TOGETHER), bounds=FORGETFUL),
     "few transfers at a time": Way(bounds={"extensions.traces.block_traces.MAX_TRANSFERS": 0}),
-    "batches together, nothing forgotten": Way(batches(2, **TOGETHER)),
     "block by block": Way(batches(1)),
-    "batches of seven blocks": Way(batches(7)),
     "a node that offers less": Way(fault=lambda _: offers_less),
-    "a node that offers less, two processes": Way(
-        CATCH_UP._replace(**PROCESS), lambda _: offers_less
-    ),
     "two processes": Way(CATCH_UP._replace(**PROCESS)),
-    "two processes that forget": Way(batches(2, **PROCESS), bounds=FORGETFUL),
     "two processes and passing faults": Way(batches(5, **PROCESS), rate=0.1),
     "two requests at a time": Way(batches(2), TwoAtATime),
-    "two requests at a time, two processes": Way(batches(2, **PROCESS), TwoAtATime),
-    "altered headers": Way(fault=altered_headers),
 }
 
 
@@ -113,44 +87,6 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
         Indexing(database_url, node.url, limits=way.limits).run_until(scenario.anvil.head())
     assert getattr(fault, "is_met", True)
     assert table_digest.digest(database_url) == table_digest.digest(honest)
-
-
-@pytest.mark.thorough
-def test_what_is_tried_of_a_token_does_not_depend_on_batches(
-    anvil, database_url, postgres, template
-):
-    # An event of another type makes the next ones doubtful, and a Deposit of items wraps nothing.
-    one, two = anvil.accounts[:2]
-    shifter = anvil.deploy(one, "ShapeShifter", ERC1155, False)
-    raw = anvil.deploy(one, "RawLogs")
-    zero = "0x" + 40 * "0"
-    words = [int(value, 16).to_bytes(32) for value in (one, zero, two)]
-    single = keccak256(b"TransferSingle(address,address,address,uint256,uint256)")
-    deposit = [keccak256(b"Deposit(address,uint256)"), words[0]]
-    value = (7).to_bytes(32)
-    for call, topics, data in (
-        (("single", zero, two, 1, 74), [single, *words], 2 * value),
-        (("fourTopics", zero, two, 8), deposit, value),
-        (("single", zero, two, 1, 5), deposit, value),
-    ):
-        anvil.transact(one, shifter, *call)
-        anvil.transact(one, raw, "log", topics, data)
-        anvil.mine()
-    head = anvil.head()
-    Indexing(database_url, anvil.url).run_until(head)
-    tried = execute(database_url, "SELECT claim, block_number FROM rejected_emitters ORDER BY 2")
-    assert tried == [("type", head - 1), ("type", head)]
-    by_block = table_digest.fresh_digest(postgres, template, anvil, limits=batches(1))
-    assert table_digest.digest(database_url) == by_block
-
-
-@pytest.mark.thorough
-def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
-    url, head = scenario.anvil.url, scenario.anvil.head()
-    with faulty_node.FaultyNode(url) as node:
-        node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
-        one_by_one = source_of(node, traces="off").blocks(0, head)
-    assert one_by_one == BlockSource(Node([url]), traces="off").blocks(0, head)
 
 
 @faulty_node.altering
