@@ -18,17 +18,6 @@ from tests.support.serving import wait_until
 pytestmark = pytest.mark.check
 
 
-def test_without_a_length_of_the_line_all_wait_for_a_place():
-    places = ConcurrencyLimit(1, busy="busy")
-    assert places.take("a") and not places.take("b")
-    with ThreadPoolExecutor(2) as pool:
-        waiting = [pool.submit(places.take, client, wait_s=20.0) for client in "bb"]
-        wait_until(lambda: len(places.waiting) == 2 or any(each.done() for each in waiting))
-        for done in ("a", "b"):
-            places.give_back(done)
-        assert [each.result() for each in waiting] == [True, True]
-
-
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all():
     """Of one client's eight requests at once, two or three had their turn and the others not."""
     places = replace(reader.unbounded_statements(), turn_s=20.0)  # on a busy machine it takes long

@@ -73,25 +73,22 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
 PACKED = f"{1:08x}{2:08x}{4:016x}{902:016x}{901:016x}{903:064x}{905:064x}{HASH[2:]}{'00' * 32}"
 
 
-CALLS_OF_L1_BLOCKS = [
-    (f"015d8eb9{901:064x}{902:064x}{903:064x}{HASH[2:]}{4:064x}{'00' * 96}", {}),
-    (f"440a5e20{PACKED}", {"blobBaseFee": "905"}),
-    (f"098999be{PACKED}{'00' * 12}", {"blobBaseFee": "905"}),
-    (f"3db6be2b{PACKED}{'00' * 14}", {"blobBaseFee": "905"}),
-]
+BLOB_FEE = {"blobBaseFee": "905"}
 
 
 @pytest.mark.parametrize(
-    ("call", "more"), CALLS_OF_L1_BLOCKS, ids=["bedrock", "ecotone", "isthmus", "jovian"]
+    ("call", "more"),
+    [
+        (f"015d8eb9{901:064x}{902:064x}{903:064x}{HASH[2:]}{4:064x}{'00' * 96}", {}),
+        (f"440a5e20{PACKED}", BLOB_FEE),
+        (f"098999be{PACKED}{'00' * 12}", BLOB_FEE),
+        (f"3db6be2b{PACKED}{'00' * 14}", BLOB_FEE),
+    ],
+    ids=["bedrock", "ecotone", "isthmus", "jovian"],
 )
 def test_a_block_s_l1_origin_is_read_in_each_form_of_the_call(call, more):
-    origin = {
-        "number": "901",
-        "timestamp": "902",
-        "baseFee": "903",
-        "hash": HASH,
-        "sequenceNumber": "4",
-    }
+    origin = {"number": "901", "timestamp": "902", "baseFee": "903", "hash": HASH}
+    origin |= {"sequenceNumber": "4"}
     attributes = sent(0, "0x7e", to=L1_BLOCK, sourceHash=HASH, input=f"0x{call}")
     block = decoded((attributes, received(attributes, effectiveGasPrice="0x0")))
     assert json.loads(block.chain_fields or "")["l1Origin"] == origin | more
@@ -129,59 +126,6 @@ def test_the_form_that_encodes_a_block_s_types_goes_before_signs(sign):
     assert credited(block) == [(0, MINT, SENDER[2:], 100)]
 
 
-def test_mantle_s_l1_fee_is_within_its_gas_until_arsia():
-    first, second = sent(0), sent(1)
-    before = decoded((first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8")))
-    assert (before.transactions[0].fee, fields_of(before)) == (PRICE * GAS, {"tokenRatio": "3000"})
-    since = decoded(
-        (first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
-        (second, received(second, l1Fee="0x1", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
-    )
-    assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
-
-
-def test_a_message_of_l1_is_named_and_its_place_kept():
-    own = sent(0, "0x7e", queueIndex="0x7")
-    block = decoded((own, received(own, l1Fee="0x0")))
-    assert fields_of(block) == {"typeName": "L1 message", "queueIndex": "7"}
-    assert not block.chain_fields
-
-
-@pytest.mark.parametrize(("type_", "name"), [("0x71", "EIP-712"), ("0xff", "priority")])
-def test_types_of_batches_are_named_and_their_fields_kept(type_, name):
-    batch = {"l1BatchNumber": "0x8"}
-    own = sent(0, type_, **batch)
-    block = decoded((own, received(own)), **batch)
-    assert fields_of(block) == {"typeName": name, "l1BatchNumber": "8"}
-    assert json.loads(block.chain_fields) == {"l1BatchNumber": "8"}
-
-
-def test_fields_of_arbitrum_are_kept():
-    ticket = sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER)
-    paying = sent(1)
-    block = decoded(
-        (ticket, received(ticket, gasUsedForL1="0x0", effectiveGasPrice="0x0")),
-        (paying, received(paying, gasUsedForL1="0x64", timeboosted=True)),
-        **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
-    )
-    assert fields_of(block) == {
-        "typeName": "submit retryable",
-        "requestId": HASH,
-        "gasUsedForL1": "0",
-        "depositValue": "2000",
-        "retryTo": OTHER,
-    }
-    assert fields_of(block, 1) == {"gasUsedForL1": "100", "timeboosted": True}
-    expected = {"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
-    assert json.loads(block.chain_fields or "") == expected
-
-
-def test_fields_of_another_meaning_are_left_out():
-    own = sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1")
-    block = decoded((own, received(own, effectiveGasPrice="0x0", depositNonce=[1])))
-    assert fields_of(block) == {"typeName": "deposit"}
-
-
 def test_a_sign_of_a_form_takes_no_fees_on_ethereum_itself():
     own, other = sent(0, chainId="0x1"), sent(1, "0x0", chainId="0xa4ec", feeCurrency=OTHER)
     block = decoded((own, received(own, l1Fee="0x5", gasUsedForL1="0x1")), (other, received(other)))
@@ -197,3 +141,43 @@ def test_a_type_that_is_no_text_is_malformed(part):
     pair[part]["type"] = ["0x2"]
     with pytest.raises(blocks.MalformedBlock):
         decoded(pair)
+
+
+def test_mantle_s_l1_fee_is_beside_its_gas_since_arsia():
+    first, second = sent(0), sent(1)
+    since = decoded(
+        (first, received(first, l1Fee="0x3e8", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
+        (second, received(second, l1Fee="0x1", tokenRatio="0xbb8", l1BaseFeeScalar="0x1")),
+    )
+    assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
+
+
+# Fields of a transaction, its receipt and its block, and what is kept of the first two.
+KEPT = [
+    (sent(0, "0x7e", queueIndex="0x7"), {"l1Fee": "0x0"}, {}, {"queueIndex": "7"}, "L1 message"),
+    *(
+        (sent(0, type_, l1BatchNumber="0x8"), {}, {"l1BatchNumber": "0x8"}, batch, name)
+        for batch in [{"l1BatchNumber": "8"}]
+        for type_, name in (("0x71", "EIP-712"), ("0xff", "priority"))
+    ),
+    (
+        sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER),
+        {"gasUsedForL1": "0x0", "effectiveGasPrice": "0x0"},
+        {"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
+        {"requestId": HASH, "gasUsedForL1": "0", "depositValue": "2000", "retryTo": OTHER},
+        "submit retryable",
+    ),
+    (  # of another meaning
+        sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1"),
+        {"effectiveGasPrice": "0x0", "depositNonce": [1]},
+        *({}, {}),
+        "deposit",
+    ),
+]
+
+
+@pytest.mark.parametrize(("own", "receipt", "block", "expected", "name"), KEPT)
+def test_fields_of_a_form_are_kept_and_its_types_named(own, receipt, block, expected, name):
+    made = decoded((own, received(own, **receipt)), **block)
+    assert fields_of(made) == expected | {"typeName": name}
+    assert json.loads(made.chain_fields or "{}").keys() == block.keys()

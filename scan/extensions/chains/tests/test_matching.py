@@ -49,18 +49,6 @@ def test_a_known_chain_has_its_own_form_or_ethereums(chain_id, names):
     assert ((form and form.name), is_proven) == (names, True)
 
 
-@pytest.mark.parametrize(
-    ("count", "words"), [(2, "fields of Scroll"), (1, "fields of a chain of its own form")]
-)
-def test_fields_that_no_root_covers_are_said_where_nobody_knows_the_chain(count, words):
-    block, receipts = ethereum()
-    assert len(receipts) == 2
-    for receipt in receipts[:count]:
-        receipt["l1Fee"] = "0x64"
-    assert checked(block, receipts, NOBODY_KNOWS) == Verdict("", (words,))
-    assert checked(block, receipts, 1) == Verdict()
-
-
 def test_a_time_in_milliseconds_makes_no_chain_parlia_s_unsaid():
     block, receipts = ethereum()
     block["milliTimestamp"] = hex(1000 * int(block["timestamp"], 16))
@@ -71,12 +59,6 @@ def test_a_time_in_milliseconds_makes_no_chain_parlia_s_unsaid():
 def test_a_chain_with_fees_for_l1_says_where_a_block_shows_none():
     block, receipts = ethereum(534_352)
     assert checked(block, receipts, 534_352) == Verdict("", ("no transaction shows Scroll",))
-
-
-def test_a_state_sync_is_said_on_polygon_itself():
-    chain = forms.FORMS["polygon"]()
-    [number] = {*chain.state_syncs.values()} - {4}  # block 4 has nothing else
-    assert checked(*block_of(chain, number), 137) == Verdict("", ("a state sync",))
 
 
 def test_a_fee_currency_excuses_no_price_on_another_chain():

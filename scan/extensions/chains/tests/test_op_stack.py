@@ -1,9 +1,6 @@
 """A chain of the OP Stack: deposits, fees of vaults, and histories that add up to balances; and
 one whose form is switched off."""
 
-import csv
-import io
-import json
 import os
 import sys
 
@@ -50,28 +47,6 @@ def test_a_deposit_says_what_it_is(rollup):
         page = rollup.client.get(f"/tx/{hash_}").text
         assert "(deposit)" in page and ("Minted" in page) is (mint > 0)
     assert statuses == {True, False}
-
-
-def test_lists_and_files_have_what_one_record_has(rollup):
-    """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
-    answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)
-    records = [json.loads(line) for line in answer.data.splitlines()]
-    assert len(records) > len(rollup.deposits)
-    for record in records:
-        one = rollup.client.get(f"/api/v1/transactions/{record['hash']}").json
-        own = record["unproven"]  # and what lists do not have
-        assert one["unproven"][: len(own)] == own
-        assert (record | {"unproven": one["unproven"]}).items() <= one.items()
-        assert ("feeParts" in record) is ("chainFields" in one) is (record["type"] == 0x7E)
-    answer = rollup.client.get("/api/v1/transactions?format=csv", buffered=True)
-    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
-    assert [(row["type"], row["l1_fee_wei"]) for row in rows] == [
-        (str(record["type"]), "") for record in records
-    ]
-    minted = {row["transaction"]: row["mint_wei"] for row in rows if row["mint_wei"]}
-    with_mint = [record["hash"] for record in records if "mint" in record]
-    mints = {hash_: rollup.deposits.get(hash_, ("", 0))[1] for hash_ in with_mint}
-    assert minted == {hash_: f"{mint} wei" for hash_, mint in mints.items()}
 
 
 def test_a_deposit_is_told_in_a_sentence(rollup):
