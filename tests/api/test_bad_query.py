@@ -66,6 +66,7 @@ def test_bodies_are_declared_as_json(client):
     require_refusal(send(client, BODY, "multipart/form-data"), 415, "unsupported_media_type")
     for kind in ("APPLICATION/JSON", "application/json; charset=utf-8", "application/a+json"):
         assert send(client, BODY, kind).status_code == 200
+    require_refusal(send(client, BODY, "text/plain"), 415, "unsupported_media_type")  # once cached
     # RFC 8259 lets readers ignore one byte order mark.
     assert send(client, codecs.BOM_UTF8 + BODY).json == send(client, BODY).json
     require_refusal(send(client, 2 * codecs.BOM_UTF8 + BODY), 400, "invalid_json")
@@ -94,11 +95,6 @@ NO_ENTITIES = [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"]
 def test_the_entity_is_one_of_those_there_are(client, value):
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
-
-
-def test_the_entity_is_required(client):
-    body = require_refusal(ask(client), 400, "invalid_parameter", "entity")
-    assert body["error"] == f"entity is required: one of {', '.join(ENTITIES)}."
 
 
 UNKNOWN_KEYS = ["filters", "order", "orderby", "page", "", "Entity", "\0", "\ud800"]
@@ -162,7 +158,7 @@ def test_values_that_are_refused_and_named(client, field):
         require_parameter(answer, field)
 
 
-def test_lists_of_nothing_are_empty(client, scenario):
+def test_lists_of_nothing_are_empty(client):
     """Of exchanges nobody knows, of ranges without blocks, and beyond the end of a list."""
     no_exchanges = [
         *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
@@ -183,14 +179,8 @@ def test_lists_of_nothing_are_empty(client, scenario):
         answer = ask(client, **body).json
         assert answer.pop("total") in {"logs": (0, None)}.get(body["entity"], (0,)), body
         assert answer == {"entity": body["entity"], **nothing, **more.get(body["entity"], {})}
-    maker = scenario.truth.dex_trades[0]["maker"]
-    of_addresses = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
-    of_maker = product(of_addresses, ({"address": maker}, {"address": maker, "blockFrom": 1}))
-    of_tables = sorted({*ENTITIES} - {"events"})
-    lists = [*product(of_tables, [{}]), *of_maker]
-    for (entity, filters), offset, order in product(lists, (10_000, 2**31, 2**63 - 1), ORDERS):
-        page = {"filter": filters, "offset": offset, "orderBy": order, "limit": 100}
-        answer = ask(client, entity=entity, **page).json
+    for entity, offset in product(sorted({*ENTITIES} - {"events"}), (10_000, 2**63 - 1)):
+        answer = ask(client, entity=entity, offset=offset).json
         assert (answer.pop("total") is None) is (entity == "logs")
         assert answer == {"entity": entity, **nothing, **more.get(entity, {})}
 

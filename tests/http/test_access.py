@@ -117,15 +117,6 @@ def test_the_service_is_alive_and_ready_without_a_detail(ask, key):
     assert ask("/sign-in", X_Scan_At_Least_Block="999999999").status_code == 200
 
 
-def test_a_route_that_is_added_later_is_closed(own_index):
-    # With a base path of its own, since applications of tests share routes.
-    application = own_index.client(access="keys", base_path="/later", **LIMITS).application
-    application.add_url_rule("/brand-new", "brand_new", lambda: "secret")
-    client, key = Client(application), made_key(own_index.url, 100)
-    assert seen(client.get("/brand-new")) == seen(client.get("/nowhere"))
-    assert client.get("/later/brand-new", headers={"X-API-Key": key.text}).text == "secret"
-
-
 # Keys
 
 
@@ -270,16 +261,6 @@ def test_a_person_signs_in_and_out(person, key):
     assert person.get("/blocks", headers=BROWSER).status_code == 401
 
 
-def test_pages_are_by_the_settings_of_their_own_application(private, own_index, key):
-    public = own_index.client(**LIMITS)  # made later, in the same process
-    page = private.test_client().get("/blocks", headers={**BROWSER, "X-API-Key": key.text}).text
-    assert 'action="/sign-out"' in page
-    assert 'action="/sign-out"' not in public.get("/blocks", headers=BROWSER).text
-    keys = own_index.client(access="keys", **LIMITS).get("/keys", headers={"X-API-Key": key.text})
-    assert "wallets make none" in keys.text
-    assert "wallets make none" not in public.get("/keys", headers=BROWSER).text
-
-
 def test_over_https_the_cookie_is_sent_over_https_alone(private, key):
     own = {"Origin": "https://localhost", "Sec-Fetch-Site": "same-origin"}
     signed = sign_in(private.test_client(), key.text, headers=own)
@@ -403,16 +384,11 @@ def test_attempts_to_sign_in_are_limited(own_index, key):
     assert sign_in(client, key.text).status_code == 429
 
 
-def test_without_pages_there_is_no_form(own_index, key):
+def test_without_pages_or_where_all_is_open_there_is_no_form(own_index, key):
     client = own_index.client(access="keys", pages=False, **LIMITS)
     assert seen(client.get("/sign-in", headers=BROWSER)) == seen(client.get("/nowhere"))
     assert client.get("/", headers={"X-API-Key": key.text}).status_code == 200
-
-
-def test_an_open_explorer_has_no_form(own_index):
-    client = own_index.client(**LIMITS)
-    assert client.get("/sign-in").status_code == 404
-    assert client.get("/api/v1/blocks").headers["Cache-Control"] == "no-cache"
+    assert own_index.client(**LIMITS).get("/sign-in").status_code == 404
 
 
 SITE = {"public_url": "https://Scan.example.org"}

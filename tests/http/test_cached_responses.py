@@ -11,7 +11,7 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
+from scan.http.response_cache import CACHED_FOR_S
 from tests.http.spellings import PATH, PATIENT, uncached
 from tests.support import WAIT_S, database, http_client, serving
 
@@ -106,24 +106,6 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server, own_index):
     answered_by_the_loop(server, own_index.url, ask, "/", "/readyz")
 
 
-def test_a_head_leaves_no_empty_body_for_a_get(client):
-    path = "/api/v1/blocks?limit=5"
-    assert client.head(path).get_data() == b""
-    answers = [client.get(path), client.get(f"{path}&")]
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert answers[0].get_data() == answers[1].get_data() != b""
-
-
-def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client):
-    body = b'{"entity": "blocks"}'
-    answers = [
-        client.post("/api/v1/query", data=body.ljust(size), content_type="application/json")
-        for size in (MAX_CACHED_BODY_BYTES, MAX_CACHED_BODY_BYTES + 1)
-    ]
-    assert [answer.status_code for answer in answers] == [200, 200]
-    assert answers[0].get_data() == answers[1].get_data()
-
-
 def test_what_is_not_about_the_chain_is_not_cached(server, own_index):
     others = [
         ("/api/v1/blocks/999999999", b""),
@@ -142,26 +124,6 @@ def test_what_is_not_about_the_chain_is_not_cached(server, own_index):
             asking.socket.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 asking.ask(*question)
-
-
-@pytest.mark.thorough
-def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(database_url):
-    """As any role of the database may notify what it wants."""
-
-    def is_cached():
-        client.ask(PATH)
-        with http_client.busy_threads(server, database_url), suppress(TimeoutError):
-            hurried = http_client.Client(server)
-            hurried.socket.settimeout(1.0)
-            return hurried.ask(PATH).status == 200
-        return False
-
-    limit = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
-    with serving.gunicorn(database_url, **limit, **PATIENT) as server:
-        client = http_client.Client(server)
-        client.ask(PATH)
-        database.execute(database_url, "SELECT pg_notify('scan_chain', 'chain 900000000000000000')")
-        serving.wait_until(is_cached)
 
 
 def test_a_client_that_has_a_response_is_sent_304(server, own_index):
@@ -206,7 +168,7 @@ def test_head_has_the_headers_of_get_before_anybody_asked(server, path, more):
     client = http_client.Client(server)
     path, _ = uncached(path)
     head, whole = (client.ask(path, more=more, method=method) for method in ("HEAD", "GET"))
-    assert head.lasting == whole.lasting
+    assert head.lasting == whole.lasting and head.body == b"" != whole.body
 
 
 def test_other_clients_are_sent_the_whole(server):
@@ -221,21 +183,6 @@ def test_other_clients_are_sent_the_whole(server):
         assert response.status == 200 and "ETag" not in response
         missing = client.ask("/api/v1/blocks/99999999", more=f"If-None-Match: {condition}\r\n")
         assert missing.status == 404
-
-
-def test_the_type_of_a_body_is_part_of_the_key(server):
-    kinds = ("application/json", "application/json; charset=utf-8", "text/plain", "")
-    for _ in range(2):
-        answers = [
-            requests.post(
-                f"{server}/api/v1/query",
-                data=b'{"entity":"blocks"}',
-                headers={"Content-Type": kind} if kind else {},
-                timeout=WAIT_S,
-            )
-            for kind in (*kinds, "application/x+json")
-        ]
-        assert [answer.status_code for answer in answers] == [200, 200, 415, 415, 200]
 
 
 def test_both_ways_are_counted_once_and_for_one_route(server):

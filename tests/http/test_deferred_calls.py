@@ -49,19 +49,6 @@ def test_calls_of_threads_that_go_on_while_the_loop_runs_are_all_run(calls):
         assert [n for of, n in ran if of == thread] == list(range(count))
 
 
-def test_what_a_call_defers_waits_for_the_next_round(calls):
-    ran = []
-
-    def again(remaining):
-        ran.append(remaining)
-        if remaining:
-            calls.defer(again, remaining - 1)
-
-    calls.defer(again, 3)
-    assert run_all(calls) == 4
-    assert ran == [3, 2, 1, 0]
-
-
 def test_a_call_that_fails_takes_no_other_with_it(calls):
     ran = []
     for number in (1, 0, 2):
@@ -70,11 +57,3 @@ def test_a_call_that_fails_takes_no_other_with_it(calls):
         run_all(calls)
     run_all(calls)
     assert ran == [1, 0]  # 1 // 2
-
-
-def test_a_call_after_the_end_of_the_worker_harms_nothing(calls):
-    other = DeferredCalls()
-    other.init()
-    other.close()
-    other.defer(print)
-    assert select.select([calls], [], [], 0)[0] == []

@@ -9,8 +9,6 @@ import orjson
 import pytest
 import requests
 
-from scan.server.connection import ResponseBuffer
-from scan.server.responses import PIECE_BYTES, FileBody
 from tests.http.conftest import served, unread, workers
 from tests.support import WAIT_S
 from tests.support.database import execute
@@ -99,18 +97,3 @@ def test_a_killed_worker_leaves_no_file(tokens_url, tmp_path):
             os.kill(int(pid), signal.SIGKILL)
         process.wait(WAIT_S)
         assert [*(tmp_path / "files").iterdir()] == []
-
-
-@pytest.mark.check
-def test_a_buffer_whose_client_left_closes_its_file(tmp_path):
-    (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
-    ours, theirs = socket.socketpair()
-    closed = []
-    with ours:
-        ours.setblocking(False)
-        buffer = ResponseBuffer(ours)
-        buffer.attach(FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True)))
-        assert not buffer.flush()
-        theirs.close()
-        assert buffer.flush()
-    assert closed == [True]

@@ -137,7 +137,7 @@ def test_past_the_ceiling_no_form_is_received(server):
 @pytest.mark.parametrize("write", KINDS)
 def test_a_form_of_too_many_fields_is_refused(server, write):
     client = source_address.new_client()
-    for fields, is_refused in ((198, False), (201, True), (20_000, True)):
+    for fields, is_refused in ((200, False), (201, True)):
         body = write(**QUESTION, **{f"field{n}": "x" for n in range(fields - len(QUESTION))})
         answer = post(client, f"{server}/api", body, KINDS[write])
         assert ("at most 200 fields" in answer.text) == is_refused, answer.text
@@ -149,23 +149,19 @@ def test_a_field_with_an_endless_head_is_refused(server):
     assert "malformed" in answer.text
 
 
-def test_a_form_whose_chunks_are_malformed_is_refused(server):
-    answer = serving.exchange(
-        server,
-        b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
-        b"Content-Type: application/x-www-form-urlencoded\r\nTransfer-Encoding: chunked\r\n\r\n"
-        b"zz\r\napikey=\r\n0\r\n\r\n",
-        finish=True,
-    )
-    assert b"body ended early" in answer
+BROKEN_BODIES = [
+    b"Transfer-Encoding: chunked\r\n\r\nzz\r\napikey=\r\n0\r\n\r\n",
+    b"Content-Length: 99\r\n\r\napikey=x",
+]
 
 
-def test_a_form_that_ends_early_is_refused(server):
+@pytest.mark.parametrize("body", BROKEN_BODIES, ids=["chunks", "length"])
+def test_a_form_that_ends_early_is_refused(server, body):
     head = (
         b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
-        b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
+        b"Content-Type: application/x-www-form-urlencoded\r\n"
     )
-    answer = serving.exchange(server, head + b"apikey=x", finish=True)
+    answer = serving.exchange(server, head + body, finish=True)
     assert b'"status":"0"' in answer and b"body ended early" in answer
 
 

@@ -79,11 +79,6 @@ def test_more_workers_than_one_are_refused_for_limits_in_memory(arguments, envir
     assert "redis://" in message
 
 
-@pytest.mark.check
-def test_a_setting_that_cannot_be_used_stops_the_start_by_its_name():
-    assert "SCAN_RATE_LIMIT_STORAGE" in exit_message(SCAN_RATE_LIMIT_STORAGE="nothing://")
-
-
 def test_a_running_server_refuses_one_more_worker(database_url):
     port = serving.free_port()
     with serving.gunicorn_started(database_url, port) as process:
@@ -123,15 +118,6 @@ def test_what_no_application_sees_is_answered_in_json(shared_server):
         assert b"X-Content-Type-Options: nosniff" in head
         assert {"error", "code"} <= set(json.loads(body))
         assert f'"{json.loads(body)["code"]}"' in refusal
-
-
-def test_half_a_body_is_no_request(shared_server):
-    """Though what came of it is JSON."""
-    body = b'{"entity":"blocks"}'
-    head = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    for missing, status in ((0, b"200"), (9, b"400")):
-        data = head + b"Content-Length: %d\r\n\r\n" % (len(body) + missing) + body
-        assert serving.exchange(shared_server, data, finish=True).startswith(b"HTTP/1.1 " + status)
 
 
 HALF_A_BODY = (
@@ -278,21 +264,6 @@ def test_a_compiler_may_use_all(tmp_path):
     finally:
         os.sched_setaffinity(0, ALLOWED)
     assert finished.output.decode().strip() == str(sorted(ALLOWED))
-
-
-MOST = connection.MAX_BODY_BYTES
-AWAITED = [(2, False), (1, False), (0, True), (MOST, False), (MOST + 1, True)]
-
-
-@pytest.mark.parametrize(("missing_bytes", "has_come"), AWAITED)
-def test_a_body_is_awaited_to_its_last_byte_unless_it_is_too_long(missing_bytes, has_come):
-    client, server = socket.socketpair()
-    with client, server:
-        conn = connection.Connection(Config(), server, ("127.0.0.1", 1), ("127.0.0.1", 80))
-        head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % (2 + missing_bytes)
-        client.sendall(head + b"{ ")
-        assert conn.receive() and conn.parse_head()
-        assert conn.body_has_come() is has_come
 
 
 def test_a_body_that_nobody_has_read_is_dropped_in_one_piece():

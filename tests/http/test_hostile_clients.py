@@ -136,29 +136,6 @@ def test_a_body_that_nobody_reads_is_no_request(shared_server):
         client.receive()
 
 
-KEEP, CLOSE = b"Connection: keep-alive\r\n", b"Connection: close\r\n"
-
-
-@pytest.mark.parametrize(("version", "header"), [(b"1.0", KEEP), (b"1.1", KEEP), (b"1.1", b"")])
-@pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
-def test_a_connection_that_is_to_stay_open_takes_more(shared_server, version, header, path):
-    """By the version, or by what is asked for."""
-    request = b"GET %b HTTP/%b\r\nHost: x\r\n%b\r\n" % (path, version, header)
-    with connect(shared_server) as client:
-        for _ in range(2):
-            client.sendall(request)
-            assert b"Connection: keep-alive" in client.recv(65536)
-
-
-@pytest.mark.parametrize(("version", "header"), [(b"1.0", b""), (b"1.0", CLOSE), (b"1.1", CLOSE)])
-@pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
-def test_a_connection_that_is_to_close_ends_with_the_response(shared_server, version, header, path):
-    with connect(shared_server) as client:
-        client.sendall(b"GET %b HTTP/%b\r\nHost: x\r\n%b\r\n" % (path, version, header))
-        assert b"Connection: keep-alive" not in client.recv(65536)
-        assert client.recv(1) == b""
-
-
 @pytest.mark.parametrize("kind", ["-H", "-S"], ids=["hard", "soft"])
 def test_more_idle_clients_than_descriptors_end_nothing(shared_database_url, clients, kind):
     """`ulimit -n 1024` is what many services are started with."""

@@ -5,13 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
-import requests
 
 from scan.http import idempotent_requests
 from tests.support import WAIT_S
 from tests.support.database import made_key
-from tests.support.made_blocks import Move, address
-from tests.support.serving import gunicorn
+from tests.support.made_blocks import address
 from tests.support.wallets import key_request, new_wallet
 
 OWNER = address("owner")
@@ -185,17 +183,3 @@ def test_answers_are_bounded_for_a_network_and_end(webhooks):
 def test_keys_are_short_and_visible(webhooks, key):
     refused = post(webhooks.client, key=key)
     assert (refused.status_code, refused.get_json()["field"]) == (400, "Idempotency-Key")
-
-
-@pytest.mark.thorough
-def test_two_processes_of_gunicorn_agree(webhooks):
-    webhooks.chain.append([Move(OWNER, OWNER)])
-    url = webhooks.settings.database_url
-    headers = {"Idempotency-Key": "one"}
-    with gunicorn(url) as one, gunicorn(url) as other:
-        answers = [
-            requests.post(f"{server}/api/v1/webhooks", json=BODY, headers=headers, timeout=WAIT_S)
-            for server in (one, other)
-        ]
-    assert [answer.status_code for answer in answers] == [201, 201]
-    assert answers[0].content == answers[1].content

@@ -122,23 +122,6 @@ def test_a_proxy_names_who_is_charged_on_both_ways(own_index):
 
 
 @pytest.mark.long
-def test_two_workers_with_redis_charge_exactly(own_index, tmp_path):
-    with (
-        serving.redis_server(tmp_path) as storage,
-        serving.gunicorn(
-            own_index.url,
-            RPC_URL=serving.NOWHERE,
-            WEB_CONCURRENCY="2",
-            SCAN_RATE_LIMIT_STORAGE=storage,
-        ) as server,
-    ):
-        for _ in range(8):
-            Client(server, "127.0.2.1").ask(PATH)
-        responses = together([Client(server, "127.0.2.2") for _ in range(12)], 4)
-        assert Counter(one.status for one in responses) == {200: 10, 429: 38}
-
-
-@pytest.mark.long
 def test_every_request_has_its_line_where_lines_are_wanted(own_index):
     port = serving.free_port()
     environment = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}

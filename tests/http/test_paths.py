@@ -4,14 +4,13 @@ parameters."""
 import itertools
 
 import pytest
-import requests
 
 from app import create_app
 from scan.pages.site import url_of
 from scan.parameters import without_ignored
 from scan.settings import Settings
 from tests.http.spellings import PATIENT
-from tests.support import WAIT_S, database, http_client, serving, wallets
+from tests.support import http_client, serving
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
 FREE = """
@@ -41,15 +40,6 @@ def server(shared_database_url):
     """The default limits, but for pages: twelve."""
     environment = {"SCAN_RATE_LIMIT_PAGES": "12/minute", **PATIENT}
     with serving.gunicorn(shared_database_url, **environment) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def counted_in_redis(shared_database_url, tmp_path_factory):
-    with (
-        serving.redis_server(tmp_path_factory.mktemp("redis")) as storage,
-        serving.gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage) as address,
-    ):
         yield address
 
 
@@ -138,20 +128,8 @@ def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
         assert (response.status, response["X-RateLimit-Remaining"]) == (status, remaining)
 
 
-@pytest.mark.thorough
-def test_a_key_in_many_requests_at_once_pays_once_for_each(counted_in_redis, shared_database_url):
-    """Its address is charged before it is looked up, and others look it up meanwhile."""
-    created = wallets.obtain_key(counted_in_redis, wallets.new_wallet())
-    statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"
-    database.execute(shared_database_url, statement, created["id"])
-    url, headers = f"{counted_in_redis}/api/v1/keys", {"X-API-Key": created["key"]}
-    responses = serving.at_once(30, lambda _: requests.get(url, headers=headers, timeout=WAIT_S))
-    assert serving.statuses(responses) == {400: 20, 429: 10}
-
-
-@pytest.mark.parametrize("store", ["server", "counted_in_redis"])
-def test_preflights_show_the_limit_and_are_not_charged(request, store):
-    client = http_client.Client(request.getfixturevalue(store), "127.3.0.2")
+def test_preflights_show_the_limit_and_are_not_charged(server):
+    client = http_client.Client(server, "127.3.0.2")
     assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
     for _ in range(20):
         preflight = client.ask("/api/v1/keys", method="OPTIONS")

@@ -89,12 +89,3 @@ def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(begin, se
     }
     assert refused == refusals
     assert {begin(call) for call in (*CALLS, *verifications)} == {None}
-
-
-def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(begin, services):
-    for holder, status in (("192.0.2.2", None), (CLIENT, "429 Too Many Requests")):
-        turns = [services.waiting_threads.queue(holder) for _ in range(3 + QUEUED_PER_CLIENT)]
-        assert [turn.done() for turn in turns[2:5]] == [True, False, False]
-        assert begin(CALLS[0]) == status
-        for turn in turns:
-            turn.leave()

@@ -83,12 +83,6 @@ def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
     assert "secret-key" not in caplog.text
 
 
-def test_nothing_indexed_is_not_up_to_date(database_url):
-    client = client_over(database_url)
-    assert state(client) == (None, None, None, "the node cannot be reached")
-    assert "up to date" not in client.get("/status").text
-
-
 FULL = Path(__file__).with_name("full_server.sql").read_text()
 
 

@@ -178,32 +178,6 @@ def test_a_lower_version_read_later_shows_that_commits_were_lost(database):
     assert (version.newest(), version.rewinds) == (5, 1)
 
 
-def test_a_version_is_read_anew_after_this_process_has_changed_the_index(database):
-    """Its own notification may come after the next request."""
-    version = listening(database)
-    began_at = time.monotonic()
-    version.record(7, began_at)
-    version.expire()
-    assert version.newest() is None
-    version.record(7, began_at)  # of a statement from before the change
-    assert version.newest() is None
-    version.record(8, time.monotonic())
-    assert version.newest() == 8
-
-
-def test_what_changed_while_nobody_listened_is_read(database, database_url):
-    version = listening(database)
-    version.record(0, time.monotonic())
-    execute(
-        database_url,
-        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
-        " AND datname = current_database()",
-    )
-    wait_until(lambda: version.newest() is None)
-    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
-    wait_until(lambda: (version.listen(), version.newest() == 1)[1])
-
-
 def test_a_version_that_was_not_read_for_long_is_unknown(database):
     version = listening(database)
     version.record(7, time.monotonic() - index_version.UNVERIFIED_S)

@@ -25,6 +25,7 @@ CHUNKED = b"Transfer-Encoding: chunked"
 WELL_FORMED = [
     b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /healthz HTTP/1.0\r\n\r\n",
+    b"GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n",
     b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
     b"\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET http://x/healthz?a=b HTTP/1.1\r\nHost: x\r\n\r\n",
@@ -48,6 +49,8 @@ WELL_FORMED = [
 ]
 MALFORMED = [
     b"GARBAGE\r\n\r\n",
+    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GARBAGE\r\n\r\n",
+    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GET / HT",
     b"GET\r\n\r\n",
     b"\r\n\r\n",
     b"get /healthz HTTP/1.1\r\n\r\n",

@@ -15,7 +15,7 @@ from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support import WAIT_S
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.database import execute, made_key
 from tests.support.indexing import Indexing
 from tests.support.serving import cleared, connect, wait_until
 from tests.support.slow_node import PATIENCE_S, SlowNode, _numbers, new_address
@@ -79,9 +79,11 @@ def test_parallel_readers_have_whole_records_whether_blocks_are_stored_or_not(se
 
 def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     """With three of its requests at the node and 32 in its queue, the next is refused: whichever
-    of those that threads have at the same time comes last."""
+    of those that threads have at the same time comes last. Keys give an address no more places."""
+    keys = [f"X-API-Key: {made_key(service.database_url, 1000).text}\r\n" for _ in range(3)]
     with cleared(service.node.held):
-        waiting = [send_request(service, READER) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
+        requests_ = 3 + QUEUED_PER_CLIENT + 1
+        waiting = [send_request(service, READER, keys[n % 3]) for n in range(requests_)]
         wait_until(lambda: service.node.waiting >= 3)
         wait_until(lambda: readable(waiting))
         [refused] = readable(waiting)
@@ -99,10 +101,10 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     assert is_whole(service.balance())
 
 
-def send_request(service, client="127.0.0.1"):
+def send_request(service, client="127.0.0.1", more=""):
     """The connection of a request for a balance, which costs a busy machine little."""
     connection = connect(service.address)
-    head = f"GET {new_address()} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n"
+    head = f"GET {new_address()} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n{more}"
     connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
     return connection
 
