@@ -3,7 +3,6 @@ examples of the docs are run."""
 
 import json
 import os
-import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -31,24 +30,6 @@ def document(tmp_path_factory):
     path = tmp_path_factory.mktemp("openapi") / "openapi.json"
     path.write_text(json.dumps(openapi_document.DOCUMENT))
     return path
-
-
-@pytest.mark.check
-def test_examples_import_operations_by_the_groups_of_the_document():
-    """As generators of clients name modules and functions."""
-    words = re.compile(r"(?<!^)(?=[A-Z])")
-    operations = {
-        (
-            words.sub("_", operation["tags"][0]).lower(),
-            words.sub("_", operation["operationId"]).lower(),
-        )
-        for of_path in openapi_document.DOCUMENT["paths"].values()
-        for operation in of_path.values()
-        if "operationId" in operation
-    }
-    texts = "".join(path.read_text(encoding="utf-8") for path in EXAMPLES.glob("*.py"))
-    imported = re.findall(rf"^from {PACKAGE}\.api\.(\w+) import (\w+)$", texts, re.M)
-    assert len(imported) == 2 and {*imported} <= operations
 
 
 @pytest.mark.thorough
@@ -88,33 +69,6 @@ def service(own_index):
         SCAN_RATE_LIMIT_ANONYMOUS="20 per 1 second",
     ) as address:
         yield address
-
-
-def call(module, client, *path, **arguments):
-    """What a generated function makes of the answer."""
-    return import_module(f"{PACKAGE}.api.{module}").sync(*path, client=client, **arguments)
-
-
-@pytest.mark.long
-def test_a_generated_client_reads_asks_and_understands_refusals(generated, over_http):
-    client = generated.Client(base_url=over_http, raise_on_unexpected_status=True)
-    stats = call("statistics.get_stats", client)
-    assert stats.latest_block > 0 and int(stats.avg_gas_price) > 0
-    blocks = call("blocks.list_blocks", client, page=2, limit=3)
-    assert blocks.total == stats.latest_block + 1
-    assert blocks.blocks[0].number == stats.latest_block - 3
-    block = call("blocks.get_block", client, blocks.blocks[0].hash_)
-    assert block.to_dict().items() >= blocks.blocks[0].to_dict().items()
-    newest = call("transactions.list_transactions", client, limit=1).transactions[0]
-    address = call("addresses.get_address", client, newest.from_address)
-    assert address.recent_txs[0].hash_ == newest.hash_
-    body = {"entity": "blocks", "filter": {"blockTo": 2}, "orderBy": "asc", "limit": 2}
-    model = import_module(f"{PACKAGE}.models").BlocksQuery
-    result = call("queries.query", client, body=model.from_dict(body))
-    assert (result.entity, result.count) == ("blocks", 2)
-    assert call("blocks.get_block", client, "999999999").to_dict()["code"] == "not_found"
-    wrong = call("blocks.list_blocks", client, limit=101)
-    assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")
 
 
 def example(name, folder, *arguments):

@@ -72,14 +72,6 @@ def test_every_error_of_the_code_is_documented():
 
 
 @pytest.mark.check
-def test_every_reference_leads_somewhere():
-    references = [(at, node) for at, node in nodes(DOCUMENT) if "$ref" in node]
-    assert len(references) > 1_000
-    for at, node in references:
-        assert resolved(node), at
-
-
-@pytest.mark.check
 def test_every_name_in_the_document_is_explained():
     name = re.compile(r"/(properties|parameters|responses)/(?!properties$|headers$)[^/]+$")
     named = [(at, node) for at, node in nodes(DOCUMENT) if name.search(at) and "$ref" not in node]

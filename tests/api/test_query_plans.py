@@ -245,11 +245,3 @@ def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):
         plan.require_indexes(100)
     assert first.buffers <= 2_500 and last.buffers <= 4_000
     assert after.buffers <= explain.DEEPER * first.buffers
-
-
-def test_the_finality_of_a_transaction_takes_no_statement(seeded):
-    [newest] = query(seeded.service.client, "transactions", {}, 1)["data"]
-    plans, _ = seeded.service.plans(f"/api/v1/transactions/{newest['hash']}")
-    statements = [plan.statement for plan in plans]
-    assert "queries/transactions_get" in statements
-    assert "queries/blocks_get_ends" not in statements

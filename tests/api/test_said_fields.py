@@ -111,24 +111,3 @@ def test_each_field_that_shows_a_column_that_is_said_says_so():
             }
             assert shown <= said_in(properties), (name, shown - said_in(properties))
             assert not said_in(properties) or {"unproven", "proven"} & properties.keys(), name
-
-
-def test_pages_note_what_is_said(own_index, scenario):
-    """Once, in the last line."""
-    client = own_index.client()
-    trade = scenario.truth.dex_trades[0]
-    token = client.get(f"/token/{trade['tokenIn']}").text
-    note = "Reported by the node without proof: name, symbol, total supply, type, decimals. "
-    assert token.count(note) == token.lower().count("reported by the node") == 1
-    assert "Reported by the node" not in client.get("/tokens").text
-    assert "Contracts and the node report token names" in client.get("/tokens").text
-
-
-def test_what_a_page_notes_is_named_in_words(own_index, scenario):
-    """Also what two fields are, as the tokens of a pool."""
-    client, pool = own_index.client(), scenario.truth.dex_trades[0]["pairAddress"]
-    for path, names in (
-        (f"/pool/{pool}", "DEX, tokens of the pool, price, fee"),
-        (f"/address/{scenario.stage.people[1]}?tab=approvals", "approvals, length of the list"),
-    ):
-        assert f"Reported by the node without proof: {names}. " in client.get(path).text
