@@ -108,13 +108,6 @@ def test_scripts_ask_their_own_chain(front, page):
     assert page.errors == []
 
 
-@pytest.mark.long
-def test_the_api_can_be_tried_below_a_path(front, page):
-    page.open(f"{front.url}/bsc/docs/#/Statistics/getStats")
-    page.wait("document.querySelector('#operations-Statistics-getStats') !== null")
-    assert page.errors == []
-
-
 def test_a_chain_id_in_a_query_names_the_chain_also_of_a_form(front):
     for chain, (_, number) in CHAINS.items():
         for path in ("/api", "/v2/api", "/v2/api/"):
@@ -158,12 +151,3 @@ def test_sourcifys_paths_name_the_chain(front):
 def test_what_names_no_chain_is_of_none(front, path):
     answer = requests.get(f"{front.url}{path}", timeout=WAIT_S)
     assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-
-
-def test_errors_of_nginx_itself_are_of_no_chain(front):
-    body = requests.post(f"{front.url}/bsc/api/v1/verify", data=b"x" * 5_500_000, timeout=WAIT_S)
-    assert (body.status_code, body.json()["code"]) == (413, "too_large")
-    answer = requests.get(f"{front.url}/_scan/malformed", timeout=WAIT_S)
-    assert (answer.status_code, answer.json()["code"]) == (404, "not_found")
-    garbage = serving.exchange(front.url, b"GET / HTTP/9.9\r\nHost: x\r\n\r\n")
-    assert garbage.startswith(b"HTTP/1.1 400 ") and b"malformed" in garbage

@@ -173,11 +173,14 @@ def imported(path):
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "mcp", "parquet", "bulk", "dev", "spark"])
-def test_locked_requirements_have_hashes_and_no_address(name):
-    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+LOCKED = [*(ROOT / "requirements").glob("*.txt"), ROOT / "deploy" / "ha" / "requirements.txt"]
+
+
+@pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
+def test_locked_requirements_have_hashes_and_no_address(path):
+    text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.M)
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
-    assert len(requirements) > 30
+    assert len(requirements) > 10
     for requirement in requirements:
         assert re.match(r"[A-Za-z0-9._-]+(\[[a-z,]+\])?==", requirement), requirement
         assert "--hash=sha256:" in requirement
