@@ -288,20 +288,6 @@ def require_refusal(response, status, code, field=None):
     assert (response.status_code, error["code"], error.get("field")) == (status, code, field), error
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])
-def test_a_body_that_is_no_object_is_invalid_json(shared_server, body):
-    headers = {"Content-Type": "application/json"}
-    response = requests.post(
-        f"{shared_server}/api/v1/keys", data=body, headers=headers, timeout=WAIT_S
-    )
-    require_refusal(response, 400, "invalid_json")
-
-
-def test_a_form_is_no_json(shared_server):
-    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=WAIT_S)
-    require_refusal(response, 415, "unsupported_media_type")
-
-
 OF_ANOTHER = [
     ("ownerAddress", lambda _: STRANGER.address),
     ("timestamp", lambda now: now - 1),

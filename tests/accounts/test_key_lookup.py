@@ -1,6 +1,5 @@
 """Looking keys up and counting their use, against a real database that comes and goes."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -10,7 +9,6 @@ from scan.accounts import api_keys
 from scan.database.connection import Database
 from scan.errors import Unavailable
 from tests.support.database import execute, made_key, name_in
-from tests.support.serving import wait_until
 
 
 @contextmanager
@@ -77,16 +75,6 @@ def test_uses_counted_while_the_database_is_away_are_kept(database, database_url
         database_url, "SELECT total_requests, iso(last_used_at) FROM api_keys"
     )
     assert (total, last_used_at) == (2, "2033-05-18T03:33:20Z")
-
-
-def test_a_database_that_is_away_is_logged_once(database, database_url, postgres, caplog):
-    usage = api_keys.KeyUsage(database, flush_every_s=0.01)
-    with away(postgres, database_url):
-        usage.count(1, 2_000_000_000.0)
-        wait_until(lambda: "cannot be reached" in caplog.text)
-        time.sleep(0.2)
-    usage.close()
-    assert caplog.text.count("cannot be reached") == 1 and "retrying" not in caplog.text
 
 
 def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, database_url):

@@ -80,13 +80,6 @@ def test_a_plain_wallet_is_not_excused_by_the_node(server):
         assert (malformed.status_code, malformed.json()["field"]) == (400, "signature")
 
 
-def test_plain_wallets_need_no_node(shared_server):
-    """That server's node refuses connections."""
-    owner = wallets.new_wallet()
-    assert request_key(shared_server, owner.address, [owner]).status_code == 201
-    assert request_key(shared_server, owner.address, [wallets.new_wallet()]).status_code == 403
-
-
 NOW_MS = 1_700_000_000_000
 
 

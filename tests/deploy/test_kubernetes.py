@@ -99,20 +99,6 @@ def test_its_settings_are_settings_of_scan():
     assert (settings.chain_name, settings.log_format) == ("Acme", "json")
 
 
-def test_files_of_the_brand_are_in_every_container():
-    brand = ("brandConfigMap=acme", "settings.SCAN_BRAND=/etc/scan/brand/brand.toml")
-    deployments = [item for item in rendered(*brand) if item["kind"] == "Deployment"]
-    assert len(deployments) == 3
-    for deployment in deployments:
-        pod = deployment["spec"]["template"]["spec"]
-        mounted = {"name": "brand", "mountPath": "/etc/scan/brand", "readOnly": True}
-        assert mounted in pod["containers"][0]["volumeMounts"]
-        assert {"name": "brand", "configMap": {"name": "acme"}} in pod["volumes"]
-    assert "configMap" not in str([i for i in rendered() if i["kind"] == "Deployment"]).replace(
-        "configMapRef", ""
-    )
-
-
 WRONG_VALUES = [
     ("replicas=1", "existingSecret"),
     ("existingSecret=s,replicas=2", "several replicas need settings.SCAN_RATE_LIMIT_STORAGE"),

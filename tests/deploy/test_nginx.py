@@ -1,11 +1,8 @@
 """deploy/nginx.conf beside the limits: slow clients, refusals in JSON, instances that are down."""
 
 import json
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import ClassVar
 
 import pytest
 import requests
@@ -66,32 +63,23 @@ def test_links_to_pages_of_a_long_query_fit_into_nginxs_buffer(front, path):
     assert (answer.status_code, 'rel="first"' in answer.headers["Link"]) == (200, True)
 
 
-class Frontend(BaseHTTPRequestHandler):
-    """A frontend whose pages say so."""
-
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b"a page of the frontend")
-
-    def log_message(self, *_):
-        """Be quiet."""
-
-
 def test_blockscouts_frontend_has_all_paths_but_scans(shared_server, tmp_path):
     of_frontend = "/ /api-docs /tx/0x1 /address/0x1/contract-verification /apis /assets/x.js /stats"
     of_scan = "/api/v1/x /api/v2/stats /api /v2/api /healthz /stats-service/api/v1/counters"
     included = (serving.ROOT / "deploy/nginx-blockscout.conf").read_text()
-    with ThreadingHTTPServer(("127.0.0.1", 0), Frontend) as frontend:
-        threading.Thread(target=frontend.serve_forever, daemon=True).start()
-        included = included.replace("127.0.0.1:3000", f"127.0.0.1:{frontend.server_port}")
+
+    def frontend(_environ, start_response):
+        start_response("200 OK", [])
+        return [b"a page of the frontend"]
+
+    with serving.serving(frontend) as url:
+        included = included.replace("127.0.0.1:3000", url.removeprefix("http://"))
         replaced = {"# include /etc/nginx/scan-blockscout.conf;": f"{included}#"}
         with serving.nginx(tmp_path, [shared_server] * 3, replaced) as front:
             bodies = {
                 path: requests.get(front + path, timeout=WAIT_S).text
                 for path in f"{of_frontend} {of_scan}".split()
             }
-        frontend.shutdown()
     pages = {path for path, body in bodies.items() if body == "a page of the frontend"}
     assert pages == {*of_frontend.split()}
 
@@ -211,27 +199,20 @@ def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_serv
         assert other.get(f"{front}/api/v1/nothing").status_code == 404
 
 
-class _Slow(BaseHTTPRequestHandler):
-    """An instance that writes a long file: nothing comes for two seconds."""
-
-    received: ClassVar[list[str]] = []
-
-    def do_GET(self):
-        self.received.append(self.path)
-        time.sleep(0 if self.path == "/healthz" else 2)
-        self.send_response(200)
-        self.send_header("Content-Length", "2")
-        self.end_headers()
-        self.wfile.write(b"{}")
-
-    def log_message(self, *_):
-        pass
-
-
 @pytest.fixture
 def slow_instance():
-    with serving.in_thread(ThreadingHTTPServer(("127.0.0.1", 0), _Slow)) as url:
-        yield url
+    """An instance that writes a long file, of which nothing comes for two seconds; and the paths
+    that it was asked for."""
+    received = []
+
+    def respond(environ, start_response):
+        received.append(environ["PATH_INFO"])
+        time.sleep(0 if environ["PATH_INFO"] == "/healthz" else 2)
+        start_response("200 OK", [])
+        return [b"{}"]
+
+    with serving.serving(respond) as url:
+        yield url, received
 
 
 @pytest.mark.thorough
@@ -247,7 +228,7 @@ def test_only_files_may_take_long(slow_instance, tmp_path):
         ("/api/v1/blocks", "application/json;q=0.1, text/csv", 200),
         ("/api/v1/blocks?limit=1", "application/x-ndjson", 200),
     ]
-    with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+    with serving.nginx(tmp_path, [slow_instance[0]] * 3, replaced) as front:
 
         def ask(number):
             path, accept, _ = files[number]
@@ -266,6 +247,6 @@ def test_a_slow_request_is_sent_to_one_instance(slow_instance, tmp_path):
         "proxy_next_upstream_timeout 3s;": "proxy_next_upstream_timeout 500ms;",
     }
     path = f"/address/{tmp_path.name}"
-    with serving.nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+    with serving.nginx(tmp_path, [slow_instance[0]] * 3, replaced) as front:
         assert requests.get(f"{front}{path}", timeout=WAIT_S).status_code == 503
-    assert _Slow.received.count(path) == 1
+    assert slow_instance[1].count(path) == 1

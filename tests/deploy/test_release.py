@@ -6,18 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
-import sysconfig
-import venv
 
 import pytest
-import requests
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scan import VERSION
 from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
-from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
 NOT_COPIED = shutil.ignore_patterns(
@@ -109,27 +105,16 @@ def test_its_bill_of_materials_is_of_what_is_installed(dist):
     assert str(ROOT) not in str(bill) and "file://" not in str(bill)
 
 
-def test_its_wheels_work_in_an_empty_folder(dist):
-    """With the requirements that are installed here."""
+def test_its_client_asks_a_service(dist, over_http):
+    """With the requirements that are installed here; tests of the package run Scan's own wheel."""
     with temporary_folder("scan-released-") as folder:
-        venv.create(folder / "venv")
-        python = folder / "venv" / "bin" / "python"
-        pip = (
-            *(sys.executable, "-m", "pip", "--python", python, "install", "--no-deps"),
-            "--no-index",
+        pip = (sys.executable, "-m", "pip", "install", "--no-deps", "--no-index")
+        run(*pip, "--target", folder / "client", dist / CLIENT, cwd=folder)
+        program = (
+            f"import sys; sys.path.insert(0, '{folder}/client');"
+            "from scan_client import Client; from scan_client.api.chain import"
+            " get_logo, get_stats; client = Client(base_url=sys.argv[1]);"
+            "assert get_stats.sync(client=client).latest_block > 0;"
+            "assert get_logo.sync('0' * 64, client=client).code == 'not_found'"
         )
-        run(*pip, dist / WHEEL, dist / CLIENT, cwd=folder)
-        [site] = (folder / "venv" / "lib").glob("python*/site-packages")
-        (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
-        empty = folder / "empty"
-        empty.mkdir(mode=0o755)
-        with scan_run([str(python.with_name("scan"))], empty) as scan:
-            scan.wait_for_block(718, or_later=True)
-            assert requests.get(f"{scan.url}/api/v1/stats", timeout=WAIT_S).status_code == 200
-            program = (
-                "import sys; from scan_client import Client; from scan_client.api.chain import"
-                " get_logo, get_stats; client = Client(base_url=sys.argv[1]);"
-                "assert get_stats.sync(client=client).latest_block >= 718;"
-                "assert get_logo.sync('0' * 64, client=client).code == 'not_found'"
-            )
-            run(python, "-c", program, scan.url, cwd=empty)
+        run(sys.executable, "-c", program, over_http, cwd=folder)

@@ -4,80 +4,56 @@ import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
 import requests
 
-from scan.accounts.api_keys import new_key
 from tests.support import POLL_S, database, serving
 
 pytestmark = pytest.mark.long
 
-CLIENTS = 6  # with a key each, so that they meet different instances
 
-
-@contextmanager
-def load(front, keys):
-    """Clients that ask one after the other while it lasts; what came back, counted at its end."""
-    is_over, answers = threading.Event(), Counter()
-    with ThreadPoolExecutor(CLIENTS) as pool:
-        asking = [pool.submit(ask_until, is_over, front, key.text) for key in keys]
-        try:
-            yield answers
-        finally:
-            is_over.set()
-    for of_client in asking:
-        answers.update(of_client.result())
-
-
-def ask_until(is_over, front, key):
+def answers_of(front, key, is_over):
+    """What comes back to a client that asks one request after the other."""
     answers, session = Counter(), requests.Session()
     session.headers["X-API-Key"] = key
+    query = {"entity": "transactions", "limit": 2}
     while not is_over.is_set():
-        for method, path, body in (
-            ("GET", "/blocks?limit=2", None),
-            ("POST", "/query", {"entity": "transactions", "limit": 2}),
-        ):
-            answers[outcome(session, method, f"{front}/api/v1{path}", body)] += 1
+        for method, path, body in (("GET", "blocks?limit=2", None), ("POST", "query", query)):
+            try:
+                url = f"{front}/api/v1/{path}"
+                response = session.request(method, url, json=body, timeout=POLL_S)
+                answers[f"{method} {response.status_code}"] += 1
+            except requests.RequestException as error:
+                answers[f"{method} {type(error).__name__}"] += 1
         time.sleep(0.002)
     return answers
 
 
-def outcome(session, method, url, body):
-    try:
-        response = session.request(method, url, json=body, timeout=POLL_S)
-    except requests.RequestException as error:
-        return f"{method} {type(error).__name__}"
-    return f"{method} {response.status_code}" + ("" if response.ok else response.text)
-
-
-def keys_in(url):
-    keys = [new_key() for _ in range(CLIENTS)]
-    for key in keys:
-        database.insert_key(url, key, 1_000_000)
-    return keys
-
-
-@contextmanager
-def instance(database_url, port):
-    settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
-    with serving.gunicorn_started(database_url, port, **settings) as process:
-        serving.wait_for(port, process)
-        yield process
-
-
 def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path):
-    ports = [serving.free_port() for _ in range(3)]
-    with ExitStack() as stack:
-        processes = [stack.enter_context(instance(database_url, port)) for port in ports]
-        servers = [f"http://127.0.0.1:{port}" for port in ports]
-        raised = {"rate=20r/s": "rate=20000r/s"}  # as the limit of an address is
+    ports, is_over = [serving.free_port() for _ in range(3)], threading.Event()
+    settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
+    raised = {"rate=20r/s": "rate=20000r/s"}  # as the limit of an address is
+    # Each client has a key of its own, so that they meet different instances.
+    keys = [database.made_key(database_url, 1_000_000).text for _ in range(6)]
+    with ExitStack() as stack, ThreadPoolExecutor(len(keys)) as pool:
+
+        def start(port):
+            instance = serving.gunicorn_started(database_url, port, **settings)
+            process = stack.enter_context(instance)
+            return process, serving.wait_for(port, process)
+
+        instances = [start(port) for port in ports]
+        servers = [address for _, address in instances]
         front = stack.enter_context(serving.nginx(tmp_path, servers, raised))
-        with load(front, keys_in(database_url)) as answers:
-            for port, process in zip(ports[:2], processes[:2], strict=True):
-                serving.stop(process)
-                stack.enter_context(instance(database_url, port))
-                time.sleep(0.5)
-    assert set(answers) == {"GET 200", "POST 200"}, answers
-    assert sum(answers.values()) > 300
+        stack.callback(is_over.set)
+        clients = [pool.submit(answers_of, front, key, is_over) for key in keys]
+        for port, (process, _) in zip(ports[:2], instances[:2], strict=True):
+            serving.stop(process)
+            start(port)
+            time.sleep(0.5)
+        is_over.set()
+        answers = sum((client.result() for client in clients), Counter())
+    assert {*answers} == {"GET 200", "POST 200"}, answers
+    assert answers.total() > 300

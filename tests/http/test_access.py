@@ -16,7 +16,6 @@ from scan.http.access import COOKIE
 from scan.setting_kinds import proxy_header
 from tests.support.database import execute, made_key
 from tests.support.private_access import LIMITS, MUCH, UNKNOWN, ask, key, private, seen
-from tests.support.scan_command import scan
 from tests.support.wallets import key_request, new_wallet, owner_of
 
 __all__ = ["ask", "key", "private"]
@@ -208,27 +207,6 @@ def test_keys_by_wallets_end_with_the_key_that_let_them_in(own_index, with_walle
     client = own_index.client(**LIMITS)
     shown = client.get(f"/api/v1/keys?owner={owner_of(wallet)}").json["keys"]
     assert [made["active"] for made in shown] == [False, False]
-
-
-def test_a_wallet_s_key_of_before_is_replaced_by_itself(own_index, with_wallets):
-    make, status = with_wallets
-    wallet = new_wallet()
-    earlier = own_index.client(rate_limit_new_keys=MUCH, **LIMITS).post(
-        "/api/v1/keys", json=key_request(wallet)
-    )
-    own, other = (make(of, X_API_Key=earlier.json["key"]) for of in (wallet, new_wallet()))
-    execute(own_index.url, END.format("active = false"), earlier.json["id"])
-    assert [status(own), status(other)] == [200, 401]
-
-
-def test_a_person_s_keys_are_listed_for_the_operator(own_index, with_wallets):
-    make, _ = with_wallets
-    first = make(X_Forwarded_User="anna")
-    ids = [first["id"], make(X_API_Key=first["key"])["id"]]
-    make(X_Forwarded_User="bert")
-    listed = scan("key", "list", "--user", "anna", DATABASE_URL=own_index.url)
-    _, *lines = listed.stdout.splitlines()
-    assert [int(line.split()[0]) for line in lines] == ids[::-1]
 
 
 # People

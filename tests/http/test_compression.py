@@ -8,7 +8,6 @@ import pytest
 import requests
 from werkzeug.test import EnvironBuilder
 
-from scan.server.responses import Kept
 from tests.support import WAIT_S
 from tests.support.serving import nginx
 
@@ -62,24 +61,6 @@ def test_the_loop_compresses_nothing(indexed):
     assert client.get(path, headers=ACCEPTED).headers["Content-Encoding"] == "gzip"
     [body] = step(builder.get_environ(), lambda *_: None)
     assert body[:2] == b"\x1f\x8b"
-
-
-def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(client):
-    page = client.get("/docs/").text
-    assert client.get("/docs").text == page
-    assert "GET /api/v1/blocks" in page
-    assert 'href="/"' in page
-    files = re.findall(r'(?:src|href)="/docs/([0-9a-f]{12}/[^"]+)"', page)
-    on_demand = re.findall(r'data-\w+="/docs/([0-9a-f]{12}/[^"]+)"', page)
-    first, later = (
-        [client.get(f"/docs/{file}", headers=ACCEPTED) for file in names]
-        for names in (files, on_demand)
-    )
-    assert {answer.headers["Cache-Control"] for answer in (*first, *later)} == {Kept.FOR_EVER}
-    listed = client.get("/docs/", headers=ACCEPTED)
-    assert sum(len(answer.data) for answer in (listed, *first)) < 31_000
-    assert len(later) == 2 and sum(len(answer.data) for answer in later) < 550_000
-    assert client.get(f"/docs/{'0' * 12}/docs.js").headers["Cache-Control"] == "no-store"
 
 
 def test_nginx_passes_on_what_is_compressed_and_adds_no_second_vary(over_http, tmp_path):

@@ -5,7 +5,6 @@ import signal
 import socket
 from contextlib import ExitStack
 
-import orjson
 import pytest
 import requests
 
@@ -46,16 +45,6 @@ def downloading(server, number):
     client.sendall(TOKENS_FILE)
     assert client.recv(12) == b"HTTP/1.1 200"
     return client
-
-
-def test_a_file_comes_whole_and_the_connection_lasts(server):
-    with requests.Session() as session:
-        for _ in range(2):
-            answer = session.get(f"{server}/api/v1/tokens?format=ndjson", timeout=WAIT_S)
-            assert len(answer.content) == int(answer.headers["Content-Length"]) > 6_000_000
-            counts = [orjson.loads(line)["holderCount"] for line in answer.content.splitlines()]
-            assert counts == list(range(TOKENS, 0, -1))
-            assert "Connection: close" not in str(answer.headers)
 
 
 @pytest.mark.long

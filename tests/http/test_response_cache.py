@@ -9,7 +9,7 @@ from scan.http import index_version, response_cache
 from scan.http.request_state import CacheKey
 from scan.server.responses import WsgiResponse
 from tests.support.database import execute
-from tests.support.serving import frozen, wait_until
+from tests.support.serving import wait_until
 
 ADDRESS = bytes(20)
 
@@ -178,14 +178,6 @@ def test_a_lower_version_read_later_shows_that_commits_were_lost(database):
     assert (version.newest(), version.rewinds) == (5, 1)
 
 
-def test_a_version_that_was_not_read_for_long_is_unknown(database):
-    version = listening(database)
-    version.record(7, time.monotonic() - index_version.UNVERIFIED_S)
-    assert version.newest() is None
-    version.record(7, time.monotonic())
-    assert version.newest() == 7
-
-
 @pytest.mark.check
 def test_without_a_listener_reading_alone_counts_and_for_a_moment():
     """Replicas may be behind each other."""
@@ -196,19 +188,3 @@ def test_without_a_listener_reading_alone_counts_and_for_a_moment():
     version = index_version.IndexVersion(None)
     version.record(7, time.monotonic() - index_version.UNVERIFIED_ON_REPLICA_S)
     assert version.newest() is None
-
-
-def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, database_url):
-    listener = notifications.Listener(database, index_version.CHANNEL)
-    assert listener.connect("http/chain_get_version") == (0, 0)
-    [(backend,)] = execute(
-        database_url,
-        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%label_state%%'"
-        " AND pid <> pg_backend_pid() AND datname = current_database()",
-    )
-    with frozen(backend):
-        assert listener.poll() == []
-    notify(database_url, "chain 5")
-    messages = []
-    wait_until(lambda: bool(messages.extend(listener.poll() or []) or messages))
-    assert messages == ["chain 5"]

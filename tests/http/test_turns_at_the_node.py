@@ -4,12 +4,10 @@ none of them delays others."""
 import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from select import select
 
 import pytest
 import requests
-from werkzeug.test import create_environ
 
 from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
@@ -160,32 +158,6 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
     wait_until(lambda: service.node.waiting == 0)
 
 
-LATE = "tests.support.bound_worker.LateWorker"
-
-
-@pytest.mark.thorough
-def test_a_client_that_leaves_as_its_turn_comes_keeps_no_place(service):
-    node = service.node
-    node.held.clear()
-    with ExitStack() as stack:
-        server = served(service.database_url, "--worker-class", LATE, RPC_URL=node.url)
-        _, address = stack.enter_context(server)
-        pool = stack.enter_context(ThreadPoolExecutor(3))
-        stack.callback(node.held.set)
-        late = service._replace(address=address)
-        first = [pool.submit(late.balance) for _ in range(3)]
-        wait_until(lambda: node.waiting >= 3)
-        with send_request(late):
-            time.sleep(0.5)  # until it is in the queue
-        node.held.set()
-        assert all(is_whole(future.result()) for future in first)
-        node.held.clear()
-        again = [pool.submit(late.balance) for _ in range(3)]
-        wait_until(lambda: node.waiting >= 3)  # before the first of them ends
-        node.held.set()
-        assert all(is_whole(future.result()) for future in again)
-
-
 def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     """A body that was read before the request had to wait, HEAD, and pipelined requests."""
     form = "module=proxy&action=eth_blockNumber&" + "x" * 300_000  # large ones are parsed in turn
@@ -230,12 +202,3 @@ def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(s
         assert service.node.waiting == 2 and not any(future.done() for future in waiting)
         service.node.held.set()
         assert all(future.result().status_code == 200 for future in waiting)
-
-
-@pytest.mark.thorough
-def test_a_request_may_end_before_it_is_counted(indexed):
-    """As the largest upload, which is refused where there are too many: it holds no place yet."""
-    middleware = indexed.client(log_format="text+requests").application.wsgi_app
-    environ = create_environ("/api/v1/blocks")
-    assert middleware.step(environ, None) is None  # a thread goes on, as it writes the log's line
-    middleware.leave(environ)

@@ -10,7 +10,6 @@ import requests
 from app import create_app, renew
 from scan.settings import Settings
 from tests.support import WAIT_S
-from tests.support.serving import free_port
 from tests.support.wallets import key_request, new_wallet
 from tests.support.watched_database import WatchedDatabase
 
@@ -104,14 +103,3 @@ def test_keys_are_looked_up_only_within_the_ceiling_of_the_address(shared_databa
     body = key_request(new_wallet())
     key = application.test_client().post("/api/v1/keys", json=body).get_json()["key"]
     assert [ask(key, "192.0.2.2") for _ in range(6)] == [400] * 5 + [429]
-
-
-def test_without_its_redis_requests_are_unavailable_in_json(shared_database_url):
-    storage = f"redis://127.0.0.1:{free_port()}"
-    settings = Settings(database_url=shared_database_url, rate_limit_storage=storage)
-    client = create_app(settings).test_client()
-    answer = client.get("/api/v1/keys")
-    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
-    assert {"Retry-After", "X-RateLimit-Limit"} <= set(answer.headers.keys())
-    assert client.options("/api/v1/keys").status_code == 204
-    assert client.get("/healthz").status_code == 200

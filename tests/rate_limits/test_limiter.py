@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import parse
-from limits.storage import MemoryStorage
-from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
@@ -232,13 +230,3 @@ def test_a_window_in_redis_moves(tmp_path):
         # The fourth was charged after the first had left the window, by the server's clock.
         pairs = zip(passed, passed[3:], strict=False)
         assert all(ended - began > 1 for (began, _), (_, ended) in pairs)
-
-
-def test_windows_in_memory_count_as_those_of_the_library():
-    ours, strategy = ProcessWindows(), MovingWindowRateLimiter(MemoryStorage())
-    for _ in range(12):
-        charged = ours.charge(Window(TEN_A_MINUTE, "a"))
-        assert charged.allowed == strategy.hit(TEN_A_MINUTE, "a")
-        reset_time, remaining = strategy.get_window_stats(TEN_A_MINUTE, "a")
-        assert charged.remaining == remaining
-        assert charged.reset_in_s == pytest.approx(reset_time - time.time(), abs=1)

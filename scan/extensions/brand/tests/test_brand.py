@@ -88,14 +88,6 @@ def test_a_page_has_the_operators_face(branded):
     assert refused.status_code == 404 and "Acme &lt;Explorer&gt;" in refused.text
 
 
-def test_the_home_page_says_what_the_site_is(branded, client):
-    text = branded.get("/").text
-    assert '<p class="sentence">All of &lt;Acme&gt;</p>' in text
-    for name in ('name="description"', 'property="og:description"'):
-        assert f'<meta {name} content="All of &lt;Acme&gt;">' in text
-    assert "Every block, transaction, token and contract of " in client.get("/").text
-
-
 PREVIEWS = re.compile(
     r'<meta (?:property|name)="(og:url|og:image|twitter:card)" content="([^"]*)">'
 )
@@ -119,12 +111,6 @@ def test_previews_of_links_have_a_picture_and_the_address_of_the_page(indexed, c
     refused = own.get('/no/"such"<page>', headers={"Accept": "text/html"})
     assert refused.status_code == 404 and "og:url" not in refused.text
     assert "og:image" not in previews(brand=brand_of({"logo": DRAWING}).brand).get("/txs").text
-
-
-@pytest.mark.check
-def test_the_url_of_the_site_is_taken(brand_of):
-    for text in ("https://scan.example", "https://scan.example/", "http://localhost:8000"):
-        assert brand_of(url=text).brand.url == text.removesuffix("/")
 
 
 NO_URLS_OF_SITES = ["https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b']

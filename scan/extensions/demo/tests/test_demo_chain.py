@@ -79,28 +79,6 @@ def test_every_block_follows_from_its_parts(chain):
         parent = block
 
 
-def test_accounts_have_at_each_block_what_the_node_had(chain, recorded, first):
-    last = hex(recorded.head)
-    before, after = hex(first - 1), hex(chain.head)
-    sent = {}
-    for number in range(first, recorded.head + 1):
-        for transaction in ask(chain, "eth_getBlockByNumber", hex(number), True)["transactions"]:
-            sent[transaction["from"]] = sent.get(transaction["from"], 0) + 1
-    for account, count in sent.items():
-        for method in ("eth_getBalance", "eth_getTransactionCount"):
-            assert ask(chain, method, account, last) == ask(recorded, method, account, "latest")
-        nonces = [
-            int(ask(chain, "eth_getTransactionCount", account, n), 16) for n in (before, last)
-        ]
-        assert nonces[1] - nonces[0] == count
-        numbers = (before, last, hex(first + AFTER_THE_LOOP - 1), after)
-        balances = [int(ask(chain, "eth_getBalance", account, n), 16) for n in numbers]
-        fees = balances[0] - balances[1]
-        assert 0 < fees < 10**17, "the loop undoes everything else"
-        assert balances[2] - balances[3] == fees
-    assert ask(chain, "eth_getBalance", "0x" + 40 * "9", "0x5") == "0x0"
-
-
 def test_a_view_has_its_value_at_each_block_of_the_loop(chain, first):
     """What a savings contract holds follows its events, also when the loop runs again."""
     events = {"Deposited(address,uint256,uint256)": 1, "Withdrawn(address,uint256,uint256)": -1}

@@ -2,9 +2,6 @@
 
 import gzip
 import json
-import socket
-import struct
-import threading
 
 import pytest
 import requests
@@ -12,7 +9,6 @@ import requests
 from scan.ethereum.client import Node, RpcError
 from scan.extensions.demo.demo_node import start
 from tests.support import WAIT_S
-from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
@@ -166,26 +162,6 @@ def test_a_batch_is_answered_in_order_and_notifications_are_not(node):
     assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
 
 
-BAD_LENGTHS = [
-    (b"", b"411"),
-    (b"Content-Length: -5\r\n", b"411"),
-    (b"Content-Length: many\r\n", b"411"),
-    (b"Content-Length: 99999999999999999999\r\n", b"413"),
-]
-
-
-@pytest.mark.parametrize(("header", "status"), BAD_LENGTHS)
-def test_a_body_of_no_length_or_too_long_is_refused(node, header, status):
-    with socket.create_connection(node.server_address, timeout=WAIT_S) as connection:
-        connection.sendall(b"POST / HTTP/1.1\r\nHost: demo\r\n" + header + b"\r\n")
-        assert status in connection.recv(65536).split(b"\r\n")[0]
-
-
-@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "OPTIONS"])
-def test_other_methods_than_post_are_refused(node, method):
-    assert requests.request(method, node.url, timeout=WAIT_S).status_code == 405
-
-
 def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
     part = [
         ("eth_getBlockByNumber", ["0x0", False], {"result": {"number": "0x0", "hash": "0x00"}}),
@@ -208,20 +184,3 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
                 Node([node.url]).call(method, *params)
     finally:
         node.stop()
-
-
-def test_a_recording_without_blocks_is_refused(tmp_path):
-    write(tmp_path / "empty.gz", ROWS[:2])
-    with pytest.raises(ValueError, match="no block"):
-        start(tmp_path / "empty.gz")
-
-
-def test_a_client_that_is_gone_is_not_logged(node, capfd):
-    """It resets its connection while the node waits for the next request."""
-    others = {*threading.enumerate()}
-    with socket.create_connection(node.server_address, timeout=WAIT_S) as connection:
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        connection.sendall(b"POST / HTTP/1.1\r\nContent-Length: 2\r\n\r\n{}")
-        connection.recv(1)
-    wait_until(lambda: others >= {*threading.enumerate()})
-    assert capfd.readouterr().err == ""

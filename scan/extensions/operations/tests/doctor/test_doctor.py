@@ -7,7 +7,6 @@ import time
 import psycopg2
 import pytest
 
-from scan.database.server_faults import known_faults
 from tests.support import database, indexing
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import (
@@ -87,14 +86,6 @@ def test_settings_of_the_server_that_lose_data_are_errors(sound):
     [row] = database.execute(sound.database_url, "SHOW fsync")
     off = [f for f in sound.examine() if "fsync is off" in f["text"]]
     assert len(off) == (row[0] == "off")
-
-
-def test_known_faults_of_the_server_are_warnings(sound):
-    """Of the tests' server, whichever it is; tests/database/test_server_faults.py has others."""
-    [[version]] = database.execute(sound.database_url, "SHOW server_version_num")
-    findings = [(f["level"], f["text"], f["advice"]) for f in sound.examine()]
-    known = [("warning", *faults) for faults in [known_faults(int(version))] if faults]
-    assert [finding for finding in findings if "can execute code" in finding[1]] == known
 
 
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
@@ -189,16 +180,6 @@ def test_a_node_without_old_state_is_told(sound):
     assert found["level"] == "warning" and "archive node" in found["advice"]
 
 
-@pytest.mark.thorough
-def test_a_chain_that_has_begun_shows_no_archive():
-    """Nodes keep the state of the newest blocks, and one at block 0 has no other."""
-    with Anvil() as young:
-        done = scan("doctor", "--json", RPC_URL=young.url, DATABASE_URL="")
-    texts = [finding["text"] for finding in json.loads(done.stdout)]
-    assert any("has the state of block 0" in text for text in texts)
-    assert not any("archive" in text or "recent blocks" in text for text in texts)
-
-
 def test_a_schema_of_an_older_version(sound):
     database.execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
     planned = scan("migrate", "--plan", DATABASE_URL=sound.database_url)
@@ -228,12 +209,6 @@ def test_clients_that_can_choose_their_address(sound, shared_server):
         findings = sound.examine("--url", address)
     the_error(findings, "proxies", "can choose its address", "SCAN_TRUSTED_PROXIES must be")
     assert "proxies" not in problems(sound.examine("--url", shared_server))
-
-
-def test_the_text_has_one_line_per_check_and_advice_below(sound):
-    lines = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url).stdout.splitlines()
-    [line] = [n for n, line in enumerate(lines) if line.startswith("error    node")]
-    assert lines[line + 1].strip().startswith("-> ")
 
 
 @pytest.mark.thorough

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -45,21 +44,6 @@ def test_the_disk_of_another_machine_is_not_forecast(database_url):
         assert forecast(Database(database_url, statement_timeout_ms=10_000)) is not None
     finally:
         database.execute(database_url, "DROP ROLE without_settings")
-
-
-def test_a_disk_in_a_closed_folder_is_not_forecast(database_url, monkeypatch):
-    def closed(_path):  # as the kernel refuses another user than root
-        raise PermissionError
-
-    monkeypatch.setattr(Path, "is_dir", closed)
-    assert forecast(Database(database_url, statement_timeout_ms=10_000)) is None
-
-
-@pytest.mark.check
-def test_status_of_nobody(tmp_path):
-    done = scan("status", "--json", PORT="1")
-    assert done.returncode == 1
-    assert json.loads(done.stdout)["status"] == "unreachable"
 
 
 def test_status_is_for_scripts(database_url, anvil):

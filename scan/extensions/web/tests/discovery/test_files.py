@@ -65,10 +65,3 @@ def test_none_of_them_is_charged(client):
     for path in ("/llms.txt", "/.well-known/api-catalog", "/.well-known/security.txt"):
         for _ in range(130):  # pages have 120 a minute
             assert client.get(path).status_code == 200
-
-
-def test_links_are_below_the_base_path(shared_database_url):
-    client = client_over(shared_database_url, base_path="/bsc")
-    assert "](/bsc/docs/)" in client.get("/bsc/llms.txt").text
-    catalog = client.get("/bsc/.well-known/api-catalog").json["linkset"]
-    assert all(context["anchor"].startswith("/bsc/") for context in catalog)

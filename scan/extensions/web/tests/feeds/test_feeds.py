@@ -126,12 +126,6 @@ def test_pages_link_their_feeds(client, explorer, hostile):
         assert html.count("application/atom+xml") == len(feeds)
 
 
-def test_events_link_their_feed_where_all_are_stored(chain, made):
-    chain.append([], [EventLog(0, 0, made_blocks.TOKEN, (b"\1" * 32,), b"\2")])
-    page = made.get(f"/address/0x{made_blocks.TOKEN.hex()}?tab=events")
-    assert (page.status_code, page.text.count(f'href="{OF_EVENTS}"')) == (200, 2)
-
-
 def test_what_has_no_feed_is_refused(client, explorer):
     nobody = "0x" + "12" * 20
     assert read(client, f"/address/{nobody}/feed").entries == []
