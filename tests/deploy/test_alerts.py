@@ -121,25 +121,22 @@ def test_none_fires_for_a_sound_instance(database, tmp_path):
 
 
 # Of an instance whose chain is in trouble, and of one whose chain is not.
-BY_CHAIN = {
-    "ScanDatabaseDown": ("scan_database_up", 0, 1),
-    "ScanHeadStalled": ("scan_head_stalled", 1, 0),
-    "ScanLagging": ("scan_lag_blocks", 31, 0),
-    "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
-    "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
-    "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
-    "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 2.1e9, 1e12),
-    "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 2.5e6, 1e9),
-    "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
-    "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
-}
-
-
 @pytest.mark.check
 def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
     cases = [
         (alert, {f"{name}{{{LABELS}}}": f"{one:f}x120", f"{name}{{{OTHER}}}": f"{other:f}x120"})
-        for alert, (name, bad, good) in BY_CHAIN.items()
+        for alert, (name, bad, good) in {
+            "ScanDatabaseDown": ("scan_database_up", 0, 1),
+            "ScanHeadStalled": ("scan_head_stalled", 1, 0),
+            "ScanLagging": ("scan_lag_blocks", 31, 0),
+            "ScanHeadOld": ("scan_head_age_seconds", 1000, 3),
+            "ScanDeliveriesStopped": ("scan_deliveries_untried_seconds", 1000, 3),
+            "ScanLimitStorageDown": ("scan_rate_limit_storage_up", 0, 1),
+            "ScanDatabaseDiskLow": ("scan_disk_free_bytes", 2.1e9, 1e12),
+            "ScanDatabaseDiskFills": ("scan_disk_full_seconds", 2.5e6, 1e9),
+            "ScanWalArchiveFails": ("scan_wal_archive_failing", 1, 0),
+            "ScanSlotKeepsWal": ("scan_slot_inactive_bytes", 1e10, 0),
+        }.items()
         for one, other in ((bad, good), (good, bad), (good, good))
     ]
     fired = firing(tmp_path, *cases)
@@ -169,77 +166,57 @@ def test_faults_of_the_index_fire_theirs(database, tmp_path):
     assert firing(tmp_path, *cases) == [True] * len(FAULTS)
 
 
-SERIES = [
-    ("ScanInstanceDown", {f"up{{{LABELS}}}": "0x120"}),
-    ("ScanThreadsBusy", {f"scan_http_busy_threads{{{LABELS}}}": "8x120"}),
-    ("ScanNodeFailing", {f'scan_rpc_failures_total{{{LABELS},reason="x"}}': "0+30x120"}),
-    (
-        "ScanErrors",
-        {
-            f'scan_http_requests_total{{{LABELS},status="200"}}': "0+600x120",
-            f'scan_http_requests_total{{{LABELS},status="503"}}': "0+60x120",
-        },
-    ),
-    (
-        "ScanSlow",
-        {
-            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="1.0"}}': "0+600x120",
-            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="2.5"}}': "0+640x120",
-            f'scan_http_request_seconds_bucket{{{LABELS},route="/",le="+Inf"}}': "0+640x120",
-        },
-    ),
-    ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
-    ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
-    (
-        "ScanDiskFull",
-        {
-            'node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"}': "1e9-8e6x120",
-            'node_filesystem_size_bytes{mountpoint="/",fstype="ext4"}': "2e9x120",
-        },
-    ),
-    # Only its indexer, or only another chain's instances go on.
-    ("ScanChainAbsent", {f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x120"}),
-    (
-        "ScanChainAbsent",
-        {
-            f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}': "1x60",
-            f'scan_chain_info{{{OTHER},chain_id="2",name="y"}}': "1x120",
-        },
-    ),
-    ("ScanMetricsAbsent", {f"up{{{LABELS}}}": "1x120"}),
-    ("ScanRestarts", {f"process_start_time_seconds{{{LABELS}}}": "0+60x120"}),
-    ("ScanWebhooksStopped", {f"scan_webhooks_stopped{{{LABELS}}}": "4x100 5x20"}),
-    (
-        "ScanTransactionIdsAge",
-        {
-            f"scan_transaction_id_age{{{LABELS}}}": "4.1e8x120",
-            f"scan_transaction_id_freeze_age{{{LABELS}}}": "2e8x120",
-        },
-    ),
-    ("ScanWalArchiveFails", {f"scan_wal_archive_age_seconds{{{LABELS}}}": "9e4x120"}),
-    ("ScanCertificateExpires", {'probe_ssl_earliest_cert_expiry{instance="x"}': "86400x120"}),
-    # Another chain is busy and answers.
-    (
-        "ScanErrors",
-        {
-            f'scan_http_requests_total{{{OTHER},route="/",status="200"}}': "0+60000x120",
-            f'scan_http_requests_total{{{LABELS},route="/",status="200"}}': "0+600x120",
-            f'scan_http_requests_total{{{LABELS},route="/",status="503"}}': "0+60x120",
-        },
-    ),
-]
+# An alert, and series by which it fires, as promtool writes them: @ for the labels of an
+# instance, % for those of one of another chain.
+SERIES = r"""
+ScanInstanceDown | up{@} 0x120
+ScanThreadsBusy | scan_http_busy_threads{@} 8x120
+ScanNodeFailing | scan_rpc_failures_total{@,reason="x"} 0+30x120
+ScanErrors | scan_http_requests_total{@,status="200"} 0+600x120
+    | scan_http_requests_total{@,status="503"} 0+60x120
+ScanSlow | scan_http_request_seconds_bucket{@,route="/",le="1.0"} 0+600x120
+    | scan_http_request_seconds_bucket{@,route="/",le="2.5"} 0+640x120
+    | scan_http_request_seconds_bucket{@,route="/",le="+Inf"} 0+640x120
+ScanReplicaDown | scan_replica_up{@} 0x120
+ScanReplicaBehind | scan_replica_lag_blocks{@} 31x120
+ScanDiskFull | node_filesystem_avail_bytes{mountpoint="/",fstype="ext4"} 1e9-8e6x120
+    | node_filesystem_size_bytes{mountpoint="/",fstype="ext4"} 2e9x120
+# Only its indexer, or only another chain's instances go on.
+ScanChainAbsent | scan_chain_info{@,chain_id="1",name="x"} 1x120
+ScanChainAbsent | scan_chain_info{@,chain_id="1",name="x"} 1x60
+    | scan_chain_info{%,chain_id="2",name="y"} 1x120
+ScanMetricsAbsent | up{@} 1x120
+ScanRestarts | process_start_time_seconds{@} 0+60x120
+ScanWebhooksStopped | scan_webhooks_stopped{@} 4x100 5x20
+ScanTransactionIdsAge | scan_transaction_id_age{@} 4.1e8x120
+    | scan_transaction_id_freeze_age{@} 2e8x120
+ScanWalArchiveFails | scan_wal_archive_age_seconds{@} 9e4x120
+ScanCertificateExpires | probe_ssl_earliest_cert_expiry{instance="x"} 86400x120
+# Another chain is busy and answers.
+ScanErrors | scan_http_requests_total{%,route="/",status="200"} 0+60000x120
+    | scan_http_requests_total{@,route="/",status="200"} 0+600x120
+    | scan_http_requests_total{@,route="/",status="503"} 0+60x120
+# What takes its time, as verification and streams do, is not slow.
+ScanSlow not | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="1.0"} 0x120
+    | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="+Inf"} 0+640x120
+"""
 
 
-VERIFY = f'scan_http_request_seconds_bucket{{{LABELS},route="/api/v1/verify",le='
+def cases(text):
+    """Each alert with its series, and whether it is to fire."""
+    text = re.sub("^#.*\n", "", text, flags=re.M).replace("@", LABELS).replace("%", OTHER)
+    for case in re.split(r"\n(?=\w)", text.strip()):
+        alert, *series = [part.strip() for part in case.split("|")]
+        by_name = dict(re.fullmatch(r"(\S+\}) (.+)", one).groups() for one in series)
+        yield (alert.removesuffix(" not"), by_name), not alert.endswith(" not")
 
 
 @pytest.mark.check
 def test_the_others_fire_by_their_series(tmp_path):
-    """What takes its time, as verification and streams do, is not slow."""
-    slow = {f'{VERIFY}"1.0"}}': "0x120", f'{VERIFY}"+Inf"}}': "0+640x120"}
-    fired = firing(tmp_path, *SERIES, ("ScanSlow", slow))
-    assert [case for case, fires in zip(SERIES, fired, strict=False) if not fires] == []
-    assert fired[-1] is False
+    alerts, expected = zip(*cases(SERIES), strict=True)
+    fired = firing(tmp_path, *alerts)
+    wrong = [alert for n, alert in enumerate(alerts) if fired[n] is not expected[n]]
+    assert wrong == [] and len(alerts) == 18
 
 
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())

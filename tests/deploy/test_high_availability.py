@@ -35,22 +35,19 @@ def fault(part, kind):
     return match
 
 
-FAULTS = (
-    ("indexer", "killed"),
-    ("leader", "machine lost"),
-    ("deliverer", "killed"),
-    ("API instance", "killed"),
-    ("leader", "planned switchover"),
-    ("HAProxy", "killed"),
-)
-
-
 @pytest.mark.long
 def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
     random = Random(SEED)
     with stand.load:
         stand.wait_until_whole()
-        for part, kind in FAULTS:
+        for part, kind in (
+            ("indexer", "killed"),
+            ("leader", "machine lost"),
+            ("deliverer", "killed"),
+            ("API instance", "killed"),
+            ("leader", "planned switchover"),
+            ("HAProxy", "killed"),
+        ):
             outcome = report.suffer(stand, fault(part, kind), random)
             print(report.line(outcome))
             statuses = set(outcome.reader_statuses) | set(outcome.writer_statuses)

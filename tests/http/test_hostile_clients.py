@@ -191,22 +191,19 @@ def ask_for_much(client):
     client.sendall(b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 40)
 
 
-STATES = [
-    begun(),
-    begun(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
-    begun(b"GET / HT"),
-    begun(POST + b"Content-Length: 100\r\n\r\n{"),
-    begun(CHUNKED + b"5\r\n{"),
-    begun(b"GARBAGE\r\n\r\n"),
-    ask_for_much,
-]
-
-
 @pytest.mark.parametrize("arguments", [(), ("--worker-connections", "20")], ids=["room", "full"])
 def test_a_stop_waits_for_nobody_for_long(shared_database_url, clients, arguments):
     """The worker ends by itself: gunicorn would kill it after its graceful time-out."""
     with served(shared_database_url, *arguments) as (process, server):
-        for begin in STATES * 20:
+        for begin in [
+            begun(),
+            begun(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"),
+            begun(b"GET / HT"),
+            begun(POST + b"Content-Length: 100\r\n\r\n{"),
+            begun(CHUNKED + b"5\r\n{"),
+            begun(b"GARBAGE\r\n\r\n"),
+            ask_for_much,
+        ] * 20:
             begin(clients.enter_context(connect(server)))
         process.terminate()
         _, errors = process.communicate(timeout=WAIT_S)

@@ -32,24 +32,21 @@ def refusals(clients, **request):
     return texts
 
 
-PROXIED = [
-    {"headers": {"X-Forwarded-For": "127.0.0.1"}},
-    {"headers": {"X-Real-IP": "127.0.0.1"}},
-    {"headers": {"Via": "1.1 proxy"}},
-    {"headers": {"Forwarded": "for=127.0.0.1"}},
-    {"base_url": "http://scan.example.org"},
-    {"base_url": "http://localhost.example.org"},  # a name that begins alike
-    {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
-]
-
-
 def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(shared_database_url):
     clients = clients_of(shared_database_url)
     webhook, request, page = refusals(clients)
     assert webhook.endswith("start Scan with SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8.")
     assert "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute" in request
     assert "SCAN_RATE_LIMIT_PAGES=100000/minute" in page
-    for proxied in PROXIED:
+    for proxied in [
+        {"headers": {"X-Forwarded-For": "127.0.0.1"}},
+        {"headers": {"X-Real-IP": "127.0.0.1"}},
+        {"headers": {"Via": "1.1 proxy"}},
+        {"headers": {"Forwarded": "for=127.0.0.1"}},
+        {"base_url": "http://scan.example.org"},
+        {"base_url": "http://localhost.example.org"},  # a name that begins alike
+        {"environ_base": {"REMOTE_ADDR": "192.0.2.7"}},
+    ]:
         assert not any("SCAN_" in text for text in refusals(clients, **proxied)), proxied
 
 

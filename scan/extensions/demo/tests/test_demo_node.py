@@ -66,9 +66,6 @@ def ask(node, method, *params):
     return answer.get("error", {}).get("code") if "error" in answer else answer["result"]
 
 
-AS_INPUT = {"to": TOKEN, "input": NAME, "from": HOLDER}
-
-
 @pytest.mark.parametrize(
     ("method", "params", "expected"),  # an integer is the code of an error
     [
@@ -93,7 +90,7 @@ AS_INPUT = {"to": TOKEN, "input": NAME, "from": HOLDER}
         ("eth_getBalance", [NOBODY, "latest"], "0x0"),
         ("eth_getCode", [NOBODY, "latest"], "0x"),
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
-        ("eth_call", [AS_INPUT, "0x3"], "0x" + 64 * "1"),
+        ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
         # What was not called is a function that the contract lacks; an account has no functions.
         ("eth_call", [{"to": TOKEN, "data": "0x18160ddd"}, "latest"], 3),
