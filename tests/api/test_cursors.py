@@ -15,13 +15,6 @@ def ask(client, body):
     return post(client, "/query", **body)
 
 
-def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client):
-    second = client.get("/api/v1/transactions?limit=5&page=2").json
-    third = client.get("/api/v1/transactions?limit=5&page=3").json
-    by_cursor = client.get(f"/api/v1/transactions?limit=5&cursor={second['next']}").json
-    assert by_cursor["transactions"] == third["transactions"]
-
-
 def test_a_cursor_is_bound_to_its_list(client, scenario):
     sender = scenario.truth.transactions[0]["fromAddress"]
     body = {"entity": "transactions", "filter": {"from": sender}, "limit": 1}

@@ -170,17 +170,6 @@ def test_stats(client, truth):
     same([get(client, "/stats")], [{**truth.stats, **of_the_service}])
 
 
-def test_a_range_without_blocks_is_an_empty_list_of_none(client, truth, lists):
-    """After the head, and before the first block of a time."""
-    ranged = [TEMPLATES[path] for path, names in with_cursor().items() if "blockFrom" in names]
-    whole = [listed for listed in lists if any(t.fullmatch(listed.url()[:-1]) for t in ranged)]
-    assert len(whole) > 4
-    for listed in whole:
-        for window in ({"blockFrom": truth.head + 1}, {"timeTo": "1999-01-01T00:00:00Z"}):
-            page = client.get(listed.url(**window)).json
-            assert (page[listed.name], page["total"]) == ([], 0), (listed.path, window)
-
-
 def test_times_bound_lists_as_blocks_do(client, truth):
     times = sorted({block["timestamp"] for block in truth.blocks})
     first, last = times[len(times) // 4], times[3 * len(times) // 4]

@@ -198,15 +198,6 @@ def test_commands_ask_the_service_that_runs_on_the_same_data(tmp_path):
     assert url() == "http://127.0.0.1:8000"
 
 
-def test_migrating_says_what_it_did(postgres, tmp_path):
-    with postgres.cloned("template0") as url:
-        first = scan("migrate", DATABASE_URL=url)
-        again = scan("migrate", DATABASE_URL=url)
-    assert (first.returncode, again.returncode) == (0, 0)
-    assert "schema.sql" in first.stdout
-    assert again.stdout == "the schema is current\n"
-
-
 def test_keys_are_listed_and_revoked(database_url):
     for number, owner in enumerate(OWNERS, 1):
         key = {"id": number, "owner_address": owner, "key_hash": bytes([number]) * 32}

@@ -1,9 +1,9 @@
 """Requests that cannot be answered now are refused by the loop, and take no thread."""
 
-import io
 from contextlib import ExitStack
 
 import pytest
+from werkzeug.test import create_environ
 
 from app import create_app
 from scan.concurrency.turns import QUEUED_PER_CLIENT
@@ -35,23 +35,16 @@ def services(app):
 @pytest.fixture
 def begin(app):
     """The status of what the loop answers; None where it leaves a request to a thread."""
-    middleware = app.wsgi_app
+    large = {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
 
     def ask(request):
         method, path, query = request
-        environ = {
-            "REQUEST_METHOD": method,
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REMOTE_ADDR": CLIENT,
-            "wsgi.input": io.BytesIO(),
-        }
-        if method == "POST":
-            environ |= {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
-        started = []
-        body = middleware.step(environ, lambda status, headers: started.append(status))
-        assert (body is None) == (not started)
-        return started[0] if started else None
+        environ = create_environ(path, method=method, query_string=query)
+        environ |= {"REMOTE_ADDR": CLIENT, "PATH_INFO": path, **(large if method == "POST" else {})}
+        started = [None]
+        body = app.wsgi_app.step(environ, lambda status, headers: started.append(status))
+        assert (body is None) == (started[-1] is None)
+        return started[-1]
 
     return ask
 

@@ -46,16 +46,9 @@ def test_the_wallet_is_given_this_chain(page, explorer):
 def test_only_urls_that_anybody_may_see_are_taken():
     for url in ("https://rpc.example.org", "http://localhost:8545", "http://127.0.0.1:8545/a"):
         assert public_url(url) == url
-
-
-PRIVATE_URLS = """
+    for url in """
         https://a:b@c.org https://c.org/?key=1 http://c.org javascript:alert(1)
         http://localhost.c.org http://localhost@c.org
-    """.split()
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("url", PRIVATE_URLS)
-def test_urls_that_not_anybody_may_see_are_refused(url):
-    with pytest.raises(ValueError, match="must be an https URL"):
-        public_url(url)
+    """.split():
+        with pytest.raises(ValueError, match="must be an https URL"):
+            public_url(url)

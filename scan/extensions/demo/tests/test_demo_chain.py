@@ -79,29 +79,6 @@ def test_every_block_follows_from_its_parts(chain):
         parent = block
 
 
-def test_a_view_has_its_value_at_each_block_of_the_loop(chain, first):
-    """What a savings contract holds follows its events, also when the loop runs again."""
-    events = {"Deposited(address,uint256,uint256)": 1, "Withdrawn(address,uint256,uint256)": -1}
-    signs = {f"0x{keccak(text=event).hex()}": sign for event, sign in events.items()}
-    call = {"data": f"0x{keccak(text='totalDeposits()')[:4].hex()}"}
-    logs = [
-        log
-        for number in range(first, chain.head + 1)
-        for receipt in ask(chain, "eth_getBlockReceipts", hex(number))
-        for log in receipt["logs"]
-        if log["topics"][0] in signs
-    ]
-    [call["to"]] = {log["address"] for log in logs}
-    start = int(logs[0]["blockNumber"], 16) - 1
-    total = int(ask(chain, "eth_call", call, hex(start)), 16)
-    for number in range(start + 1, chain.head + 1):
-        of_block = [log for log in logs if log["blockNumber"] == hex(number)]
-        total += sum(signs[log["topics"][0]] * int(log["data"][2:66], 16) for log in of_block)
-        assert int(ask(chain, "eth_call", call, hex(number)), 16) == total, number
-    assert len(logs) > 10
-    assert int(ask(chain, "eth_call", call, "latest"), 16) == total
-
-
 def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
     numbers = range(chain.head - AFTER_THE_LOOP + 1, chain.head + 1)
     blocks = [ask(chain, "eth_getBlockByNumber", hex(n), True) for n in numbers]

@@ -17,7 +17,7 @@ from tests.support.faulty_node import (
     without_old_state,
 )
 from tests.support.scan_command import scan
-from tests.support.serving import NOWHERE, gunicorn, redis_server
+from tests.support.serving import NOWHERE, gunicorn
 
 
 class SetUp:
@@ -70,24 +70,6 @@ def test_a_sound_set_up_has_no_errors(sound):
     assert all(finding["advice"] for finding in findings if finding["level"] == "error")
 
 
-def test_a_variable_that_nothing_reads_is_a_warning(sound):
-    findings = sound.examine(SCAN_RATE_LIMIT_PAGE="1/day", SCAN_QQQQ="1")
-    assert [tuple(f.values()) for f in findings if f["subject"] == "settings"] == [
-        ("warning", "settings", f"{name} {reason}", "correct or remove it")
-        for name, reason in (
-            ("SCAN_QQQQ", "is not a setting"),
-            ("SCAN_RATE_LIMIT_PAGE", "is not a setting; did you mean SCAN_RATE_LIMIT_PAGES?"),
-        )
-    ]
-
-
-def test_settings_of_the_server_that_lose_data_are_errors(sound):
-    """The tests' server runs without fsync."""
-    [row] = database.execute(sound.database_url, "SHOW fsync")
-    off = [f for f in sound.examine() if "fsync is off" in f["text"]]
-    assert len(off) == (row[0] == "off")
-
-
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
 # What is set, with {node} for the sound one, and of the error its subject, text and advice.
 BROKEN = (
@@ -126,13 +108,6 @@ def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     environment = {name: value.format_map(locations) for name, value in changes.items()}
     url = environment.pop("--url", None)
     the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
-
-
-@pytest.mark.thorough
-def test_a_redis_that_is_full_counts_nothing(sound, tmp_path):
-    with redis_server(tmp_path, None, "--maxmemory", "1") as storage:
-        findings = sound.examine(SCAN_RATE_LIMIT_STORAGE=storage)
-    the_error(findings, "limits", "when used memory > 'maxmemory'", "start or mend it")
 
 
 def test_a_node_of_another_chain(sound):
