@@ -305,11 +305,3 @@ def test_a_key_that_is_none_is_unauthorised_in_json(shared_server, key):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
     response = requests.get(address, headers={"X-API-Key": key}, timeout=WAIT_S)
     require_refusal(response, 401, "invalid_api_key")
-
-
-def test_a_lost_database_makes_keyed_requests_unavailable():
-    client = create_app(Settings(database_url="postgresql://127.0.0.1:1/scan")).test_client()
-    response = client.get("/api/v1/x", headers={"X-API-Key": NO_KEY})
-    assert (response.status_code, response.json["code"]) == (503, "unavailable")
-    assert {"Retry-After", "X-RateLimit-Limit"} <= set(response.headers.keys())
-    assert client.get("/api/v1/x").status_code == 404

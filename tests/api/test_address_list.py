@@ -1,7 +1,7 @@
 """GET /api/v1/addresses?addresses=…, and a service without blocks."""
 
 from scan.queries.filter_values import QUERIED
-from tests.support import faulty_node, indexing, serving
+from tests.support import faulty_node, indexing
 from tests.support.anvil import ZERO, Anvil
 
 UNSEEN = "0x" + "9d" * 20
@@ -44,13 +44,6 @@ def test_what_is_no_list_of_a_hundred_is_refused(client):
     for addresses in (f"{hundred},{UNSEEN}", "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"):
         response = client.get("/api/v1/addresses", query_string={"addresses": addresses})
         assert (response.status_code, response.json["field"]) == (400, "addresses")
-
-
-def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
-    client = indexed.client(rpc_urls=(serving.NOWHERE,))
-    assert client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}").status_code == 200
-    assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
-    assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502
 
 
 def test_the_node_is_asked_for_balances(database_url):

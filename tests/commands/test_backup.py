@@ -7,19 +7,16 @@ import resource
 import shutil
 import signal
 import stat
-import subprocess
 import sys
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
-import psycopg2
 import pytest
 
 from scan.commands import database_commands, startup
 from scan.database import migrations, owners_file
 from scan.settings import Settings
 from tests.support import (
-    WAIT_S,
     backups,
     database,
     first_release,
@@ -204,44 +201,6 @@ def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres)
     assert done.returncode == 2
     assert "there is no PostgreSQL in it" in done.stderr
     assert not (top / "mistyped").exists()
-
-
-HELD = "SELECT count(*) FROM pg_locks WHERE relation = 'held'::regclass AND NOT granted"
-
-
-@contextmanager
-def slow_backups(folder, *files):
-    """Processes that write backups, which wait for a lock, until the context ends."""
-    url = (folder / startup.DATABASE_FILE).read_text()
-    database.execute(url, "CREATE TABLE IF NOT EXISTS held ()")
-    with closing(psycopg2.connect(url)) as holder:
-        holder.cursor().execute("LOCK TABLE held")
-        backups_ = []
-        for number, file in enumerate(files, 1):
-            command = [*SCAN, "backup", str(file)]
-            backups_.append(subprocess.Popen(command, env=environment_of(folder)))
-            serving.wait_until(lambda n=number: database.execute(url, HELD) == [(n,)])
-        yield backups_
-    assert [process.wait(WAIT_S) for process in backups_] == [0] * len(files)
-
-
-@pytest.mark.thorough
-def test_scan_run_starts_beside_backups_of_a_server_that_a_killed_one_left(open_folder, anvil):
-    """And has the server from then on. Without it, the last backup stops the server."""
-    data, files = open_folder / "var", [open_folder / "one", open_folder / "two"]
-    with scan_run(SCAN, open_folder, RPC_URL=anvil.url) as run:
-        run.wait_for_block(0)
-        run.process.kill()
-    with ExitStack() as running:
-        with slow_backups(data, *files):
-            run = running.enter_context(scan_run(SCAN, open_folder, RPC_URL=anvil.url))
-            run.wait_for_block(0)
-        anvil.mine()
-        run.wait_for_block(1)
-        run.process.kill()
-    with slow_backups(data, *files):
-        pass
-    assert not (data / "postgres" / "postmaster.pid").exists()
 
 
 @pytest.mark.long

@@ -1,13 +1,12 @@
 """/readyz: a node that is slow, one that is gone and an index that is behind are told apart, also
 where the indexer reports nothing."""
 
-import threading
 from pathlib import Path
 
 import pytest
 
 from scan.http import background_threads
-from tests.support import faulty_node, serving
+from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
@@ -46,41 +45,6 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         indexed, head, lag, problem = state(indexing.client())
         assert (indexed, head, lag) == (1, None, None)
         assert str(problem).startswith("the indexer has not reported since ")
-
-
-@pytest.mark.thorough
-def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
-    """The log has a line for each, with the host, and never with the key."""
-    anvil.mine(2)
-    head = anvil.head()
-    with faulty_node.FaultyNode(anvil.url) as node:
-        url = f"{node.url}/v2/secret-key"
-        with Indexing(database_url, url, until=head) as indexing:
-            client = indexing.client()
-            assert state(client) == (head, head, 0, None)
-            node.fault = faulty_node.hang(1.2)
-            anvil.mine(3)
-            slow = "the node is slow: its newest block took 1 s"
-            serving.wait_until(lambda: state(client)[3] == slow)
-            assert state(client)[1] == head + 3
-            indexing.wait_for(head + 3)
-            serving.wait_until(lambda: state(client)[:3] == (head + 3, head + 3, 0))
-            node.fault = faulty_node.hang(60, until=(goes_on := threading.Event()))
-            silent = "the node did not respond in time"
-            serving.wait_until(lambda: state(client) == (head + 3, None, None, silent))
-            page = client.get("/status").text
-            assert silent in page and "up to date" not in page
-            node.fault = faulty_node.cut_connection
-            gone = "the node cannot be reached or cut the connection"
-            serving.wait_until(lambda: state(client) == (head + 3, None, None, gone))
-            node.fault = None
-            goes_on.set()  # the step that waits for an answer yet
-            serving.wait_until(lambda: state(client) == (head + 3, head + 3, 0, None))
-    lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.progress"]
-    for problem in (slow, silent, gone):
-        [line] = [line for line in lines if problem in line]
-        assert f"({node.url}/...)" in line
-    assert "secret-key" not in caplog.text
 
 
 FULL = Path(__file__).with_name("full_server.sql").read_text()
