@@ -13,17 +13,8 @@ import requests
 
 from scan.http.response_cache import CACHED_FOR_S
 from tests.http.spellings import uncached
-from tests.support import WAIT_S
+from tests.support import WAIT_S, http_client
 from tests.support.database import Postgres, execute
-from tests.support.http_client import (
-    NEWEST,
-    UNLIMITED,
-    Client,
-    assert_soon,
-    busy_threads,
-    cached_newest,
-    newest,
-)
 from tests.support.indexing import Indexing
 from tests.support.serving import frozen, gunicorn, wait_until
 
@@ -32,7 +23,7 @@ pytestmark = pytest.mark.thorough
 
 @pytest.fixture
 def server(anvil, database_url):
-    with gunicorn(database_url, RPC_URL=anvil.url, **UNLIMITED) as address:
+    with gunicorn(database_url, RPC_URL=anvil.url, **http_client.UNLIMITED) as address:
         yield address
 
 
@@ -41,9 +32,11 @@ def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, serv
     over = threading.Event()
 
     def watch(number):
-        client, highest = Client(server), 0
+        client, highest = http_client.Client(server), 0
         while not over.is_set():
-            body = newest(client, uncached(NEWEST)[0] if number % 2 else NEWEST)
+            body = http_client.newest(
+                client, uncached(http_client.NEWEST)[0] if number % 2 else http_client.NEWEST
+            )
             block = int(body.partition('"number":')[2].partition(",")[0])
             assert block >= highest, "an older response came after a newer one"
             highest = block
@@ -70,11 +63,13 @@ def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
         "//readyz/": CACHED_FOR_S["/readyz"],  # what it said for the first path is cached
     }
     with Indexing(database_url, anvil.url, until=0) as indexing:
-        client = Client(server)
+        client = http_client.Client(server)
         for number, (path, pause_s) in enumerate(paths.items(), start=1):
             time.sleep(pause_s)
-            wait_until(lambda number=number: f'"number":{number - 1},' in cached_newest(client))
-            before = cached_newest(client)
+            wait_until(
+                lambda number=number: f'"number":{number - 1},' in http_client.cached_newest(client)
+            )
+            before = http_client.cached_newest(client)
             [(listening,)] = execute(
                 database_url,
                 "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
@@ -84,24 +79,24 @@ def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
             with frozen(listening):
                 anvil.mine()
                 indexing.wait_for(number)
-                assert newest(client) == before  # or nobody would need what follows
+                assert http_client.newest(client) == before  # or nobody would need what follows
                 client.ask(path.format(number))
-                assert f'"number":{number},' in newest(client), path
+                assert f'"number":{number},' in http_client.newest(client), path
 
 
 def test_a_block_taken_back_is_gone_from_responses(anvil, database_url, server):
     with Indexing(database_url, anvil.url) as indexing:
         anvil.mine(6)
         indexing.wait_for(6)
-        client = Client(server)
+        client = http_client.Client(server)
         for depth in (1, 3, 5):
-            before = cached_newest(client)
+            before = http_client.cached_newest(client)
             anvil.call("anvil_setCoinbase", "0x" + bytes([depth] * 20).hex())
             anvil.reorganise(depth)
             hash_ = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
             stored = ("SELECT 1 FROM blocks WHERE hash = %s", bytes.fromhex(hash_[2:]))
             wait_until(partial(execute, database_url, *stored))
-            assert_soon(client, NEWEST, hash_)
+            http_client.assert_soon(client, http_client.NEWEST, hash_)
             assert hash_ not in before
 
 
@@ -109,19 +104,21 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil):
     with (
         Postgres() as server,
         server.cloned(server.make_template()) as url,
-        gunicorn(url, RPC_URL=anvil.url, **UNLIMITED) as api,
+        gunicorn(url, RPC_URL=anvil.url, **http_client.UNLIMITED) as api,
     ):
         Indexing(url, anvil.url).run_until(0)
-        client = Client(api)
-        body = cached_newest(client)
+        client = http_client.Client(api)
+        body = http_client.cached_newest(client)
         for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
             stop()
             wait_until(lambda: requests.get(f"{api}/readyz", timeout=WAIT_S).status_code == 503)
             # After SIGKILL its backends serve until they notice.
-            wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
+            wait_until(
+                lambda: [client.ask(http_client.NEWEST).status for _ in range(6)] == [503] * 6
+            )
             start()
-            wait_until(lambda: client.ask(NEWEST).status == 200)
-            assert cached_newest(client) == body
+            wait_until(lambda: client.ask(http_client.NEWEST).status == 200)
+            assert http_client.cached_newest(client) == body
 
 
 def test_a_response_with_a_balance_of_another_block_is_not_cached(anvil, database_url):
@@ -135,9 +132,9 @@ def test_a_response_with_a_balance_of_another_block_is_not_cached(anvil, databas
         indexing.wait_for(2)
     execute(database_url, "UPDATE blocks SET traced = false WHERE number = 2")
     path = f"/api/v1/addresses/{sender}"
-    with gunicorn(database_url, RPC_URL="http://127.0.0.1:1", **UNLIMITED) as server:
-        client = Client(server)
+    with gunicorn(database_url, RPC_URL="http://127.0.0.1:1", **http_client.UNLIMITED) as server:
+        client = http_client.Client(server)
         assert [client.ask(path).body.count(b'"balanceBlock":1') for _ in range(3)] == [1] * 3
         client.socket.settimeout(0.5)
-        with busy_threads(server, database_url), pytest.raises(TimeoutError):
+        with http_client.busy_threads(server, database_url), pytest.raises(TimeoutError):
             client.ask(path)

@@ -11,22 +11,13 @@ from app import create_app
 from scan.rate_limits.limiter import make_limiter
 from scan.rate_limits.window_storage import PROBE_EVERY_S, Window
 from scan.settings import Settings
-from tests.support import WAIT_S
-from tests.support.serving import (
-    at_once,
-    free_port,
-    frozen,
-    gunicorn,
-    redis_server,
-    statuses,
-    wait_until,
-)
+from tests.support import WAIT_S, serving
 
 pytestmark = pytest.mark.thorough
 
 
 def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
-    port = free_port()
+    port = serving.free_port()
     limiter = make_limiter(
         Settings(
             rate_limit_storage=f"redis://127.0.0.1:{port}",
@@ -39,8 +30,8 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         return limiter.store.charge(Window(limiter.anonymous_rate, "192.0.2.1")).allowed
 
     assert [is_allowed() for _ in range(3)] == [True, True, False]
-    with redis_server(tmp_path, port):
-        wait_until(is_allowed)
+    with serving.redis_server(tmp_path, port):
+        serving.wait_until(is_allowed)
         assert is_allowed()
         assert not is_allowed()
 
@@ -55,7 +46,7 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(
 ):
     """Full, or a replica: it answers PING and whatever reads a window."""
     caplog.set_level("INFO", "scan.rate_limits.window_storage")
-    with redis_server(tmp_path) as storage, Redis.from_url(storage) as redis:
+    with serving.redis_server(tmp_path) as storage, Redis.from_url(storage) as redis:
         settings = Settings(
             database_url=shared_database_url,
             rate_limit_storage=storage,
@@ -69,12 +60,12 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(
 
         assert state() == (1, 200, 400)
         redis.execute_command(fault)
-        wait_until(lambda: client.get("/readyz").status_code == 503)  # cached for a second
+        serving.wait_until(lambda: client.get("/readyz").status_code == 503)  # cached for a second
         for _ in range(5):
             assert state() == (0, 503, 503)
             time.sleep(2 * PROBE_EVERY_S)
         redis.execute_command(ONLY_READS[fault])
-        wait_until(lambda: state() == (1, 200, 400))
+        serving.wait_until(lambda: state() == (1, 200, 400))
     lines = [line for line in caplog.messages if line.startswith("rate limit storage")]
     assert len(lines) == 2 and "is down" in lines[0] and "is up again" in lines[1]
 
@@ -86,22 +77,24 @@ WHEN_LOST = [("refuse", 503, 503), pytest.param("local", 400, 200, marks=pytest.
 @pytest.mark.parametrize(("when_lost", "status", "ready"), WHEN_LOST)
 def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status, ready):
     """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
-    with redis_server(tmp_path) as storage:
+    with serving.redis_server(tmp_path) as storage:
         redis = Redis.from_url(storage).info("server")["process_id"]
-        with gunicorn(
+        with serving.gunicorn(
             shared_database_url,
             SCAN_RATE_LIMIT_STORAGE=storage,
             SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
         ) as server:
             assert requests.get(f"{server}/api/v1/keys", timeout=WAIT_S).status_code == 400
-            with frozen(redis):
-                answers = at_once(
+            with serving.frozen(redis):
+                answers = serving.at_once(
                     20,
                     lambda n: requests.get(
                         server + ("/healthz" if n % 2 else "/api/v1/keys"), timeout=WAIT_S
                     ),
                 )
-                assert statuses(answers[1::2]) == {200: 10}
-                assert statuses(answers[::2]) == {status: 10}
+                assert serving.statuses(answers[1::2]) == {200: 10}
+                assert serving.statuses(answers[::2]) == {status: 10}
                 assert requests.get(f"{server}/readyz", timeout=WAIT_S).status_code == ready
-            wait_until(lambda: requests.get(f"{server}/readyz", timeout=WAIT_S).status_code == 200)
+            serving.wait_until(
+                lambda: requests.get(f"{server}/readyz", timeout=WAIT_S).status_code == 200
+            )

@@ -16,15 +16,7 @@ from app import create_app
 from scan.extensions.demo import demo_chain, demo_run, replay
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_run import LINKS
-from tests.support import expected
-from tests.support.documents import (
-    POSTGRES,
-    RUN_HERE,
-    SLOW,
-    STRICT_CURL,
-    answers_below,
-    is_shortened,
-)
+from tests.support import documents, expected
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import completed, gunicorn
 
@@ -133,8 +125,8 @@ def test_the_readme_shows_what_the_demo_answers(demo):
     """Its first answer, with the times of another day; a cursor is cut."""
     [stated] = [
         answer
-        for block in RUN_HERE
-        for answer in answers_below(block)
+        for block in documents.RUN_HERE
+        for answer in documents.answers_below(block)
         if block.document.stem == FIRST
     ]
     answer = demo.get("/api/v1/blocks?limit=1").json
@@ -161,14 +153,14 @@ FIRST = "README"  # what somebody reads who has just cloned Scan
 
 
 def marks_of(block):
-    if SLOW.search(block.text):
+    if documents.SLOW.search(block.text):
         return [pytest.mark.long]
     return [] if block.document.stem == FIRST else [pytest.mark.thorough]
 
 
 BLOCKS = [
     pytest.param(block, id=f"{block.document.stem}-{number}", marks=marks_of(block))
-    for number, block in enumerate(RUN_HERE)
+    for number, block in enumerate(documents.RUN_HERE)
 ]
 
 
@@ -178,17 +170,17 @@ def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     command is what it prints. The database is named where commands name it, else found in the
     folder of data."""
     (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
-    (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
+    (tmp_path / "curl").write_text(documents.STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
     port, url, folder = demo_service
     environment = {"HOME": str(Path.home()), "PORT": port, "SCAN_DATA_DIR": folder}
-    environment["PATH"] = f"{tmp_path}:{PROGRAMS}:{POSTGRES}:{os.environ['PATH']}"
+    environment["PATH"] = f"{tmp_path}:{PROGRAMS}:{documents.POSTGRES}:{os.environ['PATH']}"
     environment |= dict.fromkeys(re.findall(r"\$(DATABASE_URL)", block.text), url)
     command = ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{port}")]
     done = completed(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, (block.text, done.stdout, done.stderr)
-    for stated in answers_below(block):
-        assert is_shortened(stated, json.loads(done.stdout)), (stated, done.stdout)
+    for stated in documents.answers_below(block):
+        assert documents.is_shortened(stated, json.loads(done.stdout)), (stated, done.stdout)
 
 
 def test_the_demo_has_something_of_everything_as_expected(demo):

@@ -7,15 +7,8 @@ import time
 import psycopg2
 import pytest
 
-from tests.support import database, indexing
+from tests.support import database, faulty_node, indexing
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import (
-    FaultyNode,
-    Reply,
-    node_error,
-    refuse_method,
-    without_old_state,
-)
 from tests.support.scan_command import scan
 from tests.support.serving import NOWHERE, gunicorn
 
@@ -127,9 +120,13 @@ LACKING_METHODS = [
 def test_a_node_that_lacks_methods(sound, methods, text, advice):
     def refuse(calls, forward):
         missing = [call["method"] for call in calls if call["method"] in methods]
-        return refuse_method(missing[0])(calls, forward) if missing else Reply(body=forward(calls))
+        return (
+            faulty_node.refuse_method(missing[0])(calls, forward)
+            if missing
+            else faulty_node.Reply(body=forward(calls))
+        )
 
-    with FaultyNode(sound.anvil.url, refuse) as node:
+    with faulty_node.FaultyNode(sound.anvil.url, refuse) as node:
         findings = sound.examine(RPC_URL=node.url)
     assert problems(findings) == {}
     [warning] = [f for f in findings if text in f["text"]]
@@ -148,7 +145,9 @@ def test_a_node_ahead_of_this_machines_clock(sound):
 
 def test_a_node_without_old_state_is_told(sound):
     """Whatever its words are."""
-    with FaultyNode(sound.anvil.url, without_old_state(8, -39999, "ask somebody older")) as full:
+    with faulty_node.FaultyNode(
+        sound.anvil.url, faulty_node.without_old_state(8, -39999, "ask somebody older")
+    ) as full:
         findings = sound.examine(RPC_URL=full.url)
     assert problems(findings) == {}
     [found] = [f for f in findings if "state of recent blocks only" in f["text"]]
@@ -188,8 +187,8 @@ def test_clients_that_can_choose_their_address(sound, shared_server):
 
 @pytest.mark.thorough
 def test_a_node_cannot_write_lines_of_the_report(sound):
-    with FaultyNode(sound.anvil.url) as node:
-        node.fault = node_error(-32000, "no\nok       node       all is well\x1b[2J")
+    with faulty_node.FaultyNode(sound.anvil.url) as node:
+        node.fault = faulty_node.node_error(-32000, "no\nok       node       all is well\x1b[2J")
         done = scan("doctor", RPC_URL=node.url, DATABASE_URL="")
     assert r"no\nok       node       all is well\u001b[2J" in done.stdout
 
