@@ -19,16 +19,12 @@ FREE = """
 """.split()
 METHODS = {
     "/api/v1/webhooks/1": "DELETE, GET, HEAD, OPTIONS, PATCH",
-    "/api/v1/webhooks": "GET, HEAD, OPTIONS, POST",
     "/api/v1/webhooks/1/deliveries": "GET, HEAD, OPTIONS",
     "/api/v1/webhooks/1/deliveries/2/retry": "OPTIONS, POST",
-    "/api/v1/keys": "GET, HEAD, OPTIONS, POST",
-    "/api/v1/keys/1": "DELETE, GET, HEAD, OPTIONS",
     "/api/v1/query": "OPTIONS, POST",
     "/api/v1/blocks": "GET, HEAD, OPTIONS",
     "//api/v1/blocks/": "GET, HEAD, OPTIONS",
     "/api": "GET, HEAD, OPTIONS, POST",
-    "/healthz": "GET, HEAD, OPTIONS",
     "/nothing": "GET, HEAD, OPTIONS",
 }
 
@@ -93,15 +89,11 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url):
 
 NOT_FREE = [
     ("GET", "/docs/nothing.js"),
-    ("GET", "/docs/../docs/x"),
     ("GET", "/static/0/scan.css"),
-    ("GET", "/static/nothing"),
     ("POST", "/healthz/"),
     ("POST", "/readyz"),
-    ("PUT", "/metrics"),
     ("DELETE", "/docs/"),
     ("GET with a body", "/readyz"),
-    ("GET with a body", "/metrics"),
 ]
 
 
