@@ -1,162 +1,229 @@
-"""Lists of an event's logs: what SELECT of its view returns, by filters, pages and as files."""
+"""Lists of an event's logs, of a contract or of a factory's children: what SELECT of its view
+returns, by filters, pages and as files; and what streams and webhooks say of children."""
 
+import csv
 import io
 import json
+from collections import namedtuple
+from contextlib import closing
+from decimal import Decimal
 from random import Random
 from urllib.parse import quote
 
+import psycopg2
 import pytest
+from pyarrow import parquet
 
+from scan.extensions.events.tests.random_children import Factories
 from scan.extensions.events.tests.random_events import Contract, add, signature
-from tests.extensions.event_doors import Followed, require_exports, require_rows, rows_of
+from scan.extensions.streams.block_events import OrphanedEvents, Position, read_next
 from tests.support.anvil import Anvil
-from tests.support.database import execute
-from tests.support.indexing import Indexing
 from tests.support.refusals import require_parameter
-from tests.support.solidity import node_script
+from tests.support.world import World
+
+WATCH = """
+    INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)
+    VALUES (%s, %s, %s, 'https://localhost:1/', '{log}', now());
+    INSERT INTO delivery_queues (webhook_id, host) VALUES (%s, 'localhost')
+"""
+
+
+class Followed(namedtuple("Followed", "world address chosen contract", defaults=({}, None))):
+    """A contract that is followed, or by query parameters the children of a factory."""
+
+    @property
+    def path(self):
+        return f"/api/v1/contracts/{self.address}/events"
+
+    def get(self, path="", /, **query):
+        response = self.world.client.get(self.path + path, query_string={**self.chosen, **query})
+        assert response.status_code == 200, response.text
+        assert "format" not in query or response.headers["X-Scan-Complete"] == "true"
+        return response.json if response.is_json else response.data
+
+    def rows(self, event):
+        """The rows of an event's view by column, newest first, as JSON has them."""
+        sql = f"SELECT * FROM {event['view']} ORDER BY block_number DESC, log_index DESC"  # noqa: S608
+        with closing(psycopg2.connect(self.world.url)) as connection:
+            cursor = connection.cursor()
+            cursor.execute(sql)
+            names = [column.name for column in cursor.description]
+            return [dict(zip(names, map(in_json, row), strict=True)) for row in cursor]
+
+    def require_pages_and_files(self, event, rows):
+        """An event's pages and files have these rows of its view, newest first."""
+        path, listed, cursor = f"/{event['name']}", [], {}
+        while cursor is not None:
+            page = self.get(path, limit=7, **cursor)
+            assert page["total"] in (len(rows), None)
+            listed += page["events"]
+            cursor = page["next"] and {"cursor": page["next"]}
+        names = {argument["name"]: argument["column"] for argument in event["arguments"]}
+        of_log = "blockNumber logIndex transactionHash timestamp address args".split()
+        of_row = "block_number log_index transaction_hash timestamp contract".split()
+        assert [[log[name] for name in of_log] for log in listed] == [
+            [*(row[name] for name in of_row), {name: row[of] for name, of in names.items()}]
+            for row in rows
+        ]
+        lines = self.get(path, format="ndjson").splitlines()
+        assert [*map(json.loads, lines)] == rows
+        text = io.StringIO(self.get(path, format="csv").decode("utf-8-sig"), newline="")
+        assert [*csv.DictReader(text)] == [{k: in_csv(v) for k, v in row.items()} for row in rows]
+        read = parquet.read_table(io.BytesIO(self.get(path, format="parquet"))).to_pylist()
+        assert [[r[n] for n in of_row[:2]] for r in read] == [
+            [r[n] for n in of_row[:2]] for r in rows
+        ]
+
+
+def in_json(value):
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, memoryview):
+        return "0x" + bytes(value).hex()
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ") if hasattr(value, "strftime") else value
+
+
+def in_csv(value):
+    """A value of JSON as CSV has it."""
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    text = "" if value is None else str(value)
+    return f"'{text}" if text.startswith("\t") else text  # which a spreadsheet takes for a formula
 
 
 @pytest.fixture(scope="module")
-def followed(postgres, template, tmp_path_factory):
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        contract = Contract(anvil, Random(7), 12)
-        abi = tmp_path_factory.mktemp("abi") / "abi.json"
-        abi.write_text(json.dumps(contract.abi))
-        contract.emit(400)
-        indexing = Indexing(url, anvil.url, until=anvil.head())
-        with indexing:
-            add(url, contract.address, abi)
-            yield Followed(url, indexing.client(), contract.address, contract)
+def world(postgres, template, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("world")
+    with (
+        Anvil() as anvil,
+        postgres.cloned(template) as url,
+        World(anvil, (url, postgres, template, folder), logs="none") as world,
+    ):
+        yield world
+
+
+@pytest.fixture(scope="module")
+def followed(world):
+    contract = Contract(world.anvil, Random(7), 12)
+    abi = world.folder / "abi.json"
+    abi.write_text(json.dumps(contract.abi))
+    contract.emit(400)
+    world.read()
+    add(world.url, contract.address, abi)
+    return Followed(world, contract.address, contract=contract)
 
 
 def test_events_are_listed_with_their_counts(followed):
-    listed = followed.get()
-    assert listed["name"] == "emitter"
-    assert listed["completeFrom"] == 0
+    listed, abi = followed.get(), followed.contract.abi
+    assert (listed["name"], listed["completeFrom"]) == ("emitter", 0)
     counts = {e["name"]: e["count"] for e in listed["events"] if not e["anonymous"]}
-    assert counts == {
-        event["name"]: len(followed.contract.expected(n))
-        for n, event in enumerate(followed.contract.abi)
-        if not event["anonymous"]
-    }
-    assert {e["signature"] for e in listed["events"]} == set(map(signature, followed.contract.abi))
+    named = [(n, event["name"]) for n, event in enumerate(abi) if not event["anonymous"]]
+    assert counts == {name: len(followed.contract.expected(n)) for n, name in named}
+    assert {e["signature"] for e in listed["events"]} == set(map(signature, abi))
 
 
 def test_pages_and_files_have_the_rows_of_the_view(followed):
     for event in followed.get()["events"]:
-        followed.require_pages_and_files(event, followed.rows(event["view"]))
+        followed.require_pages_and_files(event, followed.rows(event))
+    answer = followed.world.client.get("/api/v1/transactions?format=parquet")
+    require_parameter(answer, "format")
 
 
-def test_a_file_in_parquet_has_the_rows_of_the_view(followed):
+def queries_of(argument, logs, value):
+    """Queries by a value of an argument, with the logs that each selects."""
+    name = argument["name"]
+    text = str(value).lower() if isinstance(value, bool) else value
+    equal = [log for log in logs if log["args"][name] == value]
+    yield {argument["parameter"]: text}, equal
+    yield {"args": json.dumps({argument["parameter"]: value})}, equal
+    if argument["type"].strip("u0123456789") == "int":
+        yield {f"{name}Min": value, f"arg.{argument['column']}.max": value}, equal
+        more = [log for log in logs if int(log["args"][name]) >= int(value)]
+        yield {f"{name}Min": value}, more
+
+
+def test_every_argument_but_lists_and_records_is_a_filter_and_of_numbers_its_bounds(followed):
+    draw, filtered = Random(3), set()
     for event in followed.get()["events"]:
-        path = f"{followed.path}/{event['name']}?format=parquet"
-        rows = rows_of(followed.url, event["view"])
-        require_rows(io.BytesIO(followed.client.get(path).data), rows)
-    require_parameter(followed.client.get("/api/v1/transactions?format=parquet"), "format")
-
-
-@pytest.mark.thorough
-def test_an_export_has_the_rows_of_the_view(followed, tmp_path):
-    views = [event["view"] for event in followed.get()["events"]]
-    require_exports(followed.url, views, tmp_path)
-
-
-def test_filters_select_by_every_argument(followed):
-    draw = Random(3)
-    types = set()
-    texts = ("string", "bytes")
-    for event, logs in logs_by_event(followed):
         path = f"/{event['name']}"
-        # Of some strings and bytes the logs do not have the text.
-        known = [a for a in event["arguments"] if not (a["hashed"] and a["type"] in texts)]
-        for argument in (a for a in known if a["parameter"] is not None):
-            value = draw.choice(logs)["args"][argument["name"]]
-            text = str(value).lower() if isinstance(value, bool) else value
-            listed = followed.get(path, limit=100, **{argument["parameter"]: text})
-            expected = [log for log in logs if log["args"][argument["name"]] == value]
-            assert listed["events"] == expected
-            in_json = json.dumps({argument["parameter"]: value})
-            assert followed.get(path, args=in_json, limit=100)["events"] == expected
-            types.add(argument["type"])
-    assert {"address", "bool", "uint256"} <= types
-
-
-def logs_by_event(followed):
-    return [
-        (event, followed.get(f"/{event['name']}", limit=100)["events"])
-        for event in followed.get()["events"]
-    ]
-
-
-def test_lists_and_records_have_no_filter(followed):
-    unfiltered = [
-        log["args"][argument["name"]]
-        for event, logs in logs_by_event(followed)
-        for argument in event["arguments"]
-        if argument["parameter"] is None
-        for log in logs
-    ]
-    assert unfiltered and all(isinstance(value, list | dict) for value in unfiltered)
-
-
-def test_filters_select_numbers_by_their_bounds(followed):
-    draw = Random(4)
-    numbers = [
-        (f"/{event['name']}", logs, argument)
-        for event, logs in logs_by_event(followed)
-        for argument in event["arguments"]
-        if argument["type"].startswith(("uint", "int")) and argument["type"][-1] != "]"
-    ]
-    assert numbers
-    for path, logs, argument in numbers:
-        name = argument["name"]
-        value = draw.choice(logs)["args"][name]
-        bounds = {f"{name}Min": value, f"arg.{argument['column']}.max": value}
-        equal = [log for log in logs if log["args"][name] == value]
-        assert followed.get(path, limit=100, **bounds)["events"] == equal
-        least = followed.get(path, limit=100, **{f"{name}Min": value})
-        assert least["events"] == [log for log in logs if int(log["args"][name]) >= int(value)]
+        logs = followed.get(path, limit=100)["events"]
+        values = [draw.choice(logs)["args"][argument["name"]] for argument in event["arguments"]]
+        of_arguments = [*zip(event["arguments"], values, strict=True)]
+        for argument, value in of_arguments:
+            assert (argument["parameter"] is None) is isinstance(value, list | dict), argument
+        for argument, value in (
+            of
+            for of in of_arguments
+            # Of some texts the logs have the hash alone.
+            if of[0]["parameter"] and not (of[0]["hashed"] and of[0]["type"] in ("string", "bytes"))
+        ):
+            for query, expected in queries_of(argument, logs, value):
+                assert followed.get(path, limit=100, **query)["events"] == expected, query
+            filtered.add(argument["type"])
+    assert {"address", "bool", "uint256"} <= filtered
 
 
 def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
-    address = followed.contract.address
-    tab = f"/address/{address}?tab=events"
+    tab = f"/address/{followed.address}?tab=events"
     for event in followed.get()["events"]:
-        assert f"event={event['name'].lower()}" in followed.client.get(tab).text
-        response = followed.client.get(f"{tab}&event={event['name']}")
-        assert response.status_code == 200, response.text
-        for argument in event["arguments"]:
-            has_field = f'name="{argument["parameter"]}"' in response.text
-            assert has_field is (argument["parameter"] is not None)
-        for file in ("csv", "ndjson"):
-            path = f"/api/v1/contracts/{address}/events/{quote(event['signature'], safe='')}"
-            path += f"?format={file}"
-            assert f'href="{path}"' in response.text
+        assert f"event={event['name'].lower()}" in followed.world.get(tab)
+        page = followed.world.get(f"{tab}&event={event['name']}")
+        fields = {a["parameter"] for a in event["arguments"]} - {None}
+        assert {field for field in fields if f'name="{field}"' in page} == fields
+        path = f"{followed.path}/{quote(event['signature'], safe='')}?format="
+        assert all(f'href="{path}{file}"' in page for file in ("csv", "ndjson"))
 
 
-@pytest.mark.thorough
-def test_arguments_are_those_that_ethers_decodes(followed):
-    listed = [
-        log
-        for event in followed.get()["events"]
-        for log in followed.get(f"/{event['name']}", limit=100)["events"]
-    ]
-    logs = execute(
-        followed.url,
-        "SELECT block_number, log_index, topic0, topic1, topic2, topic3, data FROM contract_events",
-    )
-    stored = {
-        (block, index): {
-            "topics": ["0x" + bytes(topic).hex() for topic in topics if topic is not None],
-            "data": "0x" + bytes(data).hex(),
-        }
-        for block, index, *topics, data in logs
+@pytest.fixture(scope="module")
+def factories(world):
+    factories = Factories(world.anvil, Random(9), world.folder, children=8, events=3)
+    factories.play(150)
+    world.read()
+    factories.add(world.url)
+    for number, child in enumerate(factories.children, 1):
+        address = bytes.fromhex(child[2:])
+        world.sql(WATCH, number, address, address, number)
+    factories.play(150)
+    world.read()
+    factories.fork(3, 60)
+    world.read()
+    return factories
+
+
+def test_pages_and_files_of_children_have_the_rows_of_the_view(factories, world):
+    for rule in factories.rules:
+        of_all = Followed(world, rule.factory, {"children": rule.name})
+        listed = of_all.get()
+        named = [child for child, (of, _) in factories.named().items() if of == rule]
+        of_rules = Followed(world, rule.factory).get()["children"]
+        counts = {one["name"]: one["contractCount"] for one in of_rules}
+        assert (listed["name"], counts[rule.name]) == (rule.name, len(named))
+        for event in listed["events"]:
+            rows = of_all.rows(event)
+            of_all.require_pages_and_files(event, rows)
+            for child in named:
+                of_child = Followed(world, child)
+                assert of_child.get()["factory"] == rule.factory
+                of_child.require_pages_and_files(event, [r for r in rows if r["contract"] == child])
+
+
+def test_streams_and_webhooks_say_the_event_of_each_log_of_children(factories, world):
+    of_children = {
+        (block, index): dict(zip([one["name"] for one in event["inputs"]], arguments, strict=True))
+        for rule in factories.rules
+        for number, event in enumerate(factories.abi)
+        for block, index, _, arguments in factories.expected(rule, number)
     }
-    request = {
-        "abi": followed.contract.abi,
-        "logs": [
-            {"event": log["name"], **stored[log["blockNumber"], log["logIndex"]]} for log in listed
-        ],
-    }
-    decoded = node_script("decode_events.cjs", stdin=request)
-    assert [log["args"] for log in listed] == decoded
+    first = "SELECT number, hash FROM blocks ORDER BY number LIMIT 1"
+    [(number, block_hash)] = world.sql(first)
+    position, streamed = Position(number, bytes(block_hash), 2**31 - 1), {}
+    orphaned = OrphanedEvents(world.database)
+    while not (read := read_next(world.database, position, ("logs",), orphaned)).is_newest:
+        position = read.position
+        streamed |= {(e.record["blockNumber"], e.record["logIndex"]): e.record for e in read.events}
+    assert {at: streamed[at]["event"]["args"] for at in of_children} == of_children
+    bodies = world.sql("SELECT body::json->'data' FROM event_bodies ORDER BY id")
+    sent = {(log["blockNumber"], log["logIndex"]): log for (log,) in bodies}
+    newer = {at: of for at, of in of_children.items() if at in sent}
+    assert {at: sent[at]["event"]["args"] for at in newer} == newer
+    assert min(sent) > min(of_children) and max(newer) == max(of_children)
