@@ -13,6 +13,7 @@ from scan.extensions.decoding.tests.work import SLOT, STEPS, WORK, proxy_to, wor
 from scan.extensions.user_operations.tests.packed import PACKED, PACKED_FIELDS
 from tests.support import expected
 from tests.support.anvil import encoded_call as call
+from tests.support.lists import post
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]
@@ -85,27 +86,38 @@ ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 def test_logs_errors_and_constructor_arguments(client, explorer, work):
     sent = work.send(work.worker, WORK)
-    worked, quiet = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
-    for log, name in ((worked, "Worked"), (quiet, "Quiet")):
-        answer = decoded(
-            client, bytes.fromhex(log["data"][2:]), topics=log["topics"], address=work.worker
-        )
-        assert [c["name"] for c in answer["candidates"]] == [name]
-        assert answer["candidates"][0]["source"] == "verified"
-    topic = hexed(keccak(text="Transfer(address,address,uint256)"))
-    words = [hexed(address.rjust(32, b"\0")) for address in (TO, OTHER)]
-    answer = decoded(client, encode(["uint256"], [5]), topics=[topic, *words])
-    assert names(answer["candidates"]) == ["event standard Transfer(address,address,uint256)"]
+    logs = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
+    of_worker = [
+        decoded(client, bytes.fromhex(log["data"][2:]), topics=log["topics"], address=work.worker)
+        for log in logs
+    ]
+    shown = [(c["name"], c["source"]) for answer in of_worker for c in answer["candidates"]]
+    assert shown == [("Worked", "verified"), ("Quiet", "verified")]
+    moved = "Transfer(address,address,uint256)"
+    topics = [keccak(text=moved), *(address.rjust(32, b"\0") for address in (TO, OTHER))]
     many = verified(explorer, MANY, "Many")
-    poor = decoded(client, call("Poor(uint256,uint256)", 5, 3), address=many)
-    assert names(poor["candidates"]) == ["error verified Poor(uint256,uint256)"]
-    assert "Poor" in poor["reason"]
-    reason = decoded(client, call("Error(string)", "too \x1b[31m small"), kind="error")
-    assert names(reason["candidates"]) == ["error standard Error(string)"]
-    assert reason["reason"].startswith("The call reverted: too ")
-    panic = decoded(client, call("Panic(uint256)", 0x12))
-    assert panic["reason"] == "The call reverted: panic 0x12 (division or modulo by zero)"
-    assert decoded(client, b"", kind="error")["reason"] == "The call reverted without a reason."
+    reverted, zero = "The call reverted", "panic 0x12 (division or modulo by zero)"
+    for data, fields, candidates, reason in (
+        (
+            encode(["uint256"], [5]),
+            {"topics": [*map(hexed, topics)]},
+            f"event standard {moved}",
+            "",
+        ),
+        (
+            *(call("Poor(uint256,uint256)", 5, 3), {"address": many}),
+            *("error verified Poor(uint256,uint256)", f"{reverted}: Poor("),
+        ),
+        (
+            *(call("Error(string)", "too \x1b[31m small"), {"kind": "error"}),
+            *("error standard Error(string)", f"{reverted}: too "),
+        ),
+        (call("Panic(uint256)", 0x12), {}, "error standard Panic(uint256)", f"{reverted}: {zero}"),
+        (b"", {"kind": "error"}, "", f"{reverted} without a reason."),
+    ):
+        answer = decoded(client, data, **fields)
+        assert ", ".join(names(answer["candidates"])) == candidates
+        assert (answer["reason"] or "").startswith(reason)
     about = deploy(explorer, ABOUT, "About", encode(["string", "uint256[]"], ["one", [1, 2]]).hex())
     arguments = encode(["string", "uint256[]"], ["two", [3]])
     body = {"data": hexed(arguments), "address": about, "kind": "constructor"}
@@ -185,17 +197,10 @@ def test_what_is_unfolded_is_bounded(client):
     assert answer.status_code == 200 and len(answer.data) < 4_000_000
 
 
-def test_what_cannot_be_decoded_or_encoded_is_refused_as_expected(client):
-    expected.compare(__file__, client, {})
+def test_pages_and_refusals_are_as_expected(client, work):
+    expected.compare(__file__, client, {"worker": work.worker})
     answer = client.post("/api/v1/decode", json={"data": "0x" + "00" * (MAX_BYTES + 1)})
     assert (answer.status_code, answer.json["field"]) == (400, "data")
-
-
-def test_a_page_says_that_other_data_is_an_error(client):
-    """It takes what was pasted without 0x."""
-    for data, status in (("0xzz", 400), ("0x\x00\x1b[31m\u202e", 400), ("a9059cbb", 200)):
-        page = client.post("/decode", data={"data": data}, follow_redirects=True)
-        assert page.status_code == status and b"\x1b" not in page.data
 
 
 def test_hostile_data_gets_a_bounded_answer(client, work):
@@ -208,71 +213,28 @@ def test_hostile_data_gets_a_bounded_answer(client, work):
 
 
 def test_a_page_decodes_without_a_script(client, work):
-    assert b"Decode" in client.get("/decode").data
-    typed = {"data": f'"{WORK.hex()[:20]}\n {WORK.hex()[20:]}"', "address": f" {work.worker} "}
-    sent = client.post("/decode", data={**typed, "kind": "", "topics": ""})
+    """It takes what was pasted with spaces, without 0x, or too long for a link."""
+    pasted = f'"{WORK.hex()[:20]}\n {WORK.hex()[20:]}"'
+    typed = {"address": f" {work.worker} ", "kind": "", "topics": ""}
+    sent = client.post("/decode", data={**typed, "data": pasted})
     assert sent.status_code == 303
-    shared = client.get(sent.headers["Location"])
-    text = shared.text
-    assert shared.status_code == 200 and "the contract&#39;s verified ABI" in text.replace(
-        "'", "&#39;"
-    )
-    assert "note" in text and "/api/v1/decode?data=0x" in text
+    shared = client.get(sent.headers["Location"]).text
+    assert "verified ABI" in shared and "/api/v1/decode?data=0x" in shared
     page = client.get(f"/tx/{work.send(work.worker, WORK)}").text
     [link] = re.findall(r'href="(/decode\?data=0x[^"]+)"', page)
-    assert "the contract" in client.get(unescape(link)).text
-    long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))})
-    assert long.status_code == 200 and "Nested calls" in long.text
-    assert "Too long to link to" in long.text
-    unknown = call("multicall(bytes[])", [b"\1\2\3\4", b"", TRANSFER])
-    inside = client.get("/decode", query_string={"data": hexed(unknown)}).text
-    assert "0x01020304" in inside and "Payment" in inside
-    log = {"data": "0x", "topics": hexed(keccak(text="Transfer(address,address,uint256)"))}
-    page = client.get("/decode", query_string={**log, "address": work.worker})
-    assert "No known ABI decodes" in page.text
-    hostile = call("Error(string)", "<script>\x1b\u202e")
-    page = client.get("/decode", query_string={"data": hexed(hostile), "kind": "error"})
-    assert page.status_code == 200 and "<script>\x1b" not in page.text
-
-
-def test_a_page_takes_four_topics_and_refuses_a_fifth(client):
-    topics = [f"0x{number:064x}" for number in range(5)]
-    taken, refused = (
-        client.post(
-            "/decode", data={"data": "0x", "topics": "\n".join(given)}, follow_redirects=True
-        )
-        for given in (topics[:4], topics)
-    )
-    assert all(topic in taken.text for topic in topics[:4]) and "at most 4" not in taken.text
-    assert "topics must be at most 4 topics." in refused.text
-
-
-def encoded(client, function, *arguments, **more):
-    body = {"functionName": function, "args": list(arguments), **more}
-    return client.post("/api/v1/encode", json=body)
+    assert "verified ABI" in client.get(unescape(link)).text
+    long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))}).text
+    assert "Nested calls" in long and "Too long to link to" in long
 
 
 def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
-    typed = "transfer(address to, uint amount)"
-    assert encoded(client, typed, hexed(OTHER), "5").json == {
+    function, values = "transfer(address to, uint amount)", [hexed(OTHER), "5"]
+    assert post(client, "/encode", functionName=function, args=values) == {
         "to": None,
         "data": hexed(TRANSFER),
         "function": "transfer(address,uint256)",
         "selector": "0xa9059cbb",
     }
-    of_contract = encoded(client, "work", [["5", "five"]], "note", address=work.worker)
-    assert (of_contract.json["data"], of_contract.json["to"]) == (hexed(WORK), work.worker)
-
-
-def test_a_page_encodes_without_a_script(client, work):
-    listed = client.get("/encode", query_string={"address": work.worker}).text
-    links = re.findall(r'href="(/encode\?address=[^"]+)"', listed)
-    assert len(links) == 3 and any("function=fail%28uint256%29" in link for link in links)
-    form = client.get("/encode?function=transfer(address+to,+uint256+amount)")
-    assert form.text.count('name="argument"') == 2
-    query = {"function": "transfer(address,uint256)", "argument": [hexed(OTHER), "0.000005 gwei"]}
-    page = client.get("/encode", query_string=query).text
-    assert hexed(call("transfer(address,uint256)", OTHER, 5000)) in page
-    tuples = {"address": work.worker, "function": f"work({STEPS},string)"}
-    page = client.get("/encode", query_string={**tuples, "argument": ['[["5","five"]]', "note"]})
-    assert hexed(WORK) in page.text
+    values = [[["5", "five"]], "note"]
+    answer = post(client, "/encode", functionName="work", args=values, address=work.worker)
+    assert (answer["data"], answer["to"]) == (hexed(WORK), work.worker)
