@@ -1,5 +1,5 @@
-"""Exported tables as other engines read them: DuckDB, ClickHouse in process, Spark, Apache Iceberg.
-All have the same rows, those of PostgreSQL, with amounts at the bounds of types."""
+"""Exported tables as other engines read them: DuckDB and ClickHouse in process have the same rows,
+those of PostgreSQL, with amounts at the bounds of types."""
 
 import json
 from decimal import Decimal
@@ -11,22 +11,13 @@ import pytest
 from eth_utils import keccak
 from pyarrow import ipc
 from pyarrow import parquet as files
-from pyiceberg.catalog import load_catalog
 
 from scan.extensions.exports import parquet, table_files
-from tests.support import spark
 from tests.support.scan_command import scan
 
 BOUNDS = (0, 1, 2**63 - 1, 2**63, 2**64, 10**38 - 1, 10**38, 2**128, 2**256 - 1)
-TRANSFER = {
-    "type": "event",
-    "name": "Transfer",
-    "inputs": [
-        {"name": "from", "type": "address", "indexed": True},
-        {"name": "to", "type": "address", "indexed": True},
-        {"name": "value", "type": "uint256", "indexed": False},
-    ],
-}
+ARGUMENTS = ("from", "address", True), ("to", "address", True), ("value", "uint256", False)
+INPUTS = [dict(zip(("name", "type", "indexed"), argument, strict=True)) for argument in ARGUMENTS]
 PAYEE = "ab" * 20
 # Emits the first word of its input as the value of a Transfer from the caller to PAYEE, and returns
 # it, as a token's functions do.
@@ -48,36 +39,31 @@ VALUES = {
 }
 
 
+def as_stored(number):
+    return number.to_bytes((number.bit_length() + 7) // 8)
+
+
 def drawn(column):
     """As many values as there are BOUNDS, of a column as it is stored; in order, the last null
     where it may be."""
     values = VALUES[column.type]
     if column.is_unsigned:
-        values = tuple(number.to_bytes((number.bit_length() + 7) // 8) for number in BOUNDS)
+        values = tuple(map(as_stored, BOUNDS))
     return [*islice(cycle(values), len(BOUNDS)), *([None] if column.is_nullable else values[:1])]
 
 
-def by_duckdb(folder, _):
+def by_duckdb(folder):
     return duckdb.from_parquet(f"{folder}/*.parquet").to_arrow_table()
 
 
-def by_clickhouse(folder, _):
+def by_clickhouse(folder):
     import chdb  # takes 0.2 s and 200 MB, and every worker collects this file
 
     content = chdb.query(f"FROM file('{folder}/*.parquet', Parquet)", "Arrow").bytes()
     return ipc.open_file(pyarrow.py_buffer(content)).read_all()
 
 
-def by_iceberg(folder, warehouse):
-    catalog = load_catalog("test", uri="sqlite://", warehouse=f"file://{warehouse}")
-    catalog.create_namespace("test")
-    content = files.read_table(folder)
-    table = catalog.create_table("test.table", content.schema)
-    table.append(content)
-    return table.scan().to_arrow()
-
-
-ENGINES = (by_duckdb, by_clickhouse, by_iceberg)
+ENGINES = (by_duckdb, by_clickhouse)
 
 
 def rows(content, schema):
@@ -90,79 +76,32 @@ def rows(content, schema):
     )
 
 
-SPARK_PROGRAM = """
-import sys
-from pathlib import Path
-
-from pyarrow import ipc
-from pyspark.sql import SparkSession
-
-folder, master = sys.argv[1:]
-spark = SparkSession.builder.master(master).getOrCreate()
-for path in [path for path in Path(folder).iterdir() if path.is_dir()]:
-    content = spark.read.parquet(str(path)).toArrow()
-    with ipc.new_file(f"{path}.arrow", content.schema) as file:
-        file.write_table(content)
-spark.stop()
-"""
-
-
-@pytest.fixture(scope="module")
-def every_table(tmp_path_factory):
-    """A folder with a file of each table, as export writes it, and the rows by table."""
-    folder, contents = tmp_path_factory.mktemp("tables"), {}
-    for table in table_files.TABLES:
-        stored = table_files.columns_of(table)
-        values = {name: drawn(column) for name, column in stored.items()}
-        columns = parquet.for_engines(stored)
-        with table_files.new_file(folder / table / "0.parquet", columns) as write:
-            write(values)
-        contents[table] = parquet.make_table(columns, values)
-    return folder, contents
-
-
-@pytest.mark.parametrize("read", ENGINES)
-def test_engines_read_equal_rows_of_every_table(every_table, read, tmp_path):
-    folder, contents = every_table
-    for table, content in contents.items():
-        schema = content.schema
-        assert rows(read(folder / table, tmp_path / table), schema) == rows(content, schema), table
-
-
-@pytest.mark.long
-@pytest.mark.timeout(600)
-def test_spark_reads_equal_rows_of_every_table(every_table, tmp_path):
-    folder, contents = every_table
-    program = tmp_path / "program.py"
-    program.write_text(SPARK_PROGRAM)
-    with spark.spark_cluster(tmp_path, workers=1) as cluster:
-        cluster.run(program, str(folder))
-    for table, content in contents.items():
-        schema = content.schema
-        with ipc.open_file(folder / f"{table}.arrow") as read:
-            assert rows(read.read_all(), schema) == rows(content, schema), table
+@pytest.mark.parametrize("table", table_files.TABLES)
+def test_engines_read_equal_rows_of_every_table(table, tmp_path):
+    stored = table_files.columns_of(table)
+    values = {name: drawn(column) for name, column in stored.items()}
+    columns = parquet.for_engines(stored)
+    with table_files.new_file(tmp_path / "0.parquet", columns) as write:
+        write(values)
+    content = parquet.make_table(columns, values)
+    for read in ENGINES:
+        assert rows(read(tmp_path), content.schema) == rows(content, content.schema), read
 
 
 @pytest.mark.check
-def test_amounts_are_decimals_where_they_fit_and_texts_always():
+def test_numbers_are_of_the_types_of_engines_where_they_fit_and_texts_always():
     columns = {"value": parquet.ColumnFormat(parquet.UINT256, is_nullable=True)}
     values = [*BOUNDS, None]
     content = parquet.make_table(parquet.for_engines(columns), {"value": values}).to_pydict()
-    digits = [None if value is None else str(value) for value in values]
-    assert content["value_string"] == digits
-    fitting = [value if value is not None and value < 10**38 else None for value in values]
-    assert content["value"] == [None if v is None else Decimal(v) for v in fitting]
-
-
-@pytest.mark.check
-def test_integers_that_the_protocol_bounds_are_of_64_bits():
+    assert content["value_string"] == [*map(str, BOUNDS), None]
+    fitting = [Decimal(value) for value in BOUNDS if value < 10**38]
+    assert content["value"] == fitting + [None] * (len(values) - len(fitting))
     stored = table_files.columns_of("transactions")
-    columns = {name: stored[name] for name in ("nonce", "gas_used")}
-    numbers = [0, 2**63 - 1, 2**63, 2**64 - 1]
-    nonces = [number.to_bytes((number.bit_length() + 7) // 8) for number in numbers]
-    values = {"nonce": nonces, "gas_used": numbers}
-    content = parquet.make_table(parquet.for_engines(columns), values).to_pydict()
-    assert content == {name: [0, 2**63 - 1, None, None] for name in columns}
+    numbers = [0, 2**63 - 1, 2**63, 2**64 - 1]  # which the protocol bounds
+    values = {"nonce": [*map(as_stored, numbers)], "gas_used": numbers}
+    columns = parquet.for_engines({name: stored[name] for name in values})
+    content = parquet.make_table(columns, values).to_pydict()
+    assert content == {name: [0, 2**63 - 1, None, None] for name in values}
 
 
 @pytest.fixture
@@ -173,7 +112,7 @@ def emitted(world):
         world.anvil.receipt_of(world.anvil.send(world.me, address, data=f"0x{value:064x}"))
     world.read()
     abi = world.folder / "abi.json"
-    abi.write_text(json.dumps([TRANSFER]))
+    abi.write_text(json.dumps([{"type": "event", "name": "Transfer", "inputs": INPUTS}]))
     add = ("events", "add", address, "--abi", str(abi), "--name", "emitter")
     done = scan(*add, DATABASE_URL=world.url)
     assert done.returncode == 0, done.stderr
@@ -190,7 +129,7 @@ def test_engines_read_the_amounts_of_a_chain(emitted, tmp_path):
         fitting = [Decimal(value) for value in BOUNDS if value < 10**38]
         assert sorted(content["value"].drop_null().to_pylist()) == fitting
         for read in ENGINES:
-            answer = read(tmp_path / table, tmp_path / read.__name__ / table)
+            answer = read(tmp_path / table)
             assert rows(answer, content.schema) == rows(content, content.schema), (table, read)
 
 
