@@ -34,25 +34,6 @@ class Tokens(Chain):
         [newest, *_] = self.token(coin, "/transfers")["transfers"]
         return newest["suspicious"]
 
-    def order(self):
-        return [record["address"] for record in self.get("/api/v1/tokens")["tokens"]]
-
-    def search(self):
-        return [record["value"] for record in self.get("/api/v1/search?q=ACME")["results"]]
-
-    def is_imitated(self, real, false):
-        """By every door: the one has a namesake, and not the other, which comes first."""
-        assert self.namesakes(real, false) == (None, real.address)
-        listed = self.get("/api/v1/tokens?limit=100")["tokens"]
-        asked = self.client.post("/api/v1/query", json={"entity": "tokens"}).json["data"]
-        found = self.get("/api/v1/search?q=ACME")["results"]
-        assert found[0]["value"] == real.address
-        for records, key in ((listed, "address"), (asked, "address"), (found, "value")):
-            namesakes = {record[key]: record["largerNamesake"] for record in records}
-            assert (namesakes[real.address], namesakes[false.address]) == (None, real.address)
-        assert "same symbol" not in self.get(f"/token/{real.address}")
-        assert "same symbol" in self.get(f"/token/{false.address}")
-
 
 @pytest.fixture
 def tokens(anvil, places):
@@ -61,88 +42,69 @@ def tokens(anvil, places):
 
 
 READINGS = [
-    ((9, "Coin", "CO"), (None, None, True)),
-    ((9, "Other", "CO"), (-1, None, None)),
-    ((9, "Coin", "OTHER"), (None, -1, None)),
-    ((9, "C0in", "CO"), (None, None, True)),  # which looks the same
-    ((None, "", ""), (None, None, True)),  # the supply alone was read
+    (9, "Coin", "CO", (None, None, True)),
+    (9, "C0in", "CO", (None, None, True)),  # which looks the same
+    (9, "Other", "CO", (-1, None, None)),
+    (9, "Coin", "OTHER", (None, -1, None)),
+    (None, "", "", (None, None, True)),  # the supply alone was read
 ]
 
 
-@pytest.mark.parametrize(("reading", "since"), READINGS)
+@pytest.mark.parametrize(("read_block", "name", "symbol", "since"), READINGS)
 def test_since_when_a_text_is_had_is_not_known_once_another_is_read(
-    database, database_url, reading, since
+    database, database_url, read_block, name, symbol, since
 ):
-    address = b"\1" * 20
-    token = {"address": address, "block_number": 5, "type": "BEP20", "name": "Coin", "symbol": "CO"}
+    token = {"address": b"\1", "block_number": 5, "type": "BEP20", "name": "Coin", "symbol": "CO"}
     insert(database_url, "tokens", **token, dated=True)
-    read_block, name, symbol = reading
-    values = {"supplies": 1, "block_numbers": 9, "read_blocks": read_block, "names": name}
-    values |= {"symbols": symbol, "decimals": 18, "inconsistent": None, "contradicted": None}
-    values |= {"asked": None, "drawn": None}
+    read = {"addresses": b"\1", "supplies": 1, "block_numbers": 9, "read_blocks": read_block}
+    read |= {"names": name, "symbols": symbol, "decimals": 18}
+    read |= dict.fromkeys(("inconsistent", "contradicted", "asked", "drawn"))
+    values = {key: [value] for key, value in read.items()}
     with database.transaction() as tx:
-        of_token = {"addresses": [address], **{k: [v] for k, v in values.items()}}
-        tx.execute("indexer/tokens_refresh", **of_token, are_reported=False)
+        tx.execute("indexer/tokens_refresh", **values, are_reported=False)
     stored = "SELECT name_since, symbol_since, dated FROM tokens"
     assert execute(database_url, stored) == [since]
 
 
-@pytest.mark.thorough
-def test_phantom_transfers_make_no_original(tokens):
-    real, false = tokens.original(), tokens.named("ACME", sender=4)
-    tokens.do(false, "fake", 300, sender=4)
-    tokens.do(false, "mint", tokens.accounts[1], 5, sender=4)
+def test_neither_events_nor_answers_nor_holders_make_an_original(tokens):
+    """Phantom transfers; balances that are the same for everybody, found by an address that nobody
+    names; those of whom events name, which have their rank by holders; and units of many holders.
+    All doors say so."""
+    real = tokens.original()
+    phantom, for_all, agreeing, many = (tokens.named("ACME", sender=4) for _ in range(4))
+    tokens.do(for_all, "pretend", True, sender=4)
+    tokens.do(agreeing, "pretend", False, sender=4)
+    for false in (phantom, for_all, agreeing):
+        tokens.do(false, "fake", 300, sender=4)
+    tokens.do(phantom, "mint", tokens.accounts[1], 5, sender=4)
+    tokens.do(many, "mintMany", 60, sender=4)
     tokens.poison(real)
-    tokens.poison(false)
+    tokens.poison(phantom)
     tokens.read()
-    api = f"/api/v1/tokens/{false.address}"
-    assert tokens.namesakes(real, false) == (None, real.address)
-    assert (tokens.suspicion(real), tokens.suspicion(false)) == (None, "imitation")
-    assert tokens.order() == [real.address, false.address]
-    assert tokens.search() == [real.address, false.address]
-    records = tokens.get("/api/v1/tokens")["tokens"]
-    assert [(r["holderCount"], r["address"]) for r in records] == sorted(
-        ((r["holderCount"], r["address"]) for r in records), reverse=True
-    )
-    assert (records[1]["holderCount"], records[1]["holdersAsked"]) == (2, 300)
-    assert "inconsistentSince" in records[1]
-    assert tokens.get(f"{api}")["eventsConsistent"] is False
-    assert tokens.get(f"{api}/holders/change")["change"] is None
-    v2 = [item["address_hash"].lower() for item in tokens.get("/api/v2/tokens")["items"]]
-    assert v2 == [real.address, false.address]
-    rows = tokens.sql("SELECT address, holder_count FROM v1.tokens ORDER BY 2 DESC")
-    assert rows == [(real.address, 8), (false.address, 2)]
-    page = tokens.get(f"/token/{false.address}")
+    addresses = [coin.address for coin in (agreeing, many, real, phantom, for_all)]
+    original = dict.fromkeys(addresses, real.address) | {real.address: None}
+    assert (tokens.suspicion(real), tokens.suspicion(phantom)) == (None, "imitation")
+    listed = tokens.get("/api/v1/tokens")["tokens"]
+    assert [record["address"] for record in listed[:4]] == addresses[:4]
+    assert [record.get("holdersAsked") for record in listed[:4]] == [None, None, None, 300]
+    queried = tokens.client.post("/api/v1/query", json={"entity": "tokens"}).json["data"]
+    found = tokens.get("/api/v1/search?q=ACME")["results"]
+    assert found[0]["value"] == real.address
+    for records, key in ((listed, "address"), (queried, "address"), (found, "value")):
+        assert {record[key]: record["largerNamesake"] for record in records} == original
+    ranked = [item["address_hash"].lower() for item in tokens.get("/api/v2/tokens")["items"]]
+    assert ranked[:4] == addresses[:4]
+    counts = dict(tokens.sql("SELECT address, holder_count FROM v1.tokens"))
+    assert (counts[real.address], counts[phantom.address]) == (8, 2)
+    consistent = [tokens.token(coin)["eventsConsistent"] for coin in (phantom, for_all, agreeing)]
+    assert consistent == [False, False, True]
+    assert tokens.token(phantom, "/holders/change")["change"] is None
+    namesake = tokens.token(phantom)["namesake"]
+    assert (namesake["holderCount"], namesake["sharedText"]) == (8, "symbol")
+    assert namesake["firstSeen"] == tokens.token(real)["firstSeen"]
+    page = tokens.get(f"/token/{phantom.address}")
     assert "same symbol as <bdi>ACME</bdi>, 8 holders since 20" in page
     assert "same symbol" not in tokens.get(f"/token/{real.address}")
-    namesake = tokens.get(api)["namesake"]
-    assert namesake["holderCount"] == 8 and namesake["sharedText"] == "symbol"
-    assert namesake["firstSeen"] == tokens.token(real)["firstSeen"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("is_to_all", "first"), [(True, 0), (False, 1)])
-def test_answers_that_agree_with_phantoms_make_no_original(tokens, is_to_all, first):
-    """Who answers the same balance for everybody is found by an address that nobody names; a rule
-    that has what events name is consistent, and has its rank by holders, but no name."""
-    real, false = tokens.original(), tokens.named("ACME", sender=4)
-    tokens.do(false, "pretend", is_to_all, sender=4)
-    tokens.do(false, "fake", 300, sender=4)
-    tokens.read()
-    assert tokens.namesakes(real, false) == (None, real.address)
-    assert tokens.search() == [real.address, false.address]
-    assert tokens.token(false)["eventsConsistent"] is not is_to_all
-    assert tokens.order()[0] == (real, false)[first].address
-
-
-@pytest.mark.thorough
-def test_real_units_of_many_holders_make_no_original(tokens):
-    real, false = tokens.original(), tokens.named("ACME", sender=4)
-    tokens.do(false, "mintMany", 60, sender=4)
-    tokens.poison(real)
-    tokens.read()
-    assert tokens.namesakes(real, false) == (None, real.address)
-    assert (tokens.suspicion(real), tokens.search()[0]) == (None, real.address)
 
 
 @pytest.mark.thorough
@@ -185,15 +147,8 @@ def test_a_list_says_which_is_the_original_whatever_contradicts(tokens):
     squatter, real = tokens.named("ACME", sender=4), tokens.named("ACME")
     for coin in (squatter, real):
         tokens.do(coin, "mint", tokens.accounts[4], 1)
-    insert(
-        tokens.url,
-        "listed_tokens",
-        address=bytes.fromhex(real.address[2:]),
-        list="Operator's",
-        name="Acme",
-        symbol="ACME",
-        decimals=6,
-    )
+    entry = {"address": bytes.fromhex(real.address[2:]), "name": "Acme", "symbol": "ACME"}
+    insert(tokens.url, "listed_tokens", **entry, list="Operator's", decimals=6)
     tokens.read()
     assert tokens.namesakes(real, squatter) == (None, real.address)
     tokens.do(real, "fake", 40)
@@ -214,51 +169,43 @@ def test_the_symbol_of_the_coin_is_a_namesake(tokens):
 
 
 def test_a_mark_ends_when_its_balance_agrees_and_so_do_others(tokens):
-    coin = tokens.named("ACME")
-    phantoms = 20
+    coin, phantoms = tokens.named("ACME"), 20
     tokens.do(coin, "fake", phantoms)
     tokens.read()
-    mark = "SELECT inconsistent_since, contradicted->>0 FROM tokens"
-    [(since, holder)] = tokens.sql(mark)
-    assert since == tokens.head
-    tokens.do(coin, "makeTrue", f"0x{holder}", 10**9)
-    tokens.read()
-    marks = tokens.sql(mark)
-    assert marks[0][1] != holder  # of another phantom
-    while marks[-1] != (None, None) and len(marks) <= phantoms:
-        tokens.do(coin, "makeTrue", f"0x{marks[-1][1]}", 10**9)
+    since, marked = tokens.head, []
+    stored = "SELECT inconsistent_since, contradicted->>0 FROM tokens"
+    while (mark := tokens.sql(stored)[0]) != (None, None):
+        assert mark[0] == since and mark not in marked[-1:]  # of another phantom each time
+        marked.append(mark)
+        tokens.do(coin, "makeTrue", f"0x{mark[1]}", 10**9)
         tokens.read()
-        marks += tokens.sql(mark)
-    *marked, ended = marks
-    assert ended == (None, None)
-    assert {later for later, _ in marked} == {since}
-    assert tokens.get("/api/v1/tokens")["tokens"][0]["holderCount"] == phantoms
+    assert 1 < len(marked) <= phantoms
+    assert tokens.token(coin)["holderCount"] == phantoms
 
 
 def test_few_marks_end_at_once_and_others_when_they_are_read_again(tokens, monkeypatch):
     """Whoever makes many marks may not have the node read all holders of each in every block."""
     monkeypatch.setattr(stale_state, "MOST_ENDED", 1)  # of a step
     monkeypatch.setattr(stale_state, "STEP_S", 60)
-    coins = [tokens.named(symbol) for symbol in ("ONE", "TWO")]
-    for coin in coins:
+    coins = {coin.address: coin for coin in map(tokens.named, ("ONE", "TWO"))}
+    for coin in coins.values():
         tokens.do(coin, "fake", 1)
     tokens.read()
-    marked = "SELECT address, contradicted->>0 FROM tokens WHERE contradicted IS NOT NULL"
-    assert len(tokens.sql(marked)) == 2
+    stored = "SELECT '0x' || encode(address, 'hex'), '0x' || (contradicted->>0) FROM tokens"
+    marks = f"{stored} WHERE contradicted IS NOT NULL"
+    assert len(tokens.sql(marks)) == 2
     for left in (1, 0):
-        for address, holder in tokens.sql(marked):
-            [coin] = [c for c in coins if c.address[2:] == bytes(address).hex()]
-            me = tokens.accounts[0]
-            tokens.anvil.transact(me, coin, "makeTrue", f"0x{holder}", 10**9)
+        for address, holder in tokens.sql(marks):
+            tokens.queue(coins[address], "makeTrue", holder, 10**9)
         tokens.anvil.mine()  # all in one block
         tokens.read()
-        assert len(tokens.sql(marked)) == left
+        assert len(tokens.sql(marks)) == left
 
 
 def test_all_that_are_marked_at_once_have_their_holders_drawn(tokens):
     count = 2 * stale_state.MOST_ENDED + 1
-    coins = [tokens.deploy("Presold", f"COIN{n}", 1000) for n in range(count)]
-    for coin in coins:
+    for n in range(count):
+        coin = tokens.deploy("Presold", f"COIN{n}", 1000)
         for to in tokens.accounts[1:3]:
             tokens.do(coin, "transfer", to, 10)
     tokens.read()
@@ -286,15 +233,14 @@ def test_age_and_callers_that_are_made_in_advance_make_no_original(anvil, places
         tokens.do(false, "mint", tokens.accounts[4], 5, sender=4)
         tokens.poison(real)
         tokens.read()
-        tokens.is_imitated(real, false)
-        assert tokens.suspicion(real) is None
-        block = tokens.get(f"/api/v1/blocks?blockFrom={in_block}&blockTo={in_block}")["blocks"][0]
-        seen = tokens.token(false)["firstSeen"]
-        assert seen >= block["timestamp"]
+        assert (*tokens.namesakes(real, false), tokens.suspicion(real)) == (
+            None,
+            real.address,
+            None,
+        )
+        made = tokens.get(f"/api/v1/blocks/{in_block}")["timestamp"]
+        assert tokens.token(false)["firstSeen"] >= made
         tokens.fork(2, mined=3)
-
-
-SINCE = "SELECT name_since, symbol_since FROM tokens WHERE address = %s"
 
 
 @pytest.mark.thorough
@@ -315,11 +261,10 @@ def test_a_renamed_token_is_dated_by_the_block_of_its_name(tokens):
         tokens.do(coin, "mint", tokens.accounts[6], 1)
     tokens.next_day()
     tokens.read()
-    tokens.is_imitated(old, false)
-    assert tokens.namesakes(shelf) == (old.address,)
-    for coin, since in ((old, in_block), (shelf, later)):
-        address = bytes.fromhex(coin.address[2:])
-        assert tokens.sql(SINCE, address) == [(since, since)]
+    assert tokens.namesakes(old, shelf, false) == (None, old.address, old.address)
+    named = "SELECT name_since, symbol_since FROM tokens WHERE address = %s"
+    for coin, block in ((old, in_block), (shelf, later)):
+        assert tokens.sql(named, bytes.fromhex(coin.address[2:])) == [(block, block)]
     tokens.is_the_same_in_whatever_way()
     tokens.fork(tokens.head - in_block + 1, mined=2)
     assert tokens.token(old)["symbol"] == "OLD"
@@ -376,18 +321,5 @@ def test_an_honest_token_that_is_marked_keeps_its_name_and_its_holders(tokens):
     assert (listed["address"], listed["holderCount"]) == (real.address, 7)  # without the presale's
     assert (listed["holdersAsked"], other["holderCount"]) == (7, 3)
     assert "holdersAsked" not in other
-    tokens.is_imitated(real, false)
+    assert tokens.namesakes(real, false) == (None, real.address)
     tokens.is_the_same_in_whatever_way()
-
-
-@pytest.mark.thorough
-def test_what_mints_from_itself_is_not_marked(tokens):
-    coin = tokens.deploy("Presold", "cTHG", 0)
-    tokens.do(coin, "mint", 1000)
-    tokens.do(coin, "transfer", tokens.accounts[1], 10)
-    tokens.read()
-    assert tokens.since(coin) is None
-    assert tokens.holders(coin) == {tokens.accounts[0]: 990, tokens.accounts[1]: 10}
-    tokens.do(coin, "issue", 1)  # without an event
-    tokens.read()
-    assert tokens.since(coin) is not None
