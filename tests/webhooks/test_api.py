@@ -1,7 +1,6 @@
 """Registering, listing, changing and deleting webhooks."""
 
 import re
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -94,15 +93,6 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
     names["example.com"] = fail
     assert create(webhooks).status_code == 201
     assert create(webhooks, url="https://example.com:444/").status_code == 400
-
-
-def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks):
-    with ThreadPoolExecutor(16) as pool:
-        statuses = pool.map(lambda _: create(webhooks).status_code, range(16))
-    assert sorted(statuses) == [201] * 10 + [409] * 6
-    answer = create(webhooks)
-    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
-    assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
 
 
 def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, names):

@@ -1,7 +1,6 @@
 """Who is served when: wake-ups, leases, and receivers that hang beside healthy ones."""
 
 import socket
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -150,23 +149,6 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver
     assert living.end_dead_leases(now()) == 1
     assert living.end_dead_leases(now()) == 0
     other.close()
-
-
-def test_an_attempt_takes_one_round_trip_and_a_lease_has_the_first(webhooks, receiver, monkeypatch):
-    threads = []
-    enter = connection.Work.__enter__
-
-    def note(work):
-        threads.append(threading.current_thread().name)
-        return enter(work)
-
-    monkeypatch.setattr(connection.Work, "__enter__", note)
-    webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OTHER)] * 3)
-    with webhooks.delivering():
-        receiver.wait_for(3)
-        serving.wait_until(lambda: not webhooks.pending())
-    assert len([name for name in threads if name.startswith("deliver_")]) == 3
 
 
 def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):

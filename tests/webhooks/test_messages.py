@@ -10,7 +10,7 @@ from scan.webhooks.messages import FORMATS, SummaryPart, Unit, amount, plain, pl
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import CLIENT, QUICK, create
+from tests.support.webhooks import CLIENT, create
 
 OWNER, SHOP = address("owner"), address("shop")
 QUOTED = f"{to_hex(TOKEN)[:8]}…{to_hex(TOKEN)[-4:]}"
@@ -221,12 +221,6 @@ def test_amounts_are_cut_never_rounded_up(value, decimals, text):
     assert amount(value, Unit("T", decimals)) == text
 
 
-def test_an_unknown_format_is_refused_and_a_record_has_it(webhooks):
-    assert create(webhooks, to_hex(OWNER), CLIENT, format="irc")[1]["field"] == "format"
-    hook = webhooks.register(OWNER, "https://localhost:9/", format="teams")
-    assert webhooks.record(OWNER, hook)["format"] == "teams"
-
-
 def test_items_and_failures_have_their_words(webhooks, receiver):
     webhooks.register(OWNER, receiver.url("/"), format="discord")
     webhooks.chain.append(
@@ -239,16 +233,3 @@ def test_items_and_failures_have_their_words(webhooks, receiver):
     assert "which failed" in failed
     assert "created" in created
     assert request.event["allowed_mentions"] == {"parse": []}
-
-
-def test_a_refusal_counts_whatever_becomes_of_its_body(webhooks, receiver):
-    def break_off(handler, _):
-        handler.wfile.write(b"HTTP/1.1 429 Slow down\r\nContent-Length: 900\r\n\r\n{")
-
-    receiver.behaviour = break_off
-    hook = webhooks.register(OWNER, receiver.url("/"))
-    webhooks.chain.append([Move(OWNER, SHOP)])
-    with webhooks.delivering(QUICK._replace(retry_steps_s=(3600.0,))):
-        wait_until(lambda: webhooks.deliveries(hook)[0]["attempts"] == 1)
-    [delivery] = webhooks.deliveries(hook)
-    assert (delivery["responseCode"], delivery["error"]) == (429, None)

@@ -2,10 +2,7 @@
 
 import threading
 
-import pytest
-
-from tests.support import WAIT_S, made_blocks, serving, table_digest
-from tests.support.indexing import Indexing
+from tests.support import WAIT_S, made_blocks, serving
 from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
 
@@ -68,31 +65,3 @@ def test_what_no_receiver_saw_is_not_revoked(webhooks, receiver):
         serving.wait_until(lambda: webhooks.record(OWNER, hook)["failCount"] == 1)
         webhooks.chain.unwind(0)
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("blocks", [1, 6])
-def test_blocks_that_a_node_takes_back_before_it_has_others_are_revoked(
-    blocks, webhooks, receiver, anvil, postgres, template
-):
-    sender, recipient, *_ = anvil.accounts
-    webhooks.register(bytes.fromhex(sender[2:]), receiver.url())
-    url = webhooks.settings.database_url
-    anvil.mine(3)
-    snapshot, head = anvil.snapshot(), anvil.head()
-    with Indexing(url, anvil.url, until=head) as indexing, webhooks.delivering():
-        for value in range(blocks):
-            anvil.send(sender, recipient, value=value + 1)
-            anvil.mine()
-        hashes = [r.event["data"]["hash"] for r in receiver.wait_for(blocks)]
-        serving.wait_until(lambda: not webhooks.pending())
-        anvil.revert(snapshot)
-        indexing.wait_for(head)
-        revoked = receiver.wait_for(2 * blocks)[blocks:]
-        client = indexing.client()
-        ready = client.get("/readyz").json
-        assert client.get(f"/api/v1/transactions/{hashes[0]}").status_code == 404
-    assert [r.event["data"]["hash"] for r in revoked] == hashes[::-1]
-    assert all(r.event["data"]["removed"] for r in revoked)
-    assert [ready["indexedBlock"], ready["headBlock"], ready["problem"]] == [head, head, None]
-    assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, anvil)
