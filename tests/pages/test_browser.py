@@ -2,7 +2,6 @@
 
 import json
 from datetime import datetime, timedelta
-from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
@@ -41,20 +40,6 @@ def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, expl
     assert page.errors == []
 
 
-def test_a_pending_transaction_becomes_the_mined_one(hurried, explorer, explorer_url):
-    page, anvil = hurried, explorer.anvil
-    anvil.call("evm_setAutomine", False)
-    try:
-        hash_ = anvil.send(anvil.accounts[5], anvil.accounts[6], value="0x1")
-        page.open(f"{explorer_url}/tx/{hash_}")
-        assert page.evaluate("document.querySelector('#pending .badge').textContent") == "pending"
-        assert page_checks.all_violations(page) == []
-    finally:
-        anvil.call("evm_setAutomine", True)
-    anvil.mine()
-    page.wait("!document.getElementById('pending') && document.querySelector('nav.tabs')")
-
-
 def test_the_search_box_suggests_and_is_used_by_keyboard(page, over_http, scenario):
     dollar = scenario.stage.contracts["dollar"].address
 
@@ -85,52 +70,6 @@ def test_the_search_box_suggests_and_is_used_by_keyboard(page, over_http, scenar
     press("Enter")
     page.wait(f"location.pathname === '/token/{dollar}'")
     assert page.errors == []
-
-
-TOKEN_AND_PERSON = (3, 2)  # groups of tabs
-
-
-TABS = [
-    pytest.param([(360, 3), (1280, 2)], id="few"),
-    pytest.param([*product((360, 768, 1280), TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
-]
-
-
-@pytest.mark.parametrize("shown", TABS)
-def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenario, shown):
-    """The current one is in view, also where its group scrolls; a person has no code. They begin
-    within the first screen of a phone (390 x 844), but for the notice that the node is away."""
-    token = scenario.stage.contracts["dollar"].address
-    person = scenario.truth.transactions[0]["fromAddress"]
-    groups = "[...document.querySelectorAll('main .tabs:not(.views) > div')]"
-    lines = f"{groups}.map((g) => new Set([...g.children].map((a) => a.offsetTop)).size)"
-    current = "document.querySelector('main .tabs [aria-current]').getBoundingClientRect()"
-    for width, names in shown:
-        page_checks.show_at(page, width)
-        page.open(f"{over_http}/address/{token if names == 3 else person}?tab=trades")
-        titles = page.evaluate(f"{groups}.map((g) => g.ariaLabel)")
-        assert titles == ["Activity", "Holdings", "Contract"][:names]
-        assert page.evaluate(lines) == [1] * names
-        assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        page.evaluate("document.getElementById('stale').remove()")
-        top = page.evaluate(f"{groups}[0].getBoundingClientRect().top + scrollY")
-        assert top < (500 if width >= 1280 else 844)
-
-
-def test_the_home_page_begins_with_a_large_search(page, over_http):
-    for width in (360, 1280):
-        page_checks.show_at(page, width)
-        page.open(over_http)
-        box = page.evaluate(
-            "(({top, width, height}) => [top, width, height])"
-            "(document.querySelector('h1 + form input[name=q]').getBoundingClientRect())"
-        )
-        assert box[0] < 300 and box[1] > 0.85 * width and box[2] >= 48
-        assert page.evaluate("document.querySelectorAll('input[name=q]').length") == 1
-    page_checks.show_at(page, 390)
-    page.open(f"{over_http}/blocks")
-    assert page.evaluate("document.querySelector('tbody tr').offsetHeight") < 230  # a card
 
 
 def test_a_selected_hash_is_whole(page, over_http):
@@ -179,10 +118,7 @@ def test_times_are_of_the_visitors_zone_until_utc_is_chosen(page, over_http, sce
     assert page.errors == []
 
 
-LONG_LISTS = ("/txs", "/token-transfers", "/events", "/blocks", "/txs?status=true", "/contracts")
-
-
-@pytest.mark.parametrize("path", LONG_LISTS)
+@pytest.mark.parametrize("path", ["/txs", "/blocks", "/txs?status=true"])
 def test_long_lists_have_their_pages_above_and_below_and_a_last_one(page, over_http, path):
     page.open(over_http + path)
     above = "document.querySelector('nav.pager:not(#pages)')"
@@ -195,28 +131,6 @@ def test_long_lists_have_their_pages_above_and_below_and_a_last_one(page, over_h
     page.evaluate(f"[...{above}.querySelectorAll('a')].at(-1).click()")
     page.wait(f"document.readyState === 'complete' && !document.getElementById('{newest}')")
     assert page.evaluate("document.querySelectorAll('#pages a[rel=next]').length < 2")
-
-
-def test_a_phone_shows_addresses_cut_in_the_middle(page, over_http, scenario):
-    """Of at least 12 px, and whole where they are selected."""
-    page_checks.show_at(page, 360)
-    maker, pool = (scenario.truth.dex_trades[-1][key] for key in ("maker", "pairAddress"))
-    sent = scenario.truth.dex_trades[-1]["transactionHash"]
-    paths = (f"/address/{maker}", f"/address/{pool}", f"/tx/{sent}", "/txs", "/token-transfers")
-    sizes = (
-        "[...document.querySelectorAll('.hash')].filter((e) => e.checkVisibility())"
-        ".map((e) => parseFloat(getComputedStyle(e).fontSize))"
-    )
-    small = {}
-    for path in paths:
-        page.open(over_http + path)
-        small[path] = [size for size in page.evaluate(sizes) if size < 12]
-    assert {path: found for path, found in small.items() if found} == {}
-    page.open(f"{over_http}/address/{maker}")
-    hash_ = "document.querySelector('.heading .hash')"
-    page.evaluate(f"getSelection().selectAllChildren({hash_})")
-    assert page.evaluate("getSelection().toString()") == checksummed(maker)
-    assert page.evaluate(f"{hash_}.getBoundingClientRect().width") < 260
 
 
 def test_titles_tell_pages_of_one_name_apart(client, scenario):

@@ -1,7 +1,5 @@
 """The interactive documentation, and the API asked by another site's page."""
 
-import json
-import subprocess
 import time
 from urllib.parse import urlsplit
 
@@ -67,47 +65,6 @@ def require_a_try(page):
     page.wait(live)
     assert page.evaluate(f"{live}.querySelector('.response-col_status').innerText") == "200"
     assert "latestBlock" in page.evaluate(f"{live}.innerText")
-
-
-@pytest.mark.thorough
-def test_operations_are_found_below_the_header_of_the_site(page, over_http):
-    """In the list, and in Swagger UI, which looks as it does without the pages' styles."""
-    page.open(f"{over_http}/docs/")
-    assert page.evaluate("document.querySelector('header nav a[href$=\"/txs\"]').checkVisibility()")
-    find = (
-        "(text) => { const box = document.querySelector('#find input'); box.value = text;"
-        " box.dispatchEvent(new Event('input', {bubbles: true})); }"
-    )
-    visible = "[...document.querySelectorAll('%s')].filter(e => e.checkVisibility()).length"
-    page.evaluate(f"({find})('GET holders changed')")
-    assert page.text("#find output") == "1 operation"
-    assert page.evaluate(visible % ".operations li") == page.evaluate(visible % "h2") == 1
-    page.click(".operations li:not([hidden]) a")
-    page.wait(f"{visible % '.opblock'} === 1")
-    button = "getComputedStyle(document.querySelector('.opblock-summary-control'))"
-    assert page.evaluate(f"{button}.backgroundColor") == "rgba(0, 0, 0, 0)"
-    assert page.errors == []
-
-
-@pytest.mark.thorough
-def test_an_example_is_a_command_and_code_that_are_copied(page, over_http):
-    """Both get what the example shows."""
-    page.open(f"{over_http}/docs/")
-    page.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
-    example = """document.querySelector('.example:has([aria-label="Example of query"])')"""
-    page.evaluate(f"{example}.open = true")
-    page.wait(f"{example}.querySelectorAll('.code').length === 2")
-    command, code = page.evaluate(
-        f"[...{example}.querySelectorAll('.code')].map((block) => block.textContent)"
-    )
-    for index, text in enumerate((command, code)):
-        page.evaluate(f"{example}.querySelectorAll('button')[{index}].click()")
-        page.wait(f"window.copied === {json.dumps(text)}")
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, check=True).stdout
-    assert json.loads(answer)["entity"] == "transactions"
-    code = code.replace("console.log(", "return (")
-    assert json.loads(page.evaluate(f"(async () => {{ {code} }})()")) == json.loads(answer)
-    assert page.errors == []
 
 
 def test_the_documentation_has_a_strict_policy(over_http):

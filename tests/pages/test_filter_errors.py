@@ -7,15 +7,10 @@ import pytest
 
 # What each is refused for stands in tests/expected/pages_refused.txt.
 REFUSED = [
-    {"from": "0x12"},
     {"from": '"><script>alert(1)</script>'},
-    {"method": "two words"},
-    {"timeTo": "yesterday"},
     {"timeTo": "2026-01-30", "timeFrom": "2026-01-31"},
     {"blockTo": "3", "blockFrom": "4"},
     {"status": "maybe"},
-    {"type": "256"},
-    {"limit": "99"},
     {"orderBy": "up"},
 ]
 
@@ -33,9 +28,3 @@ def filters_in_form(html):
     fields = re.findall(r' name="(\w+)" value="([^"]*)"', form[0])
     fields += re.findall(r'<select name="(\w+)">.*?<option selected>([^\n<]*)', form[0], re.DOTALL)
     return {name: unescape(value) for name, value in fields}
-
-
-def test_a_search_for_a_long_text_is_refused_in_words(client):
-    response = client.get("/search", query_string={"q": 2049 * "x"})
-    assert response.status_code == 400 and response.mimetype == "text/html"
-    assert "The search must be text of at most 2048 characters" in response.text

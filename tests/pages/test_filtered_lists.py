@@ -13,7 +13,7 @@ import pytest
 
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries.filter_values import FILTERS
-from tests.support import database, derived_lists, lists
+from tests.support import database, lists
 from tests.support.http_client import WAITING
 from tests.support.serving import wait_until
 from tests.support.watched_database import watched
@@ -85,17 +85,6 @@ def test_every_list_is_a_page_with_its_rows_and_file(client, scenario, every, le
         assert lines == [len(rows) + 1], page
 
 
-def test_the_csv_link_of_a_list_leads_to_the_file_of_the_api(client, scenario):
-    dollar = scenario.stage.contracts["dollar"].address.lower()
-    lists = {"/tokens": "/tokens", f"/token/{dollar}?tab=holders": f"/tokens/{dollar}/holders"}
-    for path, api_path in lists.items():
-        [link] = re.findall(r'class="csv[^"]*" href="([^"]+)"', client.get(path).text)
-        file = client.get(unescape(link), buffered=True)
-        assert file.data == client.get(f"/api/v1{api_path}?format=csv", buffered=True).data
-        assert file.headers["Content-Disposition"].startswith("attachment; filename=")
-        assert len(file.data.splitlines()) > 2 and file.headers["X-Scan-Complete"] == "true"
-
-
 def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     truth = scenario.truth
     by_sender = [row for row in txs if row["fromAddress"] == sender]
@@ -103,15 +92,7 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     both = [row for row in by_sender if row["methodId"] == method]
     query = {"from": sender, "method": method, "limit": 25, "orderBy": "asc", "to": " "}
     assert shown(client, "/txs", **query) == hashes(both[::-1])
-    day = both[0]["timestamp"][:10]
-    of_day = [row for row in both if row["timestamp"][:10] == day]
-    assert shown(client, "/txs", timeFrom=day, timeTo=day, **query) == hashes(of_day[::-1])
-    moved, trade = truth.token_transfers[-1], truth.dex_trades[0]
-    token, party = moved["tokenAddress"], moved["toAddress"]
-    of_token = [row for row in truth.token_transfers if row["tokenAddress"] == token]
-    received = [row for row in of_token if row["toAddress"] == party]
-    assert shown(client, f"/token/{token}", to=party) == hashes(received)
-    pool, maker = trade["pairAddress"], trade["maker"]
+    pool, maker = (truth.dex_trades[0][name] for name in ("pairAddress", "maker"))
     trades = [r for r in truth.dex_trades if (r["pairAddress"], r["maker"]) == (pool, maker)]
     assert shown(client, f"/pool/{pool}", maker=maker, interval="1d") == hashes(trades)
     number = txs[0]["blockNumber"]
@@ -120,7 +101,7 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     assert shown(client, f"/block/{number}", **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
-def test_an_address_has_directions_and_counterparties(client, scenario, txs, sender):
+def test_an_address_has_directions(client, txs, sender):
     path = f"/address/{sender}"
     outgoing = [row for row in txs if row["fromAddress"] == sender]
     html = client.get(path, query_string={"direction": "out"}).text
@@ -128,14 +109,6 @@ def test_an_address_has_directions_and_counterparties(client, scenario, txs, sen
     assert f"{len(outgoing):,} transactions" in html  # counted, since it is one list
     incoming = [row for row in txs if row["toAddress"] == sender]
     assert shown(client, path, direction="in") == hashes(incoming)
-    party = next(row["toAddress"] for row in outgoing if row["toAddress"] not in (None, sender))
-    created = scenario.truth.created
-    between = [r for r in outgoing if party in (r["toAddress"], created.get(r["hash"]))]
-    query = {"direction": "out", "counterparty": party}
-    assert shown(client, path, **query) == hashes(between)
-    html = client.get(path, query_string=query).text
-    file = re.search(r'class="csv button" href="([^"]+)"', html)
-    assert len(client.get(unescape(file[1])).text.splitlines()) == len(between) + 1
 
 
 def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, txs, sender):
@@ -153,27 +126,6 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, t
         assert [row["fee_wei"].removesuffix(" wei") for row in rows] == paid
         of_others[address] = paid.count("")
     assert of_others[party] > 0
-
-
-def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
-    rows = derived_lists.contract_creations(scenario.truth)[::-1]
-    creation = next(row for row in rows if row["factory"])
-    for query in ({}, {"creator": creation["creator"]}, {"factory": creation["factory"]}):
-        expected = [r["address"] for r in rows if all(r[k] == v for k, v in query.items())]
-        listed, path = [], f"/contracts?{urlencode(query)}"
-        while path:
-            page = client.get(path)
-            assert page.status_code == 200 and f"{len(expected)} contract" in page.text
-            listed += re.findall(r'data-label="Contract"><a href="/address/(0x\w{40})"', page.text)
-            following = re.search(r'rel="next" href="([^"]+)"', page.text)
-            path = unescape(following[1]) if following else ""
-        assert listed == expected
-        assert page.text.count('class="chip"') == len(query)
-    proxies = client.get("/contracts?proxy=true").text
-    records = client.get("/api/v1/contract-creations?proxy=true").json["contractCreations"]
-    assert proxies.count(">proxy</span>") == len(records)
-    home = client.get("/").text
-    assert 'href="/contracts"' in home and 'href="/verified-contracts"' in home
 
 
 def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
@@ -236,41 +188,6 @@ def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, txs
     for path in ("/txs", "/dex", "/trades", "/accounts", "/block/1"):
         assert client.get(f"{path}?fbclid=1").status_code == 200, path
         assert client.get(f"{path}?colour=1").status_code == 400, path
-
-
-def test_the_history_is_filtered(client, scenario):
-    moved = scenario.truth.token_transfers[-1]
-    path, query = f"/address/{moved['toAddress']}", {"types": "token_transfer", "direction": "in"}
-    grouped = {**query, "group": "transaction"}
-    api_path = f"/api/v1/addresses/{moved['toAddress']}/history"
-    entries = client.get(api_path, query_string=grouped).json["history"]
-    html = client.get(path, query_string={"tab": "history", **query}).text
-    assert html.count('data-label="Changes"') == len(entries) > 0
-    assert "fees=hide" in html and ">Filter</summary>" in html
-    by_token = {"tab": "history", "token": moved["tokenAddress"]}
-    assert "of this token" in client.get(path, query_string=by_token).text
-    refused = client.get(path, query_string={"tab": "history", "direction": "up"})
-    assert refused.status_code == 400 and "Direction must be one of" in refused.text
-
-
-def test_a_balance_is_shown_on_a_day_or_after_a_block(client, scenario, sender):
-    last = max(scenario.truth.blocks, key=lambda block: block["number"])
-    middle = next(b for b in scenario.truth.blocks if b["number"] == last["number"] // 2)
-    path = f"/address/{sender}"
-    for query, number in (
-        ({"blockTo": middle["number"], "token": ""}, middle["number"]),
-        ({"timeTo": last["timestamp"][:10]}, last["number"]),
-    ):
-        html = client.get(path, query_string={"tab": "chart", **query}).text
-        wei = int(scenario.anvil.call("eth_getBalance", sender, hex(number)), 16)
-        assert f'value="{wei}"' in html and f'after block <a href="/block/{number}">' in html
-    for query, words in (
-        ({"blockTo": "x"}, "The block must be a whole number"),
-        ({"timeTo": "2026-02-30"}, "The day must be a date, such as 2026-01-31."),
-        ({"timeTo": '"><script>'}, "The day must be a date, such as 2026-01-31."),
-    ):
-        refused = client.get(path, query_string={"tab": "chart", **query})
-        assert refused.status_code == 400 and words in refused.text
 
 
 def test_a_page_during_which_the_index_changed_is_not_cached(own_index):

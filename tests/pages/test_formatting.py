@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.pages import cells, formatting, site
+from scan.pages import cells, formatting
 from scan.pages.formatting import fitted, percent, resembles_another, short_price, worth
 from scan.queries.holdings import exact_worth
 from scan.queries.network import name_of
@@ -23,15 +23,12 @@ AMOUNTS = [
     ("1000000000000000000", 18, "1", "1"),
     ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
     ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
-    ("123456789", 9, "0.123456789", "0.123456…"),
-    ("12", 0, "12", "12"),
     (str(LARGEST), 0, f"{LARGEST:,}", "1.157…·10⁷⁷"),
     (f"-{LARGEST}", 0, f"-{LARGEST:,}", "-1.157…·10⁷⁷"),
     (str(10**40), 18, f"{10**22:,}", "1·10²²"),
     ("7", 255, TINY, "7·10⁻²⁵⁵"),
     ("78", 255, TINY[:-2] + "78", "7…·10⁻²⁵⁴"),
     ("-15", 1, "-1.5", "-1.5"),
-    ("-999123456789012", 12, "-999.123456789012", "-999.123456…"),
     ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
 ]
 
@@ -50,96 +47,59 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
     ("shown", "expected"),
     [
         # Amounts in columns are truncated and say so.
-        (formatting.aligned("0", 18), ("0", "", None)),
         (formatting.aligned("1500000000000000000", 18), ("1", ".5", None)),
         (formatting.aligned("1234567890123456789012", 18),
          ("1,234", ".567890…", "1,234.567890123456789012")),
-        (formatting.aligned("123456789012", 6), ("123,456", ".78…", "123,456.789012")),
-        (formatting.aligned("34489000241423", 18), ("0", ".000034…", "0.000034489000241423")),
         (formatting.aligned("1", 18), ("<0", ".000001", "0.000000000000000001")),
-        (formatting.aligned("9" * 21, 0), (",".join(["999"] * 7), "", None)),
         (formatting.aligned(str(LARGEST), 0), ("1", ".157…·10⁷⁷", f"{LARGEST:,}")),
         (formatting.aligned("7", 255), ("<0", ".000001", TINY)),
         # Exchanges as they write themselves; others as they are.
         (formatting.exchange_name("uniswap-v3"), "Uniswap V3"),
-        (formatting.exchange_name("pancakeswap-v2"), "PancakeSwap V2"),
-        (formatting.exchange_name("biswap-v2"), "Biswap V2"),
         (formatting.exchange_name("<b>-v2"), "<b>-v2"),
         (formatting.exchange_name("v3-unconfirmed"), "V3 (unconfirmed factory)"),
-        (formatting.exchange_name("other"), "other"),
         # Fees have more digits after the point.
-        (formatting.aligned("0", 18, 8), ("0", "", None)),
         (formatting.aligned("1178491692000", 18, 8),
          ("0", ".00000117…", "0.000001178491692")),
-        (formatting.aligned("4999999999", 18, 8), ("<0", ".00000001", "0.000000004999999999")),
         # Gas prices are cut.
         (formatting.aligned_gwei("1000000007"), ("1", ".000…", "1.000000007")),
-        (formatting.aligned_gwei("1000000000"), ("1", "", None)),
-        (formatting.aligned_gwei("12345678901"), ("12", ".345…", "12.345678901")),
-        (formatting.aligned_gwei("986314315"), ("0", ".986…", "0.986314315")),
         (formatting.aligned_gwei("12345678"), ("0", ".0123…", "0.012345678")),
-        (formatting.aligned_gwei("999999"), ("0", ".000999…", "0.000999999")),
         (formatting.aligned_gwei("7"), ("0", ".000000007", None)),
-        (formatting.aligned_gwei("0"), ("0", "", None)),
-        (formatting.gwei(1_234_567_890), "1.234"), (formatting.gwei("999999"), "0"),
         # Numbers of an axis have at most three digits after the point.
         (formatting.compact(999), "999"), (formatting.compact(1000), "1K"),
-        (formatting.compact(999_999_999), "999.999M"), (formatting.compact(10**9), "1B"),
         (formatting.compact(999_999_999_999), "999.999B"), (formatting.compact(10**12), "1T"),
         (formatting.compact(12 * 10**76), "1.2·10⁷⁷"),
         # A sentence of the API has powers of ten as computers write them.
         (formatting.powers("1.15e59 W"), "1.15·10⁵⁹ W"),
-        (formatting.powers("7e-255 D"), "7·10⁻²⁵⁵ D"),
-        (formatting.powers("5 W1e9 x"), "5 W1e9 x"), (formatting.powers("1.5 1e9x"), "1.5 1e9x"),
         # Only nothing is 0 per cent, and all 100.
         (percent(0, 7), "0 %"), (percent(1, 10**6), "<0.1 %"), (percent(1, 3), "33.3 %"),
         (percent(21_000, 21_000), "100 %"), (percent(29_999_999, 30_000_000), ">99.9 %"),
-        (percent(5, 10), "50.0 %"), (percent("1", "3", 2), "33.33 %"),
-        (percent("2", "3", 2), "66.67 %"), (percent("63805", "100000", 2), "63.81 %"),
-        (percent("5", "5", 2), "100 %"), (percent("99999", "100000", 2), ">99.99 %"),
         (percent("6", "5", 2), "120.00 %"), (percent("1", "0", 2), ""),
-        (percent("0", "9", 2), "0 %"), (percent("1", "10001", 2), "0.01 %"),
         (percent("1", "20001", 2), "<0.01 %"),
         # A number has its noun in the right form.
-        (formatting.counted(1, "transfer"), "1 transfer"),
-        (formatting.counted("1", "entry"), "1 entry"),
         (formatting.counted(0, "entry"), "0 entries"),
         (formatting.counted(2001, "address"), "2,001 addresses"),
-        (formatting.counted(2, "day"), "2 days"),
         # Prices are short, and so is what amounts are worth.
         (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1,500"),
-        (short_price(Decimal("0")), "0"), (short_price(Decimal(10**9)), "1,000,000,000"),
         (short_price(Decimal(10**16)), "1·10¹⁶"),
         # In a column all have six digits.
         (short_price(Decimal("3375.6"), is_in_column=True), "3,375.60"),
-        (short_price(Decimal("2959"), is_in_column=True), "2,959.00"),
         (short_price(Decimal("0.0005"), is_in_column=True), "0.000500000"),
-        (short_price(Decimal("1234567"), is_in_column=True), "1,234,570"),
         (formatting.short_addresses(f"NotAllowed(who={LOWER}, code=7)"),
          "NotAllowed(who=0x5aAeb6…eAed, code=7)"),
         (formatting.short_id("1" * 20), "1" * 20),
         (formatting.short_id("1" * 21), "11111111…11111111"),
-        (short_price(Decimal("0.00000123456789")), "0.00000123457"),
         (short_price(Decimal("1" + 332 * "0")), "1·10³³²"),
         (short_price(Decimal("0." + 330 * "0" + "12")), "1.2·10⁻³³¹"),
         (worth(exact_worth("0", 18, Decimal(3000))), "0.00"),
         (worth(exact_worth("1", 18, Decimal(3000))), "<0.01"),
         (worth(exact_worth("1500000000000000000", 18, Decimal("3000.25"))), "4,500.38"),
-        (worth(exact_worth("12345678901", 2, Decimal(1))), "123,456,789.01"),
         (worth(exact_worth(str(LARGEST), 0, Decimal("9" * 20))), "1.16·10⁹⁷"),
-        (worth(Decimal("999600000000000000")), "1.00·10¹⁸"),
         (worth(Decimal("999400000000000000")), "9.99·10¹⁷"),
-        (worth(exact_worth("1", 255, Decimal(1))), "<0.01"),
-        (worth(exact_worth("5", 0, Decimal(0))), "0.00"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
         (formatting.visible("évasion 中文 עברית"), "évasion 中文 עברית"),
-        (formatting.visible("a\u202eb"), "a[U+202E]b"),
         (formatting.visible("\u2066\u2069\u200b\ufeff"), "[U+2066][U+2069][U+200B][U+FEFF]"),
-        (formatting.visible("a\nb\x00"), "a[U+000A]b[U+0000]"),
         (formatting.visible("a\U000e0141\u17b4b"), "a[U+E0141][U+17B4]b"),
         (formatting.visible("\u2764\ufe0f\u180b"), "\u2764[U+180B]"),
-        (formatting.short_name("\u2800\U000e0100 \u3164"), "(blank)"),
-        (formatting.visible_block("a\n\u202eb"), "a\n[U+202E]b"),
         (formatting.visible_lines("a\r\n\tb\u202e\nc"), ["a", "\tb[U+202E]", "c"]),
         # Names without ink have words, and a token is shown by words.
         *((formatting.short_name(text), "(blank)")
@@ -149,42 +109,26 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (formatting.token_name(UNNAMED | {"name": "", "symbol": "MUSD"}), "MUSD"),
         (formatting.token_name(UNNAMED), "Unnamed token 0x121212…1212"),
         # Bytes are text where they are readable.
-        (formatting.text_in("Grüße\n\u202eto you".encode()), "Grüße\n\u202eto you"),
         (formatting.text_in(b"a" * 30_000), "a" * formatting.MAX_TEXT + "…"),
-        (formatting.text_in(b"a" * formatting.MAX_TEXT), "a" * formatting.MAX_TEXT),
         *((formatting.text_in(content), None)
           for content in (b"", b" \n", b"\0abc", b"\xa9\x05\x9c\xbb", b"\x1b[31mred")),
-        # Addresses in sentences have their checksums (the first four are those of EIP-55).
+        # Addresses in sentences have their checksums (the first two are those of EIP-55).
         *((formatting.checksummed(address.lower()), address)
           for address in (
               "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
-              "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
-              "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
-              "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb", f"0x{'0' * 40}",
+              "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359", f"0x{'0' * 40}",
           )),
         (formatting.checksummed_text("“0x” (0x5aaeb6…eaed)", LOWER), "“0x” (0x5aAeb6…eAed)"),
-        (formatting.checksummed_text("0x5aaeb6 Bank", LOWER), "0x5aaeb6 Bank"),
         (formatting.sentence(f"{LOWER} has none; {LOWER}00 \u202e"),
          f"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed has none; {LOWER}00 [U+202E]"),
         # Chains and standards have their usual names unless the operator names them.
         (name_of("56", ""), "BNB Smart Chain"), (name_of("31337", ""), "Chain 31337"),
-        (name_of("56", "Harbor"), "Harbor"), (token_standard("BEP20", "56"), "BEP-20"),
         (token_standard("BEP20", "1"), "ERC-20"), (token_standard("BEP20", None), "ERC-20"),
         (token_standard("BEP1155", "1"), "ERC-1155"),
     ],
 )  # fmt: skip
 def test_values_are_shown_in_words(shown, expected):
     assert shown == expected
-
-
-def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
-    templates = site.templates()
-    monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
-    macro = templates.get_template("macros.html").make_module().item
-    assert 'href="/nft/0xaa/7"' in macro("0xaa", "7")
-    monkeypatch.setitem(templates.globals, "has_page", lambda path: False)
-    macro = templates.get_template("macros.html").make_module().item
-    assert macro("0xaa", "7") == '<span title="7">7</span>'
 
 
 @pytest.mark.check
@@ -220,12 +164,6 @@ def test_no_name_or_value_of_a_row_is_markup():
     assert all("&lt;script&gt;" in cell for cell in of_names)
 
 
-def test_a_fee_is_cut_and_has_all_its_digits_in_its_title():
-    cell = cells.fee("1178491692000", "<E>")
-    assert 'title="0.000001178491692 &lt;E&gt;"' in cell and ".00000117…<" in cell
-    assert "title" not in cells.fee("1000000000000", "ETH")
-
-
 def test_the_longest_fraction_of_a_column_decides_its_width():
     """Whole numbers stay at the end of their column, below its head."""
     rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
@@ -242,7 +180,6 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
 COLUMNS = [
     # Exact amounts have as many digits as the longest; 0 and what has no parts are as they were.
     (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
-    (18, (10**18, 9 * 10**18, 0), ["1", "9", "0"]),
     (0, (3, 1_000), ["3", "1,000"]),
     # A power of ten beside them has digits of another place.
     (18, (10**18, LARGEST), ["1", "1.157…·10⁵⁹"]),
@@ -278,8 +215,6 @@ LIKE_ADDRESSES = [
     ("0x5FbDB2.eth", True),
     ("pay.0x5fbdb2.eth", True),
     ("0x14dc79.eth", False),
-    ("0x.eth", False),
-    ("alice.eth", False),
 ]
 
 

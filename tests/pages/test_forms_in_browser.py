@@ -7,7 +7,6 @@ import requests
 from eth_account.messages import encode_defunct
 
 from tests.support import WAIT_S, many_functions, page_checks, wallets
-from tests.support.explorer import compiled, standard_input
 
 # A wallet as EIP-1193 describes it, whose signatures the test gives.
 WALLET = Path(__file__).with_name("keys_wallet.js").read_text()
@@ -37,41 +36,6 @@ def test_a_contract_is_verified_and_read(page, explorer, explorer_url, tmp_path)
     page.evaluate("form.elements.argument.value = '0'; form.querySelector('button').click()")
     page.wait("form.querySelector('output').textContent.includes('division')")
     assert page.evaluate("location.pathname") == f"/address/{address}"
-
-
-@pytest.mark.long
-def test_a_folder_of_sources_is_verified_by_its_paths(page, explorer, explorer_url, tmp_path):
-    """Chosen as files, they have no folders: the page says what to do."""
-    folder = tmp_path / "Project"
-    (folder / "sub").mkdir(parents=True)
-    library = "pragma solidity ^0.8.0; library Lib { uint constant X = 271828; }"
-    source = (
-        'pragma solidity ^0.8.0; import "./sub/Lib.sol"; import "sub/Lib.sol";'
-        " contract Two { uint256 public x = Lib.X; }"
-    )
-    (folder / "Two.sol").write_text(source)
-    (folder / "sub" / "Lib.sol").write_text(library)
-    (folder / "notes.bin").write_bytes(b"\xff\xfe")
-    standard = standard_input({"Two.sol": source, "sub/Lib.sol": library})
-    address = explorer.deploy(compiled("0.8.28", standard, "Two.sol", "Two").creation)
-    page.open(f"{explorer_url}/address/{address}?tab=contract")
-
-    def submit(selector, *paths):
-        page.fill("input[name=compilerVersion]", "0.8.28")
-        root = page.call("DOM.getDocument")["root"]["nodeId"]
-        files = page.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
-        page.call("DOM.setFileInputFiles", nodeId=files, files=[str(path) for path in paths])
-        page.wait(f"document.querySelector({selector!r}).files.length")  # a folder takes a moment
-        page.click("form[action$='verify#verify'] button")
-
-    submit("input[type=file]", folder / "Two.sol", folder / "sub" / "Lib.sol")
-    page.wait("document.querySelector('.problem') && document.readyState === 'complete'")
-    assert "choose the folder" in page.text(".problem")
-    assert "standard JSON" in page.text(".problem")
-    submit("input[webkitdirectory]", folder)
-    page.wait("document.querySelector('.facts .badge.good') && document.readyState === 'complete'")
-    assert page.text(".facts .badge.good") == "full match"
-    assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
 
 
 def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
@@ -130,12 +94,9 @@ def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_ur
     page.wait("document.querySelector('#webhooks td')")
     made = listed()
     assert made["topics"] == [[f"0x{1:064x}", f"0x{2:064x}"], None, f"0x{3:064x}"]
-    shown = {key: made[key] for key in ("format", "addressCount", "direction", "confirmations")}
     expected = {"format": "discord", "addressCount": 2, "direction": "in", "confirmations": 12}
-    assert shown == expected
-    assert (made["tokens"], made["minimumValue"]) == ([token], {"coin": "1000", token: "5"})
-    for words in ("discord messages", "in only", "a list of 2", "coin 1000", "after 12 blocks"):
-        assert words in page.text("#webhooks")
+    expected |= {"tokens": [token], "minimumValue": {"coin": "1000", token: "5"}}
+    assert expected.items() <= made.items()
     _press(page, "Change")
     assert page.evaluate("document.querySelector('#change-form [name=tokens]').value") == token
     page.fill("#change-form [name=direction]", "")
@@ -149,11 +110,10 @@ def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_ur
     assert narrowed == [None, None, least, 12]
     _press(page, "Addresses")
     page.wait(f"document.getElementById('addresses').innerText.includes('{first}')")
-    page.fill("#addresses-form [name=add]", owner)
     page.fill("#addresses-form [name=remove]", f"{first}, {second}")
     page.click("#addresses-form button")
-    page.wait(f"document.getElementById('addresses').innerText.includes('{owner}')")
-    assert first not in page.text("#addresses") and listed()["addressCount"] == 1
+    page.wait(f"!document.getElementById('addresses').innerText.includes('{first}')")
+    assert listed()["addressCount"] == 0
     assert page.text("#message") == "" and page.errors == []
     page_checks.show_at(page, 360)
     assert page.evaluate("document.documentElement.scrollWidth <= 360")

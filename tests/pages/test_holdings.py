@@ -39,15 +39,6 @@ def test_holdings_after_a_block_are_those_of_the_api(client, scenario, holder):
     assert len({str(ROW.findall(client.get(f"{path}&block={n}").text)) for n in blocks}) > 3
 
 
-def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder):
-    head = scenario.truth.blocks[0]
-    for day in (head["timestamp"][:10], "2099-12-31"):
-        page = client.get(f"/address/{holder}?tab=tokens&timeTo={day}").text
-        assert f'After block <a href="/block/{head["number"]}">' in page
-    early = client.get(f"/address/{holder}?tab=tokens&timeTo=1970-01-01")
-    assert early.status_code == 200 and "No block at or before this day is indexed." in early.text
-
-
 def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, holder):
     with postgres.cloned(indexed_template) as url:
         database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")

@@ -68,27 +68,6 @@ def test_no_list_is_wider_than_the_screen(page, explorer_url, owner, width):
     assert wide == []
 
 
-def test_what_moved_is_one_line_on_a_phone(page, explorer_url, owner):
-    """Where it has two items, too: none of its words stands below another."""
-    page_checks.show_at(page, 360)
-    page.open(f"{explorer_url}/txs")
-    heights = page.evaluate("[...document.querySelectorAll('.what')].map(e => e.offsetHeight)")
-    assert len(heights) == 5
-    assert max(heights) < 30
-    texts = page.evaluate("[...document.querySelectorAll('.what')].map(e => e.innerText)")
-    assert any(f"1.157…·10⁷⁷ {WIDE}"[:20] in text for text in texts), texts
-    whole = page.evaluate("document.querySelector('.what data[title]').title")
-    assert whole == f"{LARGEST:,}"
-
-
-def test_a_transfer_has_few_lines_on_a_phone(page, explorer_url, owner):
-    page_checks.show_at(page, 360)
-    page.open(f"{explorer_url}/token-transfers")
-    heights = page.evaluate("[...document.querySelectorAll('tbody tr')].map(e => e.offsetHeight)")
-    assert len(heights) == 5
-    assert max(heights) < 100
-
-
 def test_an_approval_that_was_used_is_unlimited(explorer, owner):
     html = explorer.client.get(f"/address/{owner}?tab=approvals").text
     assert html.count("unlimited") == 3

@@ -2,15 +2,8 @@
 
 import re
 from collections import Counter, defaultdict
-from contextlib import closing
-from types import SimpleNamespace
 
-from scan.hex import to_hex
-from scan.queries import transactions
 from tests.support.anvil import ZERO
-from tests.support.database import execute
-from tests.support.explain import ExplainingDatabase
-from tests.support.made_blocks import Move, address
 
 ROW = re.compile(r'<tr id="tx-([0-9a-f]{64})".*?data-label="Value, [^"]*">(.*?)</td>', re.S)
 AMOUNT = re.compile(r'<data value="(\d+)"[^>]*>[^<]*</data> <a href="/token/(0x[0-9a-f]{40})"')
@@ -88,49 +81,3 @@ def test_an_address_s_list_is_seen_from_the_address(client, scenario):
     rows = shown(client, f"/address/{contract}")
     assert rows[calls[0]["hash"]][0] == amounts_of(changes[calls[0]["hash"]])
     assert all(amounts <= amounts_of(changes[hash]) for hash, (amounts, _) in rows.items())
-
-
-SENDER, RECIPIENT = address("sender"), address("recipient")
-OF_EACH, TRANSACTIONS = 25, 200
-# In each of the block's transactions as many transfers from one party, the first of them to itself;
-# in the last but one 70.
-INSERT_TRANSFERS = """
-    INSERT INTO token_transfers (ordinal, block_number, log_index, transaction_index, token_address,
-        from_address, to_address, value)
-    SELECT row_number() OVER (ORDER BY i, n) - 1, 0, row_number() OVER (ORDER BY i, n), i, %s, %s,
-        CASE n WHEN 1 THEN %s ELSE %s END, i + 1
-    FROM generate_series(0, %s) AS i,
-        generate_series(1, CASE i WHEN 198 THEN 70 ELSE %s END) AS n"""
-
-
-def reader_of(database):
-    """Its rows have no version of the index."""
-    return SimpleNamespace(row=lambda *args, **params: database.row(*args, **params)[1:])
-
-
-def test_a_block_with_thousands_of_transfers_of_one_party_is_read_in_bounds(
-    chain, database, database_url
-):
-    chain.append([Move(SENDER, RECIPIENT) for _ in range(TRANSACTIONS)])
-    execute(database_url, "CREATE TABLE transfers PARTITION OF token_transfers DEFAULT")
-    own = (RECIPIENT, SENDER, SENDER, RECIPIENT, TRANSACTIONS - 1, OF_EACH)
-    execute(database_url, INSERT_TRANSFERS, *own)
-    [(count,)] = execute(database_url, "SELECT count(*) FROM token_transfers")
-    execute(database_url, "UPDATE blocks SET token_transfer_count = %s", count)
-    execute(database_url, "ANALYZE")
-    record = {"blockNumber": 0, "status": True, "fromAddress": to_hex(SENDER)}
-    records = [record | {"transactionIndex": i} for i in range(TRANSACTIONS)]
-    with closing(ExplainingDatabase(database_url)) as explaining:
-        transactions.add_moved(reader_of(explaining), records)
-        [plan] = explaining.plans
-    assert plan.buffers <= 200 * TRANSACTIONS
-    expected = [f"-{(OF_EACH - 1) * (i + 1)}" for i in range(TRANSACTIONS)]
-    del expected[198]
-    assert records.pop(198)["moved"] == []
-    assert [change["change"] for record in records for change in record["moved"]] == expected
-    assert {change["counterparty"] for r in records for change in r["moved"]} == {to_hex(RECIPIENT)}
-    of_recipient = [record | {"transactionIndex": i} for i in range(TRANSACTIONS)]
-    transactions.add_moved(reader_of(database), of_recipient, to_hex(RECIPIENT))
-    del of_recipient[198]
-    gained = [change["change"] for record in of_recipient for change in record["moved"]]
-    assert gained == [text.removeprefix("-") for text in expected]

@@ -7,11 +7,10 @@ import time
 import pytest
 
 from scan.http import index_version
-from tests.support import database, indexing
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.extensions_document import taken_away
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, client_over
 from tests.support.serving import wait_until
 
 
@@ -138,26 +137,6 @@ def test_years_that_datetime_does_not_know_are_served_everywhere(anvil, database
         assert answers == [anvil.call("eth_getTransactionByHash", hash_)] or taken_away()
 
 
-@pytest.fixture
-def url(postgres, indexed_template):
-    """An index of which no indexer reports anything by itself."""
-    with postgres.cloned(indexed_template) as url:
-        database.execute(url, "DELETE FROM indexer_status")
-        yield url
-
-
-def page_after(url, *reports):
-    """The page once an indexer has reported a problem, or "" for none."""
-    for problem in reports:
-        database.execute(
-            url,
-            "INSERT INTO indexer_status (problem, checked_at, node_head)"
-            " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))",
-            problem,
-        )
-    return indexing.client_over(url).get("/status").text
-
-
 def test_every_page_leads_to_the_state_of_the_index(client):
     state = client.get("/readyz").json
     page = client.get("/status").text
@@ -169,15 +148,20 @@ def test_every_page_leads_to_the_state_of_the_index(client):
         assert '<a href="/status">Status</a>' in shown, path
 
 
-def test_the_page_says_that_no_indexer_has_reported(url):
-    assert "The indexer has not reported yet." in page_after(url)
-
-
-def test_the_page_says_that_the_index_is_up_to_date(url):
-    assert "The index is up to date with the node." in page_after(url, "")
-
-
-def test_the_page_names_what_is_wrong(url):
-    page = page_after(url, "no <b>node")
-    assert '<p class="problem">no &lt;b&gt;node</p>' in page
-    assert "New blocks may not be indexed until this ends." in page
+def test_the_state_of_the_index_is_what_the_indexer_reported(postgres, indexed_template):
+    report = (
+        "INSERT INTO indexer_status (problem, checked_at, node_head)"
+        " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))"
+    )
+    problem = '<p class="problem">no &lt;b&gt;node</p>'
+    with postgres.cloned(indexed_template) as url:
+        execute(url, "DELETE FROM indexer_status")
+        page = client_over(url).get("/status").text
+        assert "The indexer has not reported yet." in page
+        execute(url, report, "")
+        page = client_over(url).get("/status").text
+        assert "The index is up to date with the node." in page and problem not in page
+        execute(url, "DELETE FROM indexer_status")
+        execute(url, report, "no <b>node")
+        page = client_over(url).get("/status").text
+        assert problem in page and "New blocks may not be indexed until this ends." in page

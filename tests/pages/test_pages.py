@@ -39,20 +39,15 @@ def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
         "unproven": ["safeBlock", "finalizedBlock"],
     }
     assert tagged["finalized"] < tagged["safe"] < head
-    for number, word in (
-        (tagged["finalized"], "finalized"),
-        (tagged["safe"], "safe"),
-        (head, "not final"),
-    ):
+    words = {tagged["finalized"]: "finalized", tagged["safe"]: "safe", head: "not final"}
+    for number, word in words.items():
         page = client.get(f"/block/{number}").text
         assert f'<span class="badge">{word}</span>' in page
-        confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
-        assert confirmations == head - number + 1
-        assert f"<dd>{confirmations} " in page
+        assert f"<dd>{head - number + 1} " in page
         transactions = [t for t in scenario.truth.transactions if t["blockNumber"] == number]
         for transaction in transactions[:1]:
-            page = client.get(f"/tx/{transaction['hash']}").text
-            assert f'<span class="badge">{word}</span>' in page
+            path = f"/tx/{transaction['hash']}"
+            assert f'<span class="badge">{word}</span>' in client.get(path).text
             tag = client.get(f"/api/v1/transactions/{transaction['hash']}").json["finality"]
             assert tag == {"not final": "latest"}.get(word, word)
 
@@ -139,16 +134,9 @@ def test_pages_can_be_left_out(indexed):
         assert (answer.status_code, answer.mimetype) == (404, "application/json")
 
 
-CHAINS = [
-    ({}, "Chain 31337", "ETH"),
-    ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
-]
-
-
-@pytest.mark.parametrize(("settings", "name", "symbol"), CHAINS)
-def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
-    page = indexed.client(**settings).get("/txs").text
-    assert name in page and f"<bdi>{symbol}</bdi>" in page
+def test_the_chain_has_a_name_and_a_coin(indexed):
+    page = indexed.client(chain_name="Harbor <b>", coin_symbol="HRB").get("/txs").text
+    assert "Harbor &lt;b&gt;" in page and "<bdi>HRB</bdi>" in page
 
 
 @pytest.mark.check

@@ -2,7 +2,7 @@
 
 import json
 import time
-from hashlib import md5, sha256
+from hashlib import md5
 
 import pytest
 
@@ -14,59 +14,6 @@ from tests.support.explain import SMALL
 __all__ = ["database", "service", "token"]
 
 pytestmark = pytest.mark.thorough
-
-
-STATEMENTS = [
-    # 25 ends of spans, each found in 10 probes of 3 pages; 200 blocks of each span at most.
-    ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
-    ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
-    (
-        "queries/addresses_get",
-        {
-            "address": b"\x01" * 20,
-            "state_block": 0,
-            "has_recent": False,
-            "lists": ["transactions_by_address", "contract_creations_by_creator"],
-        },
-        100,
-    ),
-    ("queries/addresses_list_names", {"addresses": [bytes([n]) * 20 for n in range(100)]}, 3_000),
-    (
-        "queries/transactions_list_parties",
-        {"addresses": [bytes([n]) * 20 for n in range(100)]},
-        3_000,
-    ),
-    (
-        "queries/verified_contracts_list",
-        {"limit": 25, "offset": 0}
-        | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
-        100,
-    ),
-    ("queries/dexes_list", {"most": 30}, 100),
-    (
-        "queries/pools_list_by_symbols",
-        {"symbol": "WETH", "other_symbol": "USDC", "limit": 20},
-        8_000,
-    ),
-    # 5,000 transactions in their order, and 400 by the numbers of their blocks.
-    ("queries/gas_get", {"blocks": 20}, 4_000),
-    ("queries/transactions_list_largest_of_newest", {"limit": 10}, 1_000),
-    (
-        "queries/transactions_list_largest_in_blocks",
-        {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000},
-        4_000,
-    ),
-    (
-        "queries/daily_stats_list",
-        {"date_from": None, "date_to": None, "default_days": 90, "max_days": 366},
-        200,
-    ),
-]
-
-
-@pytest.mark.parametrize(("statement", "params", "most_buffers"), STATEMENTS, ids=str)
-def test_statements_of_pages_read_little_of_indexes(database, statement, params, most_buffers):
-    bounded_row(database, most_buffers, statement, **params)
 
 
 def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
@@ -96,56 +43,6 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
         ("queries/transactions_list_moved", moved, 3_000),
     ):
         bounded_row(database, most_buffers, statement, **params)
-
-
-def test_the_page_of_an_address_reads_each_thing_once(service):
-    """Its list and what completes that, the tokens held, who funded it, the address with its
-    creation and the
-    numbers of its lists, and names."""
-    transaction = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    plans, page = service.plans(f"/address/{transaction['fromAddress']}")
-    statements = [plan.statement for plan in plans if plan.statement.startswith("queries/")]
-    assert f"/tx/{transaction['hash']}" in page
-    assert len(statements) == len({*statements})
-    assert {"queries/addresses_get", "queries/addresses_list_names"} <= {*statements}
-    assert {"queries/blocks_find", "queries/contracts_get_creation"}.isdisjoint(statements)
-    assert len(statements) <= 7
-    for plan in plans:
-        plan.require_indexes()
-    for tab in ("transfers", "tokens"):
-        plans, _ = service.plans(f"/address/{transaction['fromAddress']}?tab={tab}")
-        statements = [plan.statement for plan in plans]
-        assert statements.count("queries/addresses_list_names") == 1
-        assert statements.count("queries/blocks_get_ends") <= 1  # the block that they are of
-
-
-def test_stored_blocks_are_read_by_their_numbers(own_seeded_service):
-    database, url = own_seeded_service.database, own_seeded_service.url
-    execute(url, "CREATE TABLE block_bodies_others PARTITION OF block_bodies DEFAULT")
-    execute(
-        url,
-        "INSERT INTO block_bodies SELECT number, hash, convert_to(repeat(md5(hash), 2000), 'UTF8')"
-        " FROM blocks ON CONFLICT DO NOTHING",
-    )
-    execute(url, "VACUUM ANALYZE block_bodies")
-    last = own_seeded_service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
-    keys = {"hash": bytes.fromhex(last["hash"][2:])}
-    hashes = [bytes.fromhex(last["blockHash"][2:])]
-    for statement, params in (
-        ("queries/transactions_get", {**keys, "kept_blocks": []}),
-        ("queries/transactions_get", {**keys, "kept_blocks": hashes}),
-        (
-            "contracts/block_bodies_list",
-            {"numbers": [*range(1, 65)], "most_bytes": 2**30, "whatever_size": True},
-        ),
-    ):
-        database.plans.clear()
-        rows = database.rows(statement, **params)
-        assert len(rows) == len(params.get("numbers", [1]))
-        assert (rows[0][-1] is None) == (params.get("kept_blocks") == hashes)
-        [plan] = database.plans
-        plan.require_indexes()
-        assert plan.buffers <= 20 * len(rows) + 100, (statement, plan.buffers)
 
 
 def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service):
@@ -178,33 +75,6 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(own_seeded_service, tok
     assert sum(counted.values()) > 0
 
 
-def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service):
-    database, url = own_seeded_service.database, own_seeded_service.url
-    execute(
-        url,
-        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, verified_at, code_length, masked_hash,"
-        " variable_ranges) SELECT decode(md5(n::text) || '00000000', 'hex'), '', 'full', '', '',"
-        " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
-    )
-    execute(url, "UPDATE verified_contracts SET is_indexed = true")
-    execute(url, "VACUUM ANALYZE verified_contracts")
-    created = b"\xc5" * 20
-    execute(
-        url,
-        "INSERT INTO contract_creations SELECT n, t.block_number, t.transaction_index,"
-        " CASE WHEN n = 10000 THEN %s ELSE sha256(n::text::bytea) END, t.from_address, '\\xc4'"
-        " FROM generate_series(1, 20000) AS n JOIN transactions t ON t.ordinal = n",
-        created,
-    )
-    database.plans.clear()
-    database.row("queries/verified_contracts_list_similar", code_length=7)
-    assert bytes(database.row("queries/contracts_get_creation", address=created)[2]) == b"\xc4"
-    for plan in database.plans:
-        plan.require_indexes()
-        assert plan.buffers <= 2_000
-
-
 def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(own_seeded_service):
     """Whoever deploys a small contract often may verify all of them."""
     database, url = own_seeded_service.database, own_seeded_service.url
@@ -227,25 +97,3 @@ def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(o
     _, names = bounded_row(database, 6_000, "queries/addresses_list_names", addresses=addresses)
     shown = {address: names["contract"] for address, names in json.loads(names).items()}
     assert shown == {to_hex(address): to_hex(address) for address in addresses}
-    execute(
-        url,
-        "WITH moved AS (DELETE FROM verified_contracts v WHERE v.address = ANY (%s) RETURNING v.*),"
-        " others AS (INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
-        " file_path, compiler_version, settings, abi, sources, verified_at, creation_length,"
-        " creation_hash) SELECT sha256(address), code_hash, match, contract_name, '', '', '{}',"
-        " '[]', '{}', now(), creation_length, creation_hash FROM moved) INSERT INTO"
-        " creation_comparisons (address, code_hash, creation_hash, is_equal, constructor_arguments)"
-        " SELECT address, code_hash, creation_hash, true, '' FROM moved",
-        addresses,
-    )
-    row = bounded_row(database, 6_000, "queries/addresses_list_names", addresses=addresses)
-    assert row[1] == names
-    verification = bounded_row(
-        database,
-        100,
-        "verification/verified_contracts_list_by_creation",
-        code_hash=sha256(b"copied").digest(),
-        creation=to_hex(addresses[0]).encode() + bytes(500),
-        lengths=300,
-    )
-    assert bytes(verification[0]) == sha256(to_hex(addresses[0]).encode()).digest()

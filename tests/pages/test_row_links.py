@@ -45,37 +45,11 @@ def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, or
         assert older == whole[index + 25 : index + 50]
 
 
-PATHS = [
-    ("/txs?", "transactions"),
-    ("/txs?status=true&", "transactions"),
-    ("/token-transfers?", "transfers"),
-    ("/token-transfers?tokenType=BEP20&", "transfers"),
-    ("/trades?", "trades"),
-    ("/internal-transfers?", "internalTransfers"),
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("order", ["desc", "asc"])
-@pytest.mark.parametrize(("path", "name"), PATHS)
-def test_the_json_of_a_page_from_a_row_on_has_the_same_rows(client, scenario, path, name, order):
-    path = f"{path}limit=25&orderBy={order}"
-    rows = rows_of(client, path)
-    html = client.get(f"{path}&row={rows[7]}").text
-    records = client.get(unescape(re.search(r'class="json" href="([^"]+)"', html)[1])).json[name]
-    shown = [row[-64:] for row in ROW.findall(html)]
-    hashes = [record.get("transactionHash") or record["hash"] for record in records]
-    assert shown[0] == rows[7][-64:] and [hash_[2:] for hash_ in hashes] == shown
-
-
 OTHER_ROWS = [
-    ("/trades", ABSENT, "must be the id of a row of this list"),
     ("/txs", "tx-12", "must be the id of a row of this list"),
     ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
     ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
-    ("/txs", f"tx-1-{'9' * 64}", "must be the id of a row of this list"),
     ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
-    ("/trades", f"trade-1-0-{'9' * 64}", "must be the id of a row of this list"),
     ("/txs?page=2", ABSENT, "leave out page and cursor"),
 ]
 

@@ -38,39 +38,14 @@ def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenar
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
 
 
-def test_transfers_from_and_to_nobody_are_called_mints_and_burns(client, scenario):
-    """In lists of transfers and in the history."""
-    zero, sides = f"0x{'0' * 40}", {"mint": "fromAddress", "burn": "toAddress"}
-    for word, side in sides.items():
-        moved = [row for row in scenario.truth.token_transfers if row[side] == zero]
-        page = client.get(f"/token-transfers?{side.removesuffix('Address')}={zero}&limit=100").text
-        rows = min(len(moved), 100)
-        marked = f'<span class="badge zero">{word}</span> <a href="/address/{zero}"'
-        assert page.count(marked) == rows
-        other = sides["burn" if word == "mint" else "mint"]
-        history = client.get(f"/address/{moved[-1][other]}?tab=history&counterparty={zero}").text
-        assert marked in history
-
-
 def test_a_pool_shows_its_candles(client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
     page = client.get(f"/pool/{pool['address']}").text
     priced = [candle for candle in candles if candle["open"] is not None]
-    assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
     rising = [candle for candle in priced if Decimal(candle["close"]) >= Decimal(candle["open"])]
+    assert page.count("<rect") >= len(priced) > 0
     assert page.count('class="rises"') == len(rising)
-    assert f"All {len(candles)} interval" in page
-    assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
-    assert client.get(f"/pool/{pool['token0']}").status_code == 404
-
-
-def test_a_page_beyond_the_last_says_so(client, explorer, hostile):
-    for path in ("/blocks", "/txs", "/tokens"):
-        page = client.get(f"{path}?page=99999").text
-        assert "there is no page 99,999" in page and ">First</a>" in page
-    page = explorer.client.get("/verified-contracts?page=99999").text
-    assert "there is no page 99,999" in page and "None yet" not in page
 
 
 def test_hostile_text_is_shown_as_text(explorer, hostile):
@@ -94,17 +69,6 @@ def test_the_transfers_of_one_holder(client, scenario):
     assert client.get(f"/token/{dollar}?a=0x12").status_code == 400
     nobody = client.get(f"/token/{dollar}?a=0x{'9' * 40}")
     assert nobody.status_code == 200 and "No transfers." in nobody.text
-
-
-def test_tokens_of_blank_names_have_words_to_click(client, scenario):
-    blank = [t["address"] for t in scenario.truth.tokens if not t["name"] and not t["symbol"]]
-    assert blank
-    html = "".join(client.get(f"/tokens?page={page}").text for page in (1, 2))
-    for address in blank:
-        shown = to_checksum_address(address)
-        assert f"Unnamed token {shown[:8]}…{shown[-4:]}" in html
-        assert f"Unnamed token {shown[:8]}" in client.get(f"/token/{address}").text
-    assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
 
 
 def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
@@ -140,17 +104,9 @@ def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
 
 def test_a_verified_token_is_told_from_others(explorer, hostile):
     client = explorer.client
-    listed = {
-        token["address"]: token for token in client.get("/api/v1/tokens?limit=100").json["tokens"]
-    }
     results = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
-    detail = client.get(f"/api/v1/tokens/{hostile}").json
-    address = client.get(f"/api/v1/addresses/{hostile}").json  # seen before its first transfer
-    assert detail["holderCount"] == client.get(f"/api/v1/tokens/{hostile}/holders").json["total"]
-    for record in (listed[hostile], results[0], detail):
-        # Its balances contradict its events: no list counts its holders.
-        assert record["verified"] and (record is detail or record["holderCount"] == 0)
-        assert record["firstSeen"] == address["firstSeen"]
+    # Its balances contradict its events: no list counts its holders.
+    assert (results[0]["verified"], results[0]["holderCount"]) == (True, 0)
     query = {"q": "script"}
     for path in ("/tokens", "/search", "/search/suggestions", f"/token/{hostile}"):
         html = client.get(path, query_string=query if "search" in path else None).text
@@ -158,17 +114,6 @@ def test_a_verified_token_is_told_from_others(explorer, hostile):
     assert ">source verified</span>" in client.get(f"/address/{hostile}").text
     title = client.get(f"/token/{hostile}").text.split("</title>")[0]
     assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()
-
-
-def test_a_token_and_its_address_were_first_seen_at_one_time(client, scenario):
-    """Be it before the token's first transfer."""
-    truth = scenario.truth
-    first = {t["tokenAddress"]: t["timestamp"] for t in truth.token_transfers}
-    later = [t["address"] for t in truth.tokens if first[t["address"]] != t["firstSeen"]]
-    assert later
-    for address in later:
-        token = client.get(f"/api/v1/tokens/{address}").json
-        assert token["firstSeen"] == client.get(f"/api/v1/addresses/{address}").json["firstSeen"]
 
 
 WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()

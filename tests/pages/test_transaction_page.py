@@ -1,9 +1,5 @@
 """A transaction's page: its tabs, events and calls on one line each, numbers in units."""
 
-import re
-
-from tests.pages.markup import Markup
-
 
 def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
     failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
@@ -13,33 +9,6 @@ def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
             client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in tabs
         }
         assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
-
-
-def test_amounts_of_tokens_have_their_units(client, scenario):
-    names = {t["address"]: t for t in client.get("/api/v1/tokens").json["tokens"]}
-    transfer = next(
-        t
-        for t in scenario.truth.token_transfers
-        if t["tokenId"] is None
-        and int(t["value"]) > 10**6
-        and (names.get(t["tokenAddress"]) or {"decimals": 0})["decimals"] in range(1, 30)
-    )
-    token = names[transfer["tokenAddress"]]
-    page = client.get(f"/tx/{transfer['transactionHash']}?tab=events").text
-    units = int(transfer["value"]) / 10 ** token["decimals"]
-    shown = re.findall(rf'data-full="{transfer["value"]}">([0-9,.]+)</span>', page)
-    assert shown and all(
-        abs(float(text.replace(",", "")) - units) <= units / 1000 for text in shown
-    )
-    events = client.get(f"/address/{transfer['tokenAddress']}?tab=events").text
-    logs = client.get(f"/api/v1/logs?address={transfer['tokenAddress']}").json["logs"]
-    newest = next(log for log in logs if log["event"]["name"] == "Transfer")
-    value = next(a["value"] for a in newest["event"]["arguments"] if a["type"] == "uint256")
-    assert f'data-full="{value}">' in events and f'/token/{transfer["tokenAddress"]}"' in events
-    swap = f"/tx/{scenario.truth.dex_trades[-1]['transactionHash']}?tab=events&open=all"
-    unknown = ' <span class="quiet">(raw value)</span>'
-    assert re.search(rf">[0-9]+(,[0-9]{{3}})+</span>{re.escape(unknown)}", client.get(swap).text)
-    assert unknown not in page.partition('aria-label="Events"')[2].partition("</details>")[0]
 
 
 def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
@@ -72,22 +41,6 @@ def test_input_that_is_text_is_shown_as_text(explorer):
 
 def hex_of(text):
     return f"0x{text.encode().hex()}"
-
-
-def test_calls_and_state_changes_are_tabs_read_from_the_node(client, scenario):
-    trade = scenario.truth.dex_trades[0]
-    path = f"/tx/{trade['transactionHash']}"
-    overview = client.get(path).text
-    assert f'href="{path}?tab=calls"' in overview and 'class="tree"' not in overview
-    calls = client.get(f"{path}?tab=calls").text
-    assert trade["pairAddress"] in calls and re.search(r"<code[^>]*>(STATIC)?CALL</code>", calls)
-    tags = [tag for tag, _ in Markup(calls.partition('class="tree"')[2]).tags]
-    assert tags.count("li") > 3 and calls.count("<ul") == calls.count("</ul>")
-    assert calls.count("<li>") == calls.count("</li>")
-    assert client.get(f"{path}?tab=nothing").status_code == 400
-    assert client.get(f"{path}?tab=overview").text == overview
-    state = client.get(f"{path}?tab=state").text
-    assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
 
 
 def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):
