@@ -25,6 +25,9 @@ NAMED = """
     SELECT hex(c.address), f.name, c.block_number FROM followed_children c
     JOIN followed_contracts f ON f.address = c.followed_as
 """
+COUNTED = "SELECT address, topic0, logs FROM contract_event_counts"
+STORED = "SELECT address, coalesce(topic0, ''), count(*) FROM contract_events GROUP BY 1, 2"
+MISCOUNTED = f"({COUNTED} EXCEPT {STORED}) UNION ALL ({STORED} EXCEPT {COUNTED})"
 Log = namedtuple("Log", "block index emitter topics data number arguments")
 
 
@@ -180,9 +183,11 @@ class Factories:
         ]
 
     def require(self, url):
-        """The contracts that are followed, and the views' rows, are what the logs say."""
+        """The contracts that are followed, the counts of logs and the views' rows are what the logs
+        say."""
         rows = ((child, of.name, block) for child, (of, block) in self.named().items())
         assert sorted(execute(url, NAMED)) == sorted(rows)
+        assert execute(url, MISCOUNTED) == []
         of_log = ("log_index", "contract")
         for number, event in enumerate(self.abi):
             if self.own in self.itself:

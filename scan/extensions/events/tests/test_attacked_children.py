@@ -87,17 +87,6 @@ def test_killed_commands_are_finished_beside_the_indexer(world, factories, seed)
     assert world.audit() == auditing.EXACT
 
 
-def test_rules_are_added_while_blocks_come_in(world, factories):
-    adding = threading.Thread(target=factories.add, args=(world.url,))
-    adding.start()
-    while adding.is_alive():
-        factories.play(40)
-    adding.join()
-    world.read()
-    finish(world)
-    factories.require(world.url)
-
-
 @pytest.mark.parametrize("logs", ["none", "all"])
 def test_forks_while_logs_are_filled(anvil, places, logs):
     with World(anvil, places, logs=logs) as world:

@@ -1,17 +1,8 @@
 """How many logs an event has is counted as they are written, whatever writes them."""
 
-import json
-from random import Random
-
-import pytest
-
 from scan.database import migrations
 from scan.database.connection import Database
-from scan.extensions.events.tests.coffers import ABI, Coffers, address_of, fill, following
-from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.scan_command import scan
 
 COUNTED = "SELECT address, topic0, logs FROM contract_event_counts ORDER BY 1, 2"
 ROWS = (
@@ -77,44 +68,3 @@ def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
     assert migrations.bring_up(database, migrations.expected_schema()) == ["schema.sql"]
     database.close()
     assert execute(database_url, COUNTED) == execute(database_url, ROWS)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("logs", ["none", "all"])
-def test_counts_are_exact_through_forks_fills_removal_and_rebuilds(database_url, logs):
-    random = Random(102)
-    with Anvil() as anvil:
-        coffers = Coffers(anvil)
-        for amount in range(20):
-            coffers.deposit(amount)
-        contracts = [address_of(coffers.proxy), address_of(coffers.first)]
-        with Indexing(database_url, anvil.url, until=anvil.head(), logs=logs) as index:
-            connection, followed = following(database_url)
-
-            def follow():
-                followed.add(random.choice(contracts), None, json.dumps(ABI))
-
-            def grow():
-                for amount in range(random.randrange(1, 14)):
-                    coffers.deposit(amount)
-                index.wait_for(anvil.head())
-
-            def fork():
-                anvil.reorganise(random.choice([1, 3, 12]))
-                grow()
-
-            def remove():
-                followed.remove(random.choice(contracts))
-                followed.continue_removals()
-                followed.continue_removals()
-
-            def rebuild():
-                done = scan("rebuild", "contract_events", DATABASE_URL=database_url)
-                assert done.returncode == 0, done.stderr
-
-            steps = [follow, grow, fork, remove, rebuild, lambda: fill(followed)]
-            with connection:
-                for step in [follow, *random.choices(steps, k=16), follow, lambda: fill(followed)]:
-                    step()
-                    assert execute(database_url, COUNTED) == execute(database_url, ROWS)
-            assert execute(database_url, COUNTED) != []

@@ -1,24 +1,18 @@
 """What is followed, in every selection of logs, and where their logs come from."""
 
 import json
-import os
-import subprocess
-import sys
 import threading
-from decimal import Decimal
 
-import psycopg2
 import pytest
 
 from scan.extensions.events import following as events_following
 from scan.extensions.events import indexing
-from scan.extensions.events.following import MOST_AUTOMATIC, CannotFollow
+from scan.extensions.events.following import MOST_AUTOMATIC
 from scan.extensions.events.tests.coffers import ABI, address_of, coffers, fill, following
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
-from tests.support.serving import ROOT, wait_until
-from tests.support.table_digest import digest
+from tests.support.serving import wait_until
 
 __all__ = ["coffers"]
 
@@ -26,42 +20,6 @@ __all__ = ["coffers"]
 def amounts(url, view="coffer_deposited"):
     rows = execute(url, f"SELECT amount FROM events.{view} ORDER BY block_number")  # noqa: S608
     return [int(amount) for (amount,) in rows]
-
-
-THOROUGH = pytest.mark.thorough
-SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
-
-
-@pytest.mark.parametrize("logs", SELECTIONS)
-def test_all_logs_are_there_in_every_selection_of_logs(coffers, postgres, template, logs):
-    abi, proxy = json.dumps(ABI), address_of(coffers.proxy)
-    anvil = coffers.anvil
-    with postgres.cloned(template) as url, postgres.cloned(template) as other:
-        with Indexing(url, anvil.url, until=anvil.head(), logs=logs) as index:
-            connection, followed = following(url)
-            with connection:
-                added = followed.add(proxy, "coffer", abi)
-                assert added.complete_from == anvil.head() + 1
-                coffers.deposit(6)
-                index.wait_for(anvil.head())
-                followed.make_views()
-                assert amounts(url) == [6]
-                fill(followed)
-                assert followed.contracts()[0].complete_from == 0
-                anvil.reorganise(3)
-                coffers.deposit(7)
-                index.wait_for(anvil.head())
-                assert amounts(url) == [1, 2, 3, 7]
-                counted = execute(url, "SELECT sum(logs)::integer FROM contract_event_counts")
-                assert counted == execute(url, "SELECT count(*)::integer FROM contract_events")
-        with Indexing(other, anvil.url, until=anvil.head(), logs=logs):
-            connection, followed = following(other)
-            with connection:
-                followed.add(proxy, "coffer", abi)
-                fill(followed)
-        assert digest(url) == digest(other)
-        has_data = execute(url, "SELECT DISTINCT data IS NOT NULL FROM contract_events")
-        assert has_data == [(logs != "all",)]  # nothing is stored twice
 
 
 @pytest.mark.thorough
@@ -81,25 +39,6 @@ def test_logs_of_blocks_that_are_not_stored_are_the_nodes(coffers, database_url)
             fill(followed)
             assert amounts(database_url) == [1, 2, 3, 4, 5]
             assert followed.contracts()[0][2:5] == (0, False, None)
-
-
-def test_a_proxys_view_has_the_columns_of_all_versions(coffers, database_url):
-    anvil = coffers.anvil
-    coffers.upgrade()
-    coffers.deposit(60)
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        coffers.build(database_url)
-        connection, followed = following(database_url, anvil.url)
-        with connection:
-            followed.add(address_of(coffers.proxy), "coffer")
-            followed.make_views()
-            fill(followed)
-    rows = execute(
-        database_url, "SELECT amount, fee FROM events.coffer_deposited ORDER BY block_number"
-    )
-    assert rows == [*((Decimal(n), None) for n in range(1, 6)), (Decimal(60), Decimal(6))]
-    [(implementation,)] = execute(database_url, "SELECT implementation FROM events.coffer_upgraded")
-    assert implementation == coffers.second.lower()
 
 
 def deposits(url):
@@ -245,51 +184,6 @@ def test_during_a_bulk_backfill_nothing_is_followed(coffers, database_url):
 
 
 @pytest.mark.thorough
-def test_a_removed_contract_leaves_nothing(coffers, database_url):
-    anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
-        connection, followed = following(database_url)
-        with connection:
-            followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
-            followed.make_views()
-            fill(followed)
-            assert followed.remove(address_of(coffers.proxy)) == ["coffer_deposited"]
-            assert [followed.continue_removals() for _ in range(4)] == [True, True, True, False]
-        coffers.deposit(6)
-        index.wait_for(anvil.head())
-    for table in ("contract_events", "contract_event_counts"):
-        assert execute(database_url, f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608
-    with pytest.raises(psycopg2.errors.UndefinedTable):
-        amounts(database_url)
-
-
-@pytest.mark.thorough
-def test_names_stay_when_other_contracts_and_abis_are_added(coffers, database_url):
-    anvil = coffers.anvil
-    renamed = json.loads(json.dumps(ABI))
-    renamed[0]["inputs"][1]["name"] = "wei"
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        coffers.build(database_url)
-        connection, followed = following(database_url)
-        with connection:
-            followed.add(address_of(coffers.first), None)
-            assert followed.add(bytes(20), "coffer", json.dumps(ABI)).name == "coffer"
-            with pytest.raises(CannotFollow, match="another contract"):
-                followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
-            followed.make_views()
-            followed.add(bytes(20), None, json.dumps([*renamed, *ABI]))
-            followed.make_views()
-            columns = execute(
-                database_url,
-                "SELECT string_agg(column_name, ' ' ORDER BY ordinal_position)"
-                " FROM information_schema.columns WHERE table_schema = 'events'"
-                " GROUP BY table_name ORDER BY table_name",
-            )
-    of_view = "block_number timestamp transaction_hash log_index contract owner amount"
-    assert columns[0] == (f"{of_view} owner_bytes is_malformed",)
-
-
-@pytest.mark.thorough
 def test_a_view_that_cannot_be_made_stops_no_other_contracts(coffers, database_url):
     """Versions of an event with more columns than PostgreSQL has."""
     anvil = coffers.anvil
@@ -332,28 +226,6 @@ def test_large_logs_are_filled_in_small_steps(coffers, database_url):
             assert steps == [2, 1]
     sizes = execute(database_url, "SELECT octet_length(data) FROM contract_events")
     assert sizes == [(100_000,)] * 3
-
-
-@pytest.mark.thorough
-def test_a_killed_command_is_continued(coffers, database_url, tmp_path):
-    anvil = coffers.anvil
-    for amount in range(6, 1200):
-        coffers.deposit(amount)
-    abi = tmp_path / "abi.json"
-    abi.write_text(json.dumps(ABI))
-    add = ("events", "add", coffers.proxy, "--abi", str(abi), "--name", "coffer")
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        environment = {**os.environ, "DATABASE_URL": database_url}
-        command = [sys.executable, "-m", "scan", *add]
-        process = subprocess.Popen(command, env=environment, cwd=ROOT)
-        first_step = "SELECT count(*) > 0 FROM contract_events"
-        wait_until(lambda: execute(database_url, first_step) == [(True,)])
-        process.kill()
-        process.wait()
-        done = scan(*add, DATABASE_URL=database_url)
-        assert done.returncode == 0, done.stderr
-        assert "all logs from block 0 on" in done.stdout
-    assert amounts(database_url) == [*range(1, 1200)]
 
 
 def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known(

@@ -221,25 +221,6 @@ def test_a_log_is_of_the_declaration_with_its_number_of_topics(abi):
         assert (of_none.form.entry.name, of_none.args) == ("Moved", None)
 
 
-@pytest.mark.check
-def test_of_declarations_with_as_many_topics_the_block_decides_else_each_is_said():
-    topics, data = [TOPIC, FROM], TO + LARGE
-    versions = [Version(0, [OF_FROM]), Version(7, [OF_TO]), Version(9, [OF_TO, OF_FROM])]
-    [table] = merged(bytes(20), "vault", (), versions, ())
-    forms = event_decoding.read_forms(1, view_forms(table))
-    log = event_decoding.QueuedLog(0, "", 0, 0, bytes(20), topics, data)
-    by_block = [event_decoding.decode(log._replace(block_number=n), forms) for n in (6, 7, 9)]
-    first, second, third = by_block
-    large = str(2**200)
-    assert first.args == [SHOWN[FROM], SHOWN[TO], large]
-    assert second.args == [SHOWN[TO], SHOWN[FROM], large]
-    assert third.args == [None, None, large]
-    assert [*third.alternatives] in ([first.args, second.args], [second.args, first.args])
-    # A word that is no address leaves none of them.
-    of_none = decoded([OF_FROM, OF_TO], topics, LARGE + LARGE)
-    assert (of_none.args, of_none.alternatives) == (None, ())
-
-
 def add_logs(url, address, topic, *datas, block=0):
     for index, data in enumerate(datas):
         execute(

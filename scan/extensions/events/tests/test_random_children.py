@@ -12,7 +12,7 @@ from tests.support.table_digest import digest
 from tests.support.world import World
 
 THOROUGH, LONG = pytest.mark.thorough, pytest.mark.long
-SIZES = [(300, 8, 4), pytest.param(20_000, 60, 12, marks=LONG)]  # logs, children, events
+SIZES = [(300, 8, 12), pytest.param(20_000, 60, 12, marks=LONG)]  # logs, children, events
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=THOROUGH) for n in range(2, 5))])
@@ -65,3 +65,5 @@ def test_children_whatever_is_stored(anvil, places, settings):
         world.read()
         factories.require(world.url)
         assert world.audit(node=True) == auditing.EXACT
+        has_data = world.sql("SELECT DISTINCT data IS NOT NULL FROM contract_events")
+        assert has_data == [(settings["logs"] != "all",)]  # nothing is stored twice
