@@ -10,50 +10,10 @@ from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
 from tests.support.database import execute
-from tests.support.etherscan_truth import written
 from tests.support.indexing import client_over
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
-
-
-def test_tokens_held(ask, etherscan_truth, scenario):
-    person = scenario.stage.people[2]
-    tokens = {t["address"]: t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20"}
-    expected = [
-        {
-            "TokenAddress": address,
-            "TokenName": tokens[address]["name"],
-            "TokenSymbol": tokens[address]["symbol"],
-            "TokenQuantity": str(etherscan_truth.truth.holders[address][person]),
-            "TokenDivisor": written(tokens[address]["decimals"]),
-        }
-        for address in sorted(tokens)
-        if etherscan_truth.truth.holders.get(address, {}).get(person)
-    ]
-    assert ask.result("account", "addresstokenbalance", address=person) == expected
-    paged = ask.result("account", "addresstokenbalance", address=person, page=2, offset=1)
-    assert paged == expected[1:2]
-
-
-def test_token_and_its_holders(ask, etherscan_truth):
-    token_info = set(
-        "contractAddress tokenName symbol divisor tokenType totalSupply blueCheckmark"
-        " description website email blog reddit slack facebook twitter bitcointalk github"
-        " telegram wechat linkedin discord whitepaper tokenPriceUSD image".split()
-    )
-    for token in etherscan_truth.truth.tokens:
-        address = token["address"]
-        [info] = ask.result("token", "tokeninfo", contractaddress=address)
-        assert info.keys() == token_info and {*map(type, info.values())} == {str}
-        assert (info["tokenName"], info["totalSupply"]) == (token["name"], token["totalSupply"])
-        assert info["description"] == info["tokenPriceUSD"] == ""
-        holders = etherscan_truth.truth.holders.get(address, {})
-        count = ask.result("token", "tokenholdercount", contractaddress=address)
-        assert count == str(len(holders))
-        rows = ask.rows("token", "tokenholderlist", contractaddress=address)
-        quantities = {row["TokenHolderAddress"]: row["TokenHolderQuantity"] for row in rows}
-        assert quantities == {holder: str(balance) for holder, balance in holders.items()}
 
 
 def test_block_by_time(ask, etherscan_truth):
@@ -70,48 +30,18 @@ def test_block_by_time(ask, etherscan_truth):
     assert body["status"] == "0" and "milliseconds" in body["result"]
 
 
-def test_status_of_a_transaction(ask, etherscan_truth):
-    by_status = {receipt["status"]: hash_ for hash_, receipt in etherscan_truth.receipts.items()}
-    assert set(by_status) == {"0x0", "0x1"}
-    for status, transaction_hash in by_status.items():
-        result = ask.result("transaction", "gettxreceiptstatus", txhash=transaction_hash)
-        assert result == {"status": str(int(status, 16))}
-        result = ask.result("transaction", "getstatus", txhash=transaction_hash)
-        assert result["isError"] == str(1 - int(status, 16))
-        assert bool(result["errDescription"]) == (result["isError"] == "1")
-    unknown = ask.result("transaction", "gettxreceiptstatus", txhash="0x" + 64 * "9")
-    assert unknown == {"status": ""}
-
-
-def test_creation_by_a_transaction(ask, etherscan_truth):
-    [(transaction_hash, address), *_] = etherscan_truth.truth.created.items()
-    transaction = etherscan_truth.by_hash[transaction_hash]
-    [row] = ask.result("contract", "getcontractcreation", contractaddresses=address)
-    block = etherscan_truth.blocks[int(transaction["blockNumber"], 16)]
-    assert row == {
-        "contractAddress": address,
-        "contractCreator": transaction["from"],
-        "txHash": transaction_hash,
-        "blockNumber": str(int(transaction["blockNumber"], 16)),
-        "timestamp": str(int(block["timestamp"], 16)),
-        "contractFactory": "",
-        "creationBytecode": transaction["input"],
-    }
-
-
-def test_creation_by_a_contract(ask, indexed, scenario):
+def test_creations_have_their_code(ask, indexed, scenario, etherscan_truth):
+    """What a transaction sent, and what a trace has of a contract's; others are left out."""
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
-    [row] = ask.result("contract", "getcontractcreation", contractaddresses=f"{pair},{UNSEEN}")
-    factory = scenario.stage.contracts["uniswap-v2"].address.lower()
-    assert (row["contractAddress"], row["contractFactory"]) == (pair, factory)
-    assert row["creationBytecode"].startswith("0x60")
+    [(transaction_hash, sent), *_] = etherscan_truth.truth.created.items()
+    asked = {"contractaddresses": f"{pair},{sent},{UNSEEN}"}
+    rows = ask.result("contract", "getcontractcreation", **asked)
+    of_pair, of_sent = sorted(rows, key=lambda row: row["contractAddress"] != pair)
+    assert of_sent["creationBytecode"] == etherscan_truth.by_hash[transaction_hash]["input"]
+    assert of_pair["creationBytecode"].startswith("0x60")
     untraced = Asking(create_app(replace(indexed.settings, traces="off")).test_client())
     [without] = untraced.result("contract", "getcontractcreation", contractaddresses=pair)
-    assert without == row | {"creationBytecode": ""}
-    receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
-    assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
-    body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)
-    assert body == {"status": "0", "message": "No data found", "result": None}
+    assert without == of_pair | {"creationBytecode": ""}
 
 
 def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_template, scenario):
@@ -219,35 +149,28 @@ def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
     assert body["jsonrpc"] == "2.0" and "error" in body  # the node's own
 
 
-def test_without_the_node_nothing_is_made_up(indexed_without_bodies, scenario):
-    ask = Asking(indexed_without_bodies.client(rpc_urls=(NOWHERE,)))
-    person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
-    for module, action, query in (
-        ("account", "txlist", {"address": person}),
-        ("account", "tokenbalance", {"address": person, "contractaddress": token}),
-        ("account", "balance", {"address": UNSEEN}),
-        ("logs", "getLogs", {"address": token}),
-        ("proxy", "eth_blockNumber", {}),
-        ("contract", "getcontractcreation", {"contractaddresses": token}),
-    ):
-        body = ask(module, action, **query)
-        assert (body["status"], body["message"]) == ("0", "NOTOK"), body
-    assert ask.result("account", "balance", address=person)  # stored, and of the newest block
-    assert ask.rows("token", "tokenholderlist", contractaddress=token)
-
-
-def test_a_node_of_another_chain_is_not_believed(indexed_without_bodies, scenario, anvil):
+def test_nothing_is_made_up_without_the_node_nor_believed_of_one_with_other_blocks(
+    indexed_without_bodies, scenario, anvil
+):
     anvil.mine(scenario.anvil.head())
-    ask = Asking(indexed_without_bodies.client(rpc_urls=(anvil.url,)))
-    token = scenario.stage.contracts["harbor"].address
-    for module, action, query in (
-        ("account", "txlist", {"address": scenario.stage.people[1]}),
-        ("logs", "getLogs", {"address": token}),
-        ("logs", "getLogs", {"topic0": "0x" + 64 * "0"}),
-        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    away, other = (
+        Asking(indexed_without_bodies.client(rpc_urls=(url,))) for url in (NOWHERE, anvil.url)
+    )
+    person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
+    for asks, module, action, query in (
+        ((away, other), "account", "txlist", {"address": person}),
+        ((away, other), "logs", "getLogs", {"address": token}),
+        ((other,), "logs", "getLogs", {"topic0": "0x" + 64 * "0"}),
+        ((away, other), "contract", "getcontractcreation", {"contractaddresses": token}),
+        ((away,), "account", "tokenbalance", {"address": person, "contractaddress": token}),
+        ((away,), "account", "balance", {"address": UNSEEN}),
+        ((away,), "proxy", "eth_blockNumber", {}),
     ):
-        body = ask(module, action, **query)
-        assert body["status"] == "0" and body["result"] != [], body
+        for ask in asks:
+            body = ask(module, action, **query)
+            assert (body["status"], body["message"]) == ("0", "NOTOK"), body
+    assert away.result("account", "balance", address=person)  # stored, and of the newest block
+    assert away.rows("token", "tokenholderlist", contractaddress=token)
 
 
 @pytest.mark.check

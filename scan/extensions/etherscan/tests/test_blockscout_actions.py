@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 
 import pytest
 
@@ -10,41 +9,6 @@ from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.database import execute
 from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
-
-
-def test_mined_blocks_are_the_nodes(ask, etherscan_truth):
-    miners = Counter(block["miner"] for block in etherscan_truth.blocks)
-    miner, count = miners.most_common(1)[0]
-    mined = [block for block in reversed(etherscan_truth.blocks) if block["miner"] == miner]
-    rows = ask.rows("account", "getminedblocks", address=miner)
-    assert [(row["blockNumber"], row["timeStamp"]) for row in rows] == [
-        (str(int(block["number"], 16)), str(int(block["timestamp"], 16))) for block in mined
-    ]
-    assert ask.rows("account", "getminedblocks", address=miner, page=2, offset=3) == rows[3:6]
-    assert count > 6
-    empty = ask("account", "getminedblocks", address="0x" + "9d" * 20)
-    assert (empty["status"], empty["message"], empty["result"]) == ("0", "No blocks found", [])
-    refused = ask("account", "getminedblocks", address=miner, page=3, offset=5000)
-    assert refused["result"] is None and refused["message"].startswith("Result window")
-
-
-def test_a_block_reward_is_what_its_transactions_left_to_the_producer(ask, etherscan_truth):
-    block = max(etherscan_truth.blocks, key=lambda b: len(b["transactions"]))
-    base_fee = int(block["baseFeePerGas"], 16)
-    left = sum(
-        (int(receipt["effectiveGasPrice"], 16) - base_fee) * int(receipt["gasUsed"], 16)
-        for receipt in (etherscan_truth.receipts[t["hash"]] for t in block["transactions"])
-    )
-    assert ask.result("block", "getblockreward", blockno=int(block["number"], 16)) == {
-        "blockNumber": str(int(block["number"], 16)),
-        "timeStamp": str(int(block["timestamp"], 16)),
-        "blockMiner": block["miner"],
-        "blockReward": str(left),
-        "uncles": [],
-        "uncleInclusionReward": "0",
-    }
-    assert ask("block", "getblockreward", blockno=10**30)["result"] == "Block does not exist"
-    assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
 
 
 def mine(chain):
@@ -100,50 +64,6 @@ def test_a_countdown_goes_by_the_newest_blocks(ask, etherscan_truth):
     assert ask("block", "getblockcountdown", blockno=2**256 - 1)["status"] == "1"
 
 
-def test_json_rpc_forms(ask, scenario, etherscan_truth):
-    person = scenario.stage.people[2]
-    assert ask("block", "eth_block_number")["result"] == hex(etherscan_truth.head)
-    for block in ("latest", "0x5"):
-        balance = scenario.anvil.call("eth_getBalance", person, block)
-        assert ask("account", "eth_get_balance", address=person, block=block)["result"] == balance
-
-
-def test_tokens_of_an_address(ask, etherscan_truth):
-    standards = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
-    truth = etherscan_truth.truth
-    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
-    held = {token["tokenAddress"]: token for token in truth.tokens_held_by(holder)}
-    rows = ask.rows("account", "tokenlist", address=holder)
-    assert {row["contractAddress"] for row in rows} == set(held)
-    for row in rows:
-        token = held[row["contractAddress"]]
-        assert row["type"] == standards[token["type"]]
-        assert (row["name"], row["symbol"]) == (token["name"], token["symbol"])
-        assert ("id" in row) == (token["type"] == "BEP1155")
-    balances = {row["contractAddress"]: row["balance"] for row in rows if row["type"] == "ERC-20"}
-    assert balances == {a: t["balance"] for a, t in held.items() if t["type"] == "BEP20"} != {}
-    assert ask("account", "tokenlist", address="0x" + "9d" * 20)["message"] == "No tokens found"
-
-
-def test_a_token_and_its_holders(ask, etherscan_truth):
-    token = next(t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20")
-    assert ask.result("token", "getToken", contractaddress=token["address"]) == {
-        "type": "ERC-20",
-        "name": token["name"],
-        "symbol": token["symbol"],
-        "totalSupply": token["totalSupply"],
-        "decimals": str(token["decimals"]),
-        "contractAddress": token["address"],
-        "cataloged": True,
-    }
-    holders = ask.rows("token", "getTokenHolders", contractaddress=token["address"], offset=5)
-    same = ask.rows("token", "tokenholderlist", contractaddress=token["address"], offset=5)
-    expected = [(row["TokenHolderAddress"], row["TokenHolderQuantity"]) for row in same]
-    assert [(row["address"], row["value"]) for row in holders] == expected
-    unknown = ask("token", "getToken", contractaddress="0x" + "9d" * 20)
-    assert unknown["result"] == "Contract address not found"
-
-
 def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
     most = max(etherscan_truth.receipts.values(), key=lambda receipt: len(receipt["logs"]))
     sent = etherscan_truth.by_hash[most["transactionHash"]]
@@ -157,25 +77,6 @@ def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
     assert [topic for topic in logs[0]["topics"] if topic] == most["logs"][0]["topics"]
     assert len(logs[0]["topics"]) == 4
     assert (info["input"], info["success"]) == (sent["input"], True)
-    assert info["gasUsed"] == str(int(most["gasUsed"], 16))
-    reverted = next(
-        receipt["transactionHash"]
-        for receipt in etherscan_truth.receipts.values()
-        if receipt["status"] == "0x0"
-    )
-    assert ask.result("transaction", "gettxinfo", txhash=reverted)["success"] is False
-    missing = ask("transaction", "gettxinfo", txhash="0x" + "9d" * 32)
-    assert missing["result"] == "Transaction not found"
-
-
-def test_fees_of_a_day(ask, etherscan_truth):
-    days = Counter()
-    for transaction in etherscan_truth.truth.transactions:
-        days[transaction["timestamp"][:10]] += int(transaction["fee"])
-    for day, fees in days.items():
-        assert ask.result("stats", "totalfees", date=day) == {"total_fees": str(fees)}
-    assert ask("stats", "totalfees", date="1999-01-01")["status"] == "0"
-    assert ask("stats", "totalfees", date="2026-02-30")["result"] == "An incorrect date provided"
 
 
 @pytest.mark.parametrize(("module", "action"), sorted(NOT_OFFERED))

@@ -9,38 +9,6 @@ from tests.support.explorer import behind, with_state_of_a_fork
 UNSEEN = "0x" + "9d" * 20
 
 
-def test_days_are_the_chains(ask, client):
-    fields = {
-        "dailytx": ("transactionCount", "transactions"),
-        "dailynewaddress": ("newAddressCount", "newAddresses"),
-        "dailygasused": ("gasUsed", "gasUsed"),
-        "dailyblkcount": ("blockCount", "blocks"),
-    }
-    days = client.get("/api/v1/stats/daily").json["days"]
-    dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
-    for action, (name, field) in fields.items():
-        rows = ask.result("stats", action, **dates)
-        expected = [(d["date"], d[field]) for d in days]
-        assert [(row["UTCDate"], row[name]) for row in rows] == expected
-        assert ask.result("stats", action, **dates, sort="desc") == rows[::-1]
-    [fee] = ask.result("stats", "dailytxnfee", startdate=dates["enddate"], enddate=dates["enddate"])
-    whole, _, fraction = fee["transactionFee_Eth"].partition(".")
-    assert int(whole + fraction.ljust(18, "0")) == int(days[-1]["fees"])
-    assert int(fee["unixTimeStamp"]) % 86_400 == 0
-
-
-def test_balances(ask, scenario):
-    people = [*scenario.stage.people[:5], UNSEEN]
-    wei = [str(int(scenario.anvil.call("eth_getBalance", p, "latest"), 16)) for p in people]
-    assert wei[-1] == "0"
-    for person, balance in zip(people, wei, strict=True):
-        assert ask.result("account", "balance", address=person.upper().replace("X", "x")) == balance
-    assert ask.result("account", "balancemulti", address=",".join(people)) == [
-        {"account": person.lower(), "balance": balance}
-        for person, balance in zip(people, wei, strict=True)
-    ]
-
-
 FAULTS = [
     faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
     faulty_node.node_error(-32603, "Internal error"),
@@ -107,12 +75,6 @@ def test_state_of_another_fork_is_refused(postgres, template):
             assert body["result"] == "Error! This block is not indexed"
 
 
-def test_more_than_twenty_balances_are_refused(ask):
-    assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
-    body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
-    assert (body["status"], body["message"]) == ("0", "NOTOK")
-
-
 def test_balances_and_supplies_after_a_block(ask, scenario):
     person, block = scenario.stage.people[3], 5
     wei = int(scenario.anvil.call("eth_getBalance", person, hex(block)), 16)
@@ -146,15 +108,3 @@ def amounts_of(scenario, token, holder):
         if len(amounts) == 2:
             return amounts
     raise AssertionError("it was never another")
-
-
-def test_collections_are_the_tokens_with_items(ask, scenario):
-    truth = scenario.truth
-
-    def held_by(person):
-        held = truth.tokens_held_by(person)
-        return {t["tokenAddress"]: t["balance"] for t in held if t["type"] == "BEP721"}
-
-    person = max(truth.addresses, key=lambda address: len(held_by(address)))
-    rows = ask.rows("account", "addresstokennftbalance", address=person)
-    assert {r["TokenAddress"]: r["TokenQuantity"] for r in rows} == held_by(person) != {}

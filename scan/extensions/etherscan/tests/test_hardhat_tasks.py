@@ -5,6 +5,7 @@ development chain."""
 import json
 import re
 from collections import namedtuple
+from pathlib import Path
 
 import pytest
 
@@ -24,48 +25,9 @@ from tests.support.world import World
 pytestmark = pytest.mark.long
 
 CHAIN = 4242
-CONFIG = """
-import verify from '@nomicfoundation/hardhat-verify';
-const explorer = { name: 'own', url: '%(url)s', apiUrl: '%(url)s/api' };
-const solc = { version: '%(version)s', path: '%(solc)s', settings: %(settings)s };
-export default {
-  plugins: [verify],
-  paths: { sources: 'src' },
-  solidity: { profiles: { default: solc, production: solc } },
-  networks: { own: { type: 'http', chainType: 'l1', url: '%(node)s' } },
-  chainDescriptors: { %(chain)s: {
-    name: 'own', chainType: 'l1', blockExplorers: { etherscan: explorer, blockscout: explorer },
-  } },
-  verify: {
-    etherscan: { apiKey: 'any' }, blockscout: { enabled: true },
-    sourcify: { enabled: true, apiUrl: '%(url)s/server', repoUrl: '%(url)s/server/repo-ui' },
-  },
-};
-"""
-# With npm's compiler, which Hardhat 2 would download, and one service.
-CONFIG_2 = """
-require('@nomicfoundation/hardhat-verify');
-const { subtask } = require('hardhat/config');
-const { TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD } = require('hardhat/builtin-tasks/task-names');
-subtask(TASK_COMPILE_SOLIDITY_GET_SOLC_BUILD, async () => ({
-  compilerPath: '%(solc)s', isSolcJs: true,
-  version: '%(version)s', longVersion: '%(version)s+commit.%(commit)s',
-}));
-const customChains = [{
-  network: 'own', chainId: %(chain)s, urls: { apiURL: '%(url)s/api', browserURL: '%(url)s' },
-}];
-module.exports = {
-  paths: { sources: 'src' },
-  solidity: { version: '%(version)s', settings: %(settings)s },
-  networks: { own: { url: '%(node)s' } },
-  etherscan: { enabled: '%(provider)s' == 'etherscan', apiKey: { own: 'any' }, customChains },
-  blockscout: { enabled: '%(provider)s' == 'blockscout', customChains },
-  sourcify: {
-    enabled: '%(provider)s' == 'sourcify',
-    apiUrl: '%(url)s/server', browserUrl: '%(url)s/server/repo-ui',
-  },
-};
-"""
+CONFIG_3, CONFIG_2 = (
+    Path(__file__).with_name(f"hardhat_{version}.config.js").read_text() for version in (3, 2)
+)
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +70,7 @@ def project(served, folder, packages, command, **package):
 def verifying(served, tmp_path):
     """Runs a task of Hardhat 3 with the source of a number."""
     of_3 = project(served, tmp_path, solidity.NODE, "dist/src/cli.js", type="module")
-    of_3.configure(CONFIG)
+    of_3.configure(CONFIG_3)
     run = of_3.run
 
     def verify(provider, number, address, argument):

@@ -2,7 +2,6 @@
 
 import random
 from collections import Counter
-from typing import Any
 
 import pytest
 
@@ -11,9 +10,7 @@ from scan.queries.reader import ProcessorWait
 from tests.support.indexing import sources
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
-ROUNDS = pytest.mark.parametrize("rounds", [15, pytest.param(60, marks=pytest.mark.long)])
-NOBODY = "http://127.0.0.1:9"
-Row = dict[str, Any]
+ROUNDS = 15
 
 
 def window(draw, head):
@@ -39,27 +36,14 @@ def expected(rows, query):
     return matches[start : start + size]
 
 
-@ROUNDS
-def test_txlist_is_the_nodes(ask, etherscan_truth, rounds):
-    draw = random.Random(15)
-    people = [a for a, record in etherscan_truth.truth.addresses.items() if record["txCount"]]
-    for address in draw.sample(sorted(people), min(rounds, len(people))):
-        rows = etherscan_truth.transactions(address)
-        for _ in range(3):
-            query = window(draw, etherscan_truth.head)
-            actual = ask.rows("account", "txlist", address=address, **query)
-            assert actual == expected(rows, query), (address, query)
-
-
-@ROUNDS
-def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
+def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth):
     """Its list is long enough for checkpoints."""
     counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
     busiest = max(counts, key=lambda address: counts[address])
     rows = etherscan_truth.transactions(busiest)
     assert len(rows) > 128
     draw = random.Random(16)
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         query = window(draw, etherscan_truth.head)
         assert ask.rows("account", "txlist", address=busiest, **query) == expected(rows, query)
     for sort in ("asc", "desc"):
@@ -82,13 +66,12 @@ def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monk
     assert served.json["status"] == "1"
 
 
-@ROUNDS
-def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
+def test_txlistinternal_is_the_nodes(ask, etherscan_truth):
     draw = random.Random(18)
     transfers = etherscan_truth.truth.internal_transfers
     [(busiest, most)] = Counter(t["fromAddress"] for t in transfers).most_common(1)
     assert most > 128
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         chosen, query = draw.choice(transfers), window(draw, etherscan_truth.head)
         for form in ({"address": busiest}, {"address": chosen["toAddress"]}, {}):
             rows = etherscan_truth.internal_transfers(**form)
@@ -102,12 +85,11 @@ def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
 
 
 @pytest.mark.parametrize("action", TRANSFERS)
-@ROUNDS
-def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
+def test_token_transfers_are_the_nodes(ask, etherscan_truth, action):
     kind = TRANSFERS[action]
     draw = random.Random(17)
     transfers = [t for t in etherscan_truth.truth.token_transfers if t["tokenType"] == kind]
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         chosen = draw.choice(transfers)
         parties = {
             "address": draw.choice([chosen["fromAddress"], chosen["toAddress"]]),
@@ -119,11 +101,10 @@ def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
         assert ask.rows("account", action, **query) == expected(rows, query), query
 
 
-@ROUNDS
-def test_logs_of_an_address_and_by_topics_are_the_nodes(ask, etherscan_truth, rounds):
+def test_logs_of_an_address_and_by_topics_are_the_nodes(ask, etherscan_truth):
     draw = random.Random(19)
     with_topics = [log for log in etherscan_truth.logs if log["topics"]]
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         chosen = draw.choice(with_topics)
         count = len(chosen["topics"])
         topics = {
@@ -140,11 +121,10 @@ def keys_of(log):
     return {"address": log["address"], **topics}
 
 
-@ROUNDS
-def test_topics_joined_by_or(ask, etherscan_truth, rounds):
+def test_topics_joined_by_or(ask, etherscan_truth):
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         one, other, third = (draw.choice(long)["topics"][index] for index in (0, 1, 2))
 
         def has(log, index, topic):

@@ -4,7 +4,6 @@ import random
 from dataclasses import replace
 
 import pytest
-from werkzeug.test import Client
 
 from app import create_app
 from scan.extensions.etherscan.interface import PUBLISHED
@@ -155,15 +154,6 @@ def test_totals(client, scenario):
         assert response.headers["X-Total-Count"] == str(len(in_form(response)["result"]))
     query = {"module": "account", "action": "tokentx", "address": address}
     assert "X-Total-Count" not in client.get("/api", query_string=query).headers
-
-
-def test_lists_are_cached_until_the_index_changes(client, scenario):
-    query = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
-    first = client.get("/api", query_string=query)
-    assert first.headers["X-Total-Count"] == str(len(first.json["result"]))
-    plain = Client(client.application)
-    again = plain.get("/api", query_string=query, headers={"If-None-Match": first.headers["ETag"]})
-    assert again.status_code == 304
 
 
 def test_the_list_of_chains_has_the_indexed_one(client, indexed):

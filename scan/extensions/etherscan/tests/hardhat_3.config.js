@@ -1,0 +1,17 @@
+// The configuration of Hardhat 3, of which test_hardhat_tasks.py gives what stands as %(name)s.
+import verify from '@nomicfoundation/hardhat-verify';
+const explorer = { name: 'own', url: '%(url)s', apiUrl: '%(url)s/api' };
+const solc = { version: '%(version)s', path: '%(solc)s', settings: %(settings)s };
+export default {
+  plugins: [verify],
+  paths: { sources: 'src' },
+  solidity: { profiles: { default: solc, production: solc } },
+  networks: { own: { type: 'http', chainType: 'l1', url: '%(node)s' } },
+  chainDescriptors: { %(chain)s: {
+    name: 'own', chainType: 'l1', blockExplorers: { etherscan: explorer, blockscout: explorer },
+  } },
+  verify: {
+    etherscan: { apiKey: 'any' }, blockscout: { enabled: true },
+    sourcify: { enabled: true, apiUrl: '%(url)s/server', repoUrl: '%(url)s/server/repo-ui' },
+  },
+};
