@@ -11,38 +11,39 @@ __all__ = ["mortals", "older_anvil", "world"]
 pytestmark = pytest.mark.thorough
 
 
-def test_an_implementation_may_change_between_the_transfers_of_a_block(world):
-    you = world.you
-    coin, second, items = (
-        world.deploy(name) for name in ("MortalCoin", "SecondCoin", "MortalItems")
-    )
+@pytest.fixture
+def tokens(world):
+    return [world.deploy(name) for name in ("MortalCoin", "SecondCoin", "MortalItems")]
+
+
+def test_an_implementation_may_change_between_the_transfers_of_a_block(world, tokens):
+    you, (coin, second, items) = world.you, tokens
     proxies = first, middle, last = [world.deploy("Replaceable", coin.address) for _ in range(3)]
 
-    def of(proxy, implementation):
-        return Contract(proxy.address, implementation.artifact)
+    def mint(proxy, implementation, value):
+        return Contract(proxy.address, implementation.artifact), "mint", you, value
 
     for proxy in proxies:
-        world.in_one_block((of(proxy, coin), "mint", you, 5))
+        world.in_one_block(mint(proxy, coin, 5))
     world.read()
     forms = [Forms(world, proxy.address) for proxy in proxies]
     world.in_one_block(
-        (of(first, coin), "mint", you, 7),
+        mint(first, coin, 7),
         (first, "replace", second.address),
-        (of(first, second), "mint", you, 8),
+        mint(first, second, 8),
         (middle, "replace", items.address),
-        (of(middle, items), "mint", you, 9),
-        (of(last, coin), "mint", you, 6),
+        mint(middle, items, 9),
+        mint(last, coin, 6),
         (last, "replace", items.address),
-        (of(last, items), "mint", you, 9),
+        mint(last, items, 9),
     )
     world.anvil.mine(2)  # which a bulk backfill leaves to the indexer
     world.read()
     world.is_the_same_in_whatever_way()
-    assert [form.token() for form in forms] == [
-        ("Second", 6, "BEP20", 1, {(you, "20")}),
-        ("Items", 0, "BEP721", 1, {(you, "1")}),
-        ("Items", 0, "BEP721", 1, {(you, "1")}),
-    ]
+    of_item = ("Items", 0, "BEP721", 1, {(you, "1")})
+    coins = ("Second", 6, "BEP20", 1, {(you, "20")})
+    assert [form.token() for form in forms] == [coins, of_item, of_item]
+    assert forms[1].transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
     assert world.audit(node=True) == auditing.EXACT
     world.fork(3, mined=2)
     assert [form.token() for form in forms] == [("First", 18, "BEP20", 1, {(you, "5")})] * 3
@@ -69,15 +70,11 @@ def test_another_contract_may_begin_in_the_block_in_which_one_ends(mortals):
     assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
 
 
-def test_an_account_may_delegate_to_a_token_of_another_type(world):
+def test_an_account_may_delegate_to_a_token_of_another_type(world, tokens):
     """From one to another and back, and to another contract of the same type, with transfers in the
     same blocks."""
-    you = world.you
-    coin, second, items = (
-        world.deploy(name) for name in ("MortalCoin", "SecondCoin", "MortalItems")
-    )
+    you, (coin, second, items) = world.you, tokens
     account = authorizations.new_account(9)
-    address = account.address.lower()
 
     def delegate(contract, amount):
         signed = authorizations.authorize(
@@ -89,7 +86,7 @@ def test_an_account_may_delegate_to_a_token_of_another_type(world):
 
     delegate(coin, 5)
     world.read()
-    forms = Forms(world, address)
+    forms = Forms(world, account.address.lower())
     for contract, amount, token in (
         (second, 6, ("Second", 6, "BEP20", 1, {(you, "11")})),
         (items, 7, ("Items", 0, "BEP721", 1, {(you, "1")})),

@@ -9,8 +9,8 @@ from scan.database.connection import Database
 from scan.hex import data
 from tests.extensions.lives import Forms, Mortals, built, mortals, older_anvil
 from tests.extensions.world import World, world
-from tests.support import auditing, authorizations, faulty_node, serving
-from tests.support.anvil import ZERO, Contract
+from tests.support import authorizations, faulty_node, serving
+from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.indexing import Indexing, index_apart
 
@@ -20,28 +20,26 @@ pytestmark = pytest.mark.thorough
 
 
 def test_a_contract_stands_from_its_creation_to_its_end_in_each_life(mortals):
-    first = mortals.bear("MortalCoin")
-    mortals.read()
-    forms = Forms(mortals, mortals.address)
+    first, forms = mortals.bear("MortalCoin"), Forms(mortals, mortals.address)
 
-    def is_shown(standing):
+    def is_shown(standing, creation=None):
         mortals.read()
-        assert forms.standing() == standing
+        assert forms.standing() == {standing}
+        record = forms.get("/api/v1/addresses/:a")
+        assert creation in (None, record["creation"]["transactionHash"])
 
-    is_shown({True})
+    is_shown(True)
     mortals.do(first, "end")
-    is_shown({False})
+    is_shown(False)
     sent = mortals.queue(mortals.cradle, "bear", built("SecondCoin").runtime)
     mortals.anvil.mine()
-    is_shown({True})
-    assert forms.creations() == {sent}
+    is_shown(True, sent)
     mortals.do(mortals.mortal("SecondCoin"), "end")
     mortals.bear("SecondCoin")
-    is_shown({True})
+    is_shown(True)
     mortals.is_the_same_in_whatever_way()
     mortals.fork(2)  # the end, and the creation after it
-    is_shown({True})
-    assert forms.creations() == {sent}
+    is_shown(True, sent)
 
 
 def test_an_end_without_traces_is_noticed_by_a_request(older_anvil, places):
@@ -79,71 +77,60 @@ def test_the_time_of_the_genesis_block_is_no_interval(world):
 
 def test_a_token_has_the_name_type_and_holders_of_its_present_life(mortals):
     me, *others = mortals.accounts[:4]
-    first = mortals.bear("MortalCoin")
+    you, first, forms = others[0], mortals.bear("MortalCoin"), Forms(mortals, mortals.address)
     for holder in others:
         mortals.do(first, "mint", holder, 5)
-    mortals.read()
-    forms = Forms(mortals, mortals.address)
 
-    def is_shown(token, held, holder=others[0]):
+    def is_shown(token, held, holder=you):
         mortals.read()
         assert forms.token() == token
         assert forms.held_by(holder) == forms.listed() == held
 
     is_shown(("First", 18, "BEP20", 3, {(other, "5") for other in others}), {"FIRST"})
-    mortals.do(first, "end")
-    ended_in = mortals.head
+    ended_in = mortals.do(first, "end")
     is_shown(None, set())
     second = mortals.bear("SecondCoin")
     is_shown(None, set())
-    mortals.do(second, "mint", others[0], 7)
-    is_shown(("Second", 6, "BEP20", 1, {(others[0], "7")}), {"SECOND"})
+    mortals.do(second, "mint", you, 7)
+    is_shown(("Second", 6, "BEP20", 1, {(you, "7")}), {"SECOND"})
     assert forms.transfers() == [("7", "SECOND", "BEP20"), *[("5", "FIRST", "BEP20")] * 3]
-    assert forms.lives() == [("SECOND", None), ("FIRST", ended_in)]
-    assert forms.held_by(others[0], ended_in - 1) == {"FIRST"}
-    assert forms.held_by(others[0], ended_in) == set()
-    assert forms.held_by(others[0], mortals.head) == {"SECOND"}
+    lives = forms.get("/api/v1/addresses/:a")["lives"]
+    ends = [(life["tokenSymbol"], life["endedIn"]) for life in lives]
+    assert ends == [("SECOND", None), ("FIRST", ended_in)]
+    blocks = (ended_in - 1, ended_in, mortals.head)
+    held = [forms.held_by(you, block) for block in blocks]
+    assert held == [{"FIRST"}, set(), {"SECOND"}]
     assert "Earlier contract" in forms.get("/address/:a")
-    mortals.do(second, "end")
-    items = mortals.bear("MortalItems")
-    for id_ in (5, 6):
-        mortals.do(items, "mint", others[0], id_)
-    is_shown(("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"})
-    mortals.do(items, "end")
-    items = mortals.bear("MortalItems")
-    mortals.do(items, "mint", me, 6)
-    is_shown(("Items", 0, "BEP721", 1, {(me, "1")}), {"ITEMS"}, me)
-    for name, type_, balance in ("MortalGoods", "BEP1155", "3"), ("MortalItems", "BEP721", "1"):
-        mortals.do(items, "end")
-        items = mortals.bear(name)
-        mortals.do(items, "mint", me, 6)
-        is_shown(("Items", 0, type_, 1, {(me, balance)}), {"ITEMS"}, me)
+    last, of_item = second, ("Items", 0, "BEP721", 1, {(me, "1")})
+    for name, token in (
+        ("MortalItems", of_item),
+        ("MortalItems", of_item),
+        ("MortalGoods", ("Items", 0, "BEP1155", 1, {(me, "3")})),
+        ("MortalItems", of_item),
+    ):
+        mortals.do(last, "end")
+        last = mortals.bear(name)
+        mortals.do(last, "mint", me, 6)
+        is_shown(token, {"ITEMS"}, me)
         assert forms.get("/api/v1/tokens/:a/items/6")["ownerCount"] == 1
     mortals.is_the_same_in_whatever_way()
-    for depth, token, held in (
-        (1, None, set()),
-        (10, ("Items", 0, "BEP721", 1, {(others[0], "2")}), {"ITEMS"}),
-    ):
+    for depth, token, held in ((1, None, set()), (7, of_item, {"ITEMS"})):
         mortals.fork(depth)
-        is_shown(token, held)
+        is_shown(token, held, me)
 
 
 @pytest.mark.parametrize("traces", ["auto", "off"])
 def test_what_ends_in_the_block_of_its_first_event_is_no_token(older_anvil, places, traces):
     with Mortals(older_anvil, places, traces=traces) as mortals:
-        you = mortals.you
+        you, forms = mortals.you, Forms(mortals, mortals.address)
         mortals.anvil.mine()
         mortals.live_for_a_block("MortalCoin", 5, 6)
-        mortals.read()
-        forms = Forms(mortals, mortals.address)
 
         def is_shown(token, held, *transfers):
             mortals.read()
-            assert forms.token() == token
+            assert (forms.token(), forms.transfers()) == (token, [*transfers])
             assert forms.held_by(you) == forms.listed() == held
-            assert forms.get(f"/api/v1/addresses/{you}/items")["items"] == []
             assert forms.get("/api/v1/stats")["totalTokens"] == len(held)
-            assert forms.transfers() == list(transfers)
 
         ended = [("6", "", "BEP20"), ("5", "", "BEP20")]
         is_shown(None, set(), *ended)
@@ -157,9 +144,8 @@ def test_what_ends_in_the_block_of_its_first_event_is_no_token(older_anvil, plac
         mortals.anvil.mine(2)  # which a bulk backfill leaves to the indexer
         mortals.read()
         mortals.is_the_same_in_whatever_way()
-        for depth, transfers in ((5, [("1", "", "BEP721"), *ended]), (7, ended)):
-            mortals.fork(depth)
-            is_shown(None, set(), *transfers)
+        mortals.fork(6)
+        is_shown(None, set(), *ended)
 
 
 def test_an_address_without_code_has_no_end(mortals):
@@ -193,81 +179,35 @@ def test_of_a_pruned_state_no_end_is_concluded(mortals):
             assert forms.held_by(mortals.you, ended_in - 1) == {""}
 
 
-def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(world):
-    me, you = world.me, world.you
-    coin, items = (world.deploy(name) for name in ("MortalCoin", "MortalItems"))
-    proxy = world.deploy("Replaceable", coin.address)
-    world.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
-    world.read()
-    forms = Forms(world, proxy.address)
-    assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
-    world.do(proxy, "replace", items.address)
-    world.do(Contract(proxy.address, items.artifact), "mint", me, 8)
-    world.read()
-    assert forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")})
-    assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
-    world.is_the_same_in_whatever_way()
-    assert world.audit(node=True) == auditing.EXACT
-    world.fork(2)
-    assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
-
-
-class Delegating(World):
-    """An account that may delegate to a token, and a call that mints there."""
-
-    def __init__(self, anvil, places):
-        super().__init__(anvil, places)
-        self.coin, self.account = self.deploy("MortalCoin"), authorizations.new_account(7)
-        self.mint = {"to": self.account.address, "data": self.coin.data("mint", self.you, 5)}
-        self.forms = Forms(self, self.account.address.lower())
-
-    def authorize(self, delegate, **fields):
-        nonce = authorizations.nonce_of(self.anvil, self.account)
-        signed = [authorizations.authorize(self.account, delegate, nonce)]
-        sent = authorizations.send(self.anvil, signed, **fields)
-        assert self.anvil.receipt_of(sent)["status"] == "0x1"
-
-
-@pytest.fixture
-def delegating(anvil, places):
-    with Delegating(anvil, places) as delegating:
-        yield delegating
-
-
-def test_an_account_is_a_token_no_longer_than_its_delegation(delegating):
-    delegating.authorize(delegating.coin.address, **delegating.mint)
-    delegating.read()
-    assert delegating.forms.token()[0] == "First" and delegating.forms.listed() == {"FIRST"}
-    nonce = authorizations.nonce_of(delegating.anvil, authorizations.SPONSOR)
-    delegating.authorize(ZERO, nonce=nonce)
-    is_no_token_any_more(delegating)
-
-
-def test_an_account_that_delegated_within_a_block_is_no_token_after_it(delegating):
-    delegating.authorize(delegating.coin.address)
-    delegating.read()
-    nonce = authorizations.nonce_of(delegating.anvil, authorizations.SPONSOR)
-    authorizations.send(delegating.anvil, [], **delegating.mint)
-    delegating.authorize(ZERO, nonce=nonce + 1)
-    is_no_token_any_more(delegating)
-
-
-def is_no_token_any_more(delegating):
+@pytest.mark.parametrize("is_within_a_block", [False, True])
+def test_an_account_is_a_token_no_longer_than_its_delegation(anvil, places, is_within_a_block):
     """The one transfer of a token that has ended names it as it was before its end."""
-    forms = delegating.forms
-    delegating.read()
-    assert forms.token() is None and forms.listed() == set()
-    typed = forms.get("/api/v1/token-transfers?tokenAddress=:a&tokenType=BEP20")
-    assert [record["tokenSymbol"] for record in typed["transfers"]] == ["FIRST"]
-    [row] = forms.etherscan("account", "tokentx", contractaddress=":a")
-    of_recipient = f"addresses/{delegating.you}"
-    for path in ("", f"/transactions/{row['hash']}", f"/{of_recipient}"):
-        [item] = forms.get(f"/api/v2{path}/token-transfers")["items"]
-        assert (item["token_type"], item["token"]["symbol"]) == ("ERC-20", "FIRST"), path
-    for path in ("advanced-filters", f"{of_recipient}/token-transfers/csv"):
-        assert "FIRST" in str(forms.get(f"/api/v2/{path}")), path
-    delegating.is_the_same_in_whatever_way()
-    with delegating.postgres.cloned(delegating.template) as without_extensions:
-        index_apart(without_extensions, delegating.anvil, "none")
-        lives = "SELECT address, ended_in, earlier_lives FROM tokens ORDER BY address"
-        assert execute(without_extensions, lives) == delegating.sql(lives)
+    account = authorizations.new_account(7)
+
+    def authorize(delegate, **fields):
+        signed = authorizations.authorize(
+            account, delegate, authorizations.nonce_of(anvil, account)
+        )
+        sent = authorizations.send(anvil, [signed], **fields)
+        assert anvil.receipt_of(sent)["status"] == "0x1"
+
+    with World(anvil, places) as world:
+        coin, forms = world.deploy("MortalCoin"), Forms(world, account.address.lower())
+        mint = {"to": account.address, "data": coin.data("mint", world.you, 5)}
+        authorize(coin.address, **({} if is_within_a_block else mint))
+        world.read()
+        assert forms.listed() == (set() if is_within_a_block else {"FIRST"})
+        nonce = authorizations.nonce_of(anvil, authorizations.SPONSOR)
+        for number in range(is_within_a_block):
+            authorizations.send(anvil, [], **mint, nonce=nonce + number)
+        authorize(ZERO, nonce=nonce + is_within_a_block)
+        world.read()
+        assert forms.token() is None and forms.listed() == set()
+        assert forms.transfers() == [("5", "FIRST", "BEP20")]
+        [item] = forms.get(f"/api/v2/addresses/{world.you}/token-transfers")["items"]
+        assert (item["token_type"], item["token"]["symbol"]) == ("ERC-20", "FIRST")
+        world.is_the_same_in_whatever_way()
+        with world.postgres.cloned(world.template) as without_extensions:
+            index_apart(without_extensions, anvil, "none")
+            lives = "SELECT address, ended_in, earlier_lives FROM tokens ORDER BY address"
+            assert execute(without_extensions, lives) == world.sql(lives)

@@ -13,23 +13,53 @@ pytestmark = pytest.mark.thorough
 UNIT = 10**18
 
 
-def test_a_deposit_of_a_vault_and_of_a_staking_token_moves_nothing_itself(world):
-    me = world.me
-    vault = world.deploy("ShareVault")
-    staked = world.deploy("StakedCoin", 1000 * UNIT)
+def test_each_unit_is_counted_once_whatever_events_tell_of_it(world):
+    me, parties = world.me, [topic(world.me), topic(world.you)]
+    vault, staked = world.deploy("ShareVault"), world.deploy("StakedCoin", 1000 * UNIT)
+    twice, indexed, wrapper = map(world.deploy, ("TwiceLogged", "IndexedValue", "BurntWrapper"))
+    raw, empty, coin = (world.deploy("RawLogs") for _ in range(3))
     world.do(vault, "put", 100 * UNIT)
     world.do(vault, "put", 100, value=100)  # that much coin moved, and shares were minted for it
     world.do(staked, "stake", 400 * UNIT)
+    world.do(twice, "mint", me, 7, 100)  # an ERC-1155 that logs amounts too
+    world.do(indexed, "mint", me, 5 * UNIT)
+    world.do(wrapper, "nothing")  # it is known as a token before it wraps
+    world.do(wrapper, "depositTo", me, value=500)
+    world.do(wrapper, "burnAndWithdraw", 100)
+    for _ in range(2):
+        world.do(raw, "log", [ERC20_TRANSFER, *parties], data(5))
+        world.do(raw, "log", [ERC721_TRANSFER, *parties, data(5)], b"")
+    for contract in (empty, coin):  # a batch of no ids says nothing of its contract
+        of_nothing = data(64, 96, 0, 0)
+        world.do(contract, "log", [TRANSFER_BATCH, *map(topic, (me, ZERO, me))], of_nothing)
+    world.do(coin, "log", [TRANSFER, topic(ZERO), topic(me)], data(100))
     world.read_in_every_way()
-    assert world.holders(vault) == {me: 80 * UNIT + 80}
+    shown = {
+        contract.artifact.name: (world.token(contract)["type"], world.holders(contract))
+        for contract in (vault, staked, twice, indexed, wrapper, coin)
+    }
+    assert shown == {
+        "ShareVault": ("BEP20", {me: 80 * UNIT + 80}),
+        "StakedCoin": ("BEP20", {me: 600 * UNIT, staked.address: 400 * UNIT}),
+        "TwiceLogged": ("BEP1155", {me: 100}),
+        "IndexedValue": ("BEP20", {me: 5 * UNIT}),
+        "BurntWrapper": ("BEP20", {me: 300}),
+        "RawLogs": ("BEP20", {}),  # it has no function that says so
+    }
     assert world.moved(vault) == [(80, None, "BEP20"), (80 * UNIT, None, "BEP20")]
-    assert world.holders(staked) == {me: 600 * UNIT, staked.address: 400 * UNIT}
-    assert len(world.moved(staked)) == 2
+    assert world.moved(twice) == [(100, "7", "BEP1155")]
+    of_staked, *values = ([of[0] for of in world.moved(c)] for c in (staked, wrapper, coin))
+    assert (len(of_staked), values) == (2, [[0, 100, 100, 500], [100]])
+    assert "error" in world.token(raw) and "error" in world.token(empty)
+    assert world.get("/api/v1/tokens")["total"] == 5
+    wraps = "SELECT count(wraps_since) FROM tokens WHERE address = %s"
+    address = bytes.fromhex(wrapper.address[2:])
+    assert world.sql(wraps, address) == [(1,)]
+    world.fork(9)  # back to before it wrapped
+    assert world.sql(wraps, address) == [(0,)]
 
 
-@pytest.mark.parametrize(
-    ("items_first", "names"), [(False, 0), (True, 0), (True, 1), (False, 2), (True, 3)]
-)
+@pytest.mark.parametrize(("items_first", "names"), [(False, 0), (True, 1), (False, 2), (True, 3)])
 def test_a_token_with_two_faces_has_amounts_and_items(world, items_first, names):
     me, you = world.me, world.you
     hybrid = world.deploy("WholeUnits", 3, items_first, names)
@@ -61,30 +91,6 @@ def test_an_amount_of_a_face_that_did_not_move_is_marked(world, names):
     assert record["eventsConsistent"] is False
     assert record["inconsistentSince"] == world.head
     assert world.holders(hybrid) == {me: 3 * UNIT}
-
-
-def test_events_of_faces_are_no_token_where_the_contract_answers_as_none(world):
-    me, you = world.me, world.you
-    parties = [topic(me), topic(you)]
-    raw = world.deploy("RawLogs")
-    for _ in range(2):
-        world.do(raw, "log", [ERC20_TRANSFER, *parties], data(5))
-        world.do(raw, "log", [ERC721_TRANSFER, *parties, data(5)], b"")
-    coin = world.deploy("SilentCoin", 1000, True, False)
-    world.do(coin, "transfer", you, 100)
-    world.read_in_every_way()
-    assert "error" in world.token(raw)
-    assert world.get("/api/v1/tokens")["total"] == 1
-
-
-def test_an_erc1155_that_logs_amounts_too_counts_once(world):
-    me = world.me
-    twice = world.deploy("TwiceLogged")
-    world.do(twice, "mint", me, 7, 100)
-    world.read_in_every_way()
-    assert world.token(twice)["type"] == "BEP1155"
-    assert world.holders(twice) == {me: 100}
-    assert world.moved(twice) == [(100, "7", "BEP1155")]
 
 
 AMOUNT, ITEM = (100 * UNIT, None, "BEP20"), (1, "7", "BEP721")
@@ -133,48 +139,3 @@ def test_an_event_says_what_moved_whichever_functions_a_contract_has(world):
         assert world.holders(contract) == ({me: held} if moved else {}), case
         page = world.get(f"/api/v1/addresses/{me}/history?token={contract.address}")
         assert (record["eventsConsistent"] and page["complete"]) or not moved, case
-
-
-def test_a_batch_of_no_ids_says_nothing_of_what_its_contract_is(world):
-    me = world.me
-    empty, coin = (world.deploy("RawLogs") for _ in range(2))
-    for raw in (empty, coin):
-        world.do(raw, "log", [TRANSFER_BATCH, *map(topic, (me, ZERO, me))], data(64, 96, 0, 0))
-    world.do(coin, "log", [TRANSFER, topic(ZERO), topic(me)], data(100))
-    world.read_in_every_way()
-    assert "error" in world.token(empty)
-    assert world.token(coin)["type"] == "BEP20"
-    assert world.moved(coin) == [(100, None, "BEP20")]
-    assert world.holders(coin) == {}  # it has no function that says so
-
-
-def test_an_indexed_value_of_a_token_with_decimals_is_an_amount(world):
-    me = world.me
-    indexed = world.deploy("IndexedValue")
-    world.do(indexed, "mint", me, 5 * UNIT)
-    world.read_in_every_way()
-    assert world.token(indexed)["type"] == "BEP20"
-    assert world.holders(indexed) == {me: 5 * UNIT}
-
-
-def test_a_burn_and_a_withdrawal_of_one_amount_are_both_counted(world):
-    me = world.me
-    wrapper = world.deploy("BurntWrapper")
-    world.do(wrapper, "nothing")  # it is known as a token before it wraps
-    world.do(wrapper, "depositTo", me, value=500)
-    world.do(wrapper, "burnAndWithdraw", 100)
-    world.read_in_every_way()
-    assert world.holders(wrapper) == {me: 300}
-    assert [value for value, *_ in world.moved(wrapper)] == [0, 100, 100, 500]
-
-
-def test_a_fork_takes_back_that_a_token_wraps(world):
-    me = world.me
-    wrapper = world.deploy("BurntWrapper")
-    world.do(wrapper, "nothing")
-    world.do(wrapper, "depositTo", me, value=500)
-    world.read()
-    wraps = "SELECT wraps_since IS NOT NULL FROM tokens"
-    assert world.sql(wraps) == [(True,)]
-    world.fork(1, mined=2)
-    assert world.sql(wraps) == [(False,)]
