@@ -3,7 +3,6 @@
 import gzip
 import re
 from collections import namedtuple
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -23,140 +22,92 @@ ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
 
 
-class Site(namedtuple("Site", "url paths daily is_followed", defaults=((), False))):
-    """A server, paths of its pages, those that axe-core reads in make test-all as well, and whether
-    their links are followed."""
+class Site(namedtuple("Site", "url paths daily", defaults=((),))):
+    """A server, paths of its pages, and those that axe-core reads in make test-all as well."""
 
 
-@contextmanager
-def site_of(app, paths):
-    with serving(app) as url:
-        yield Site(url, paths)
+# What needs no transaction, of a person and of a contract with hostile text.
+OF_HOSTILE = """
+    / /events /blocks /block/1 /txs /tokens /contracts /blobs /execution-requests /messages-to-l1
+    /accounts /verified-contracts /token-transfers /internal-transfers /earnings /user-operations
+    /keys /webhooks /watchlist /verify /status /charts /search?q=o /search?q=%3Cscript
+    /token/{hostile} /token/{hostile}?tab=holders /token/{hostile}?tab=chart
+    {person} {person}?tab=history {person}?tab=transfers {person}?tab=tokens {person}?tab=chart
+    {person}?tab=approvals {person}?tab=pending {person}/transactions/sums {person}/transfers/sums
+    {code}?tab=contract {code}?tab=events {code}?tab=bytecode {code}?tab=same-code
+    {code}?tab=contract&view=read {code}?tab=contract&view=write {code}/compare/{hostile}
+    /decode?data={data} /encode?function=approve(address,uint256)
+    /simulate?from={me}&to={me}&value=0.000001
+    {sent} {sent}?tab=events {sent}?tab=calls {sent}?tab=state {sent}?tab=gas
+""".split()
+# Of trades and items, and of the address with the most of each list.
+OF_TRADES = """
+    /dex /trades /pool/{pool} {sent} {sent}?tab=events&open=all {sent}?tab=calls&open=all
+    /gas /charts?days=90 /blocks /txs /accounts /tokens /contracts /search?q=a
+    {maker}?tab=history {maker}?tab=transfers {maker}?tab=internal
+    {maker}?tab=trades {maker}?tab=tokens {maker}?tab=items
+    {busy}?tab=history {busy}?tab=transfers {busy}?tab=internal
+    {busy}?tab=trades {busy}?tab=tokens {busy}?tab=items
+    {maker}/transactions/sums {maker}/transfers/sums {maker}/internal/sums
+    /token/{token}?tab=items /token/{token}/transfers/sums /token/{traded}?tab=pools
+    /nft/{token}/{id} /token/{held} /token/{held}?tab=holders /block/{block} /block/latest
+""".split()
 
 
 @pytest.fixture(scope="module")
-def bundled(chain):
-    """A chain with user operations."""
-    operation = chain.operations[0]
-    paths = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]
-    with site_of(chain.client.application, paths) as site:
-        yield site
-
-
-@pytest.fixture(scope="module")
-def sites(explorer, explorer_url, hostile, over_http, scenario, bundled):
+def sites(explorer, explorer_url, hostile, over_http, scenario, chain):
+    """A chain with hostile texts, one with user operations, and the scenario's."""
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=WAIT_S).json()
-    sent = f"/tx/{newest['transactions'][0]['hash']}"
-    person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
-    daily = ["/", "/txs", sent, f"/address/{person}", contract, "/nothing"]
-    paths = [*paths_of(explorer, hostile), *(f"{sent}?tab={tab}" for tab in TABS), *LISTS, *daily]
-    return [
-        Site(explorer_url, [*dict.fromkeys([*paths, *ERRORS])], daily),
-        Site(over_http, paths_with_trades(scenario), is_followed=True),
-        bundled,
-    ]
-
-
-LISTS = ("/blobs", "/execution-requests", "/messages-to-l1")
-TABS = ("events", "calls", "state", "gas")
-TABS_OF_CONTRACT = ("contract", "events", "bytecode", "same-code")
-
-
-def paths_with_trades(scenario):
-    """Kinds of pages that need trades and items; the address with the most of each list."""
+    names = {
+        "me": explorer.me,
+        "person": f"/address/{explorer.me}",
+        "hostile": hostile,
+        "code": f"/address/{hostile}",
+        "data": page_fixtures.MULTICALL,
+        "sent": f"/tx/{newest['transactions'][0]['hash']}",
+    }
+    daily = [f"{names['code']}?tab=contract", names["person"], names["sent"], "/", "/txs"]
+    paths = [*(path.format(**names) for path in OF_HOSTILE), *ERRORS]
     truth, trade = scenario.truth, scenario.truth.dex_trades[-1]
     item = next(transfer for transfer in truth.token_transfers if transfer["tokenId"] is not None)
     busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
-    held = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
-    token, sent = f"/token/{item['tokenAddress']}", f"/tx/{trade['transactionHash']}"
-    tabs = ("history", "transfers", "internal", "trades", "tokens", "items")
-    return [
-        "/dex",
-        "/trades",
-        f"/pool/{trade['pairAddress']}",
-        sent,
-        *(f"{sent}?tab={tab}&open=all" for tab in ("events", "calls")),
-        "/gas",
-        "/charts?days=90",
-        "/blocks",
-        "/txs",
-        "/accounts",
-        "/tokens",
-        "/contracts",
-        *(f"/address/{address}?tab={tab}" for address in (trade["maker"], busy) for tab in tabs),
-        f"{token}?tab=items",
-        f"/token/{trade['tokenIn']}?tab=pools",
-        f"/nft/{item['tokenAddress']}/{item['tokenId']}",
-        *(f"/address/{trade['maker']}/{name}/sums" for name in ("transactions", "transfers")),
-        f"/address/{trade['maker']}/internal/sums",
-        f"{token}/transfers/sums",
-        f"/token/{held}",
-        f"/token/{held}?tab=holders",
-        "/search?q=a",
-        f"/block/{truth.blocks[3]['hash']}",
-        "/block/latest",
-    ]
-
-
-def paths_of(explorer, hostile):
-    """One of each kind of page that needs no transaction; those with hostile text among them."""
-    person = explorer.anvil.accounts[0]
-    tabs = ("history", "transfers", "tokens", "chart", "approvals", "pending")
-    lists = ("accounts", "verified-contracts", "token-transfers", "internal-transfers", "earnings")
-    return [
-        "/",
-        "/events",
-        "/blocks",
-        "/block/1",
-        "/txs",
-        "/tokens",
-        f"/token/{hostile}",
-        "/contracts",
-        f"/token/{hostile}?tab=holders",
-        f"/token/{hostile}?tab=chart",
-        "/search?q=o",
-        f"/address/{person}",
-        *(f"/address/{person}?tab={tab}" for tab in tabs),
-        *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
-        *(f"/address/{hostile}?tab={tab}" for tab in TABS_OF_CONTRACT),
-        f"/address/{hostile}/compare/{hostile}",
-        *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
-        *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
-        "/verify",
-        "/status",
-        "/charts",
-        "/search?q=%3Cscript",
-        f"/decode?data={page_fixtures.MULTICALL}",
-        "/encode?function=approve(address,uint256)",
-        f"/simulate?from={person}&to={person}&value=0.000001",
-    ]
+    names = {
+        "maker": f"/address/{trade['maker']}",
+        "busy": f"/address/{busy}",
+        "sent": f"/tx/{trade['transactionHash']}",
+        "pool": trade["pairAddress"],
+        "traded": trade["tokenIn"],
+        "token": item["tokenAddress"],
+        "id": item["tokenId"],
+        "held": max(truth.tokens, key=lambda token: token["holderCount"])["address"],
+        "block": truth.blocks[3]["hash"],
+    }
+    of_trades = [path.format(**names) for path in OF_TRADES]
+    operation = chain.operations[0]
+    bundled = [f"/user-operation/{operation['hash']}", f"/tx/{operation['transactionHash']}"]
+    with serving(chain.client.application) as url:
+        yield [
+            Site(explorer_url, paths, [*daily, "/nothing"]),
+            Site(url, bundled),
+            Site(over_http, of_trades),
+        ]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("most_alike", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer, most_alike):
-    """Of links that are alike some are followed."""
-    rules, shown, links = explorer.app.url_map.bind(""), set(), {}  # by site
+def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer):
+    """Of the last site's links, one is followed of those that only numbers distinguish."""
+    rules, shown = explorer.app.url_map.bind(""), set()
     most_bytes = 50_000  # of a page, compressed
     for site in sites:
         answers = {path: page_of(site, path) for path in site.paths}
         for path, answer in answers.items():
             assert answer.status_code == ERRORS.get(path, 200), path
-            require_a_safe_page(answer)
+            require_a_safe_page(answer, has_labels=not path.startswith("/tx/"))
             assert len(gzip.compress(answer.content)) < most_bytes, path
-        for path in (path for path in answers if not path.startswith("/tx/")):
-            require_labels(answers[path].text)
         paths = [path.partition("?")[0] for path, answer in answers.items() if answer.ok]
         shown |= {rules.match(path, return_rule=True)[0].rule for path in paths}
-        links[site.url] = {link for answer in answers.values() for link in links_of(answer)}
-    followed = [
-        (site, link)
-        for site in sites
-        if site.is_followed
-        for link in some(links[site.url], most_alike)
-    ]
-    assert followed
-    for site, link in followed:
+    links = {link for answer in answers.values() for link in links_of(answer)}
+    for link in {without_numbers(link): link for link in sorted(links)}.values():
         answer = page_of(site, link)
         # Of burnt or counterfactual addresses the index may know nothing.
         is_unknown = answer.status_code == 404 and link.startswith("/address")
@@ -168,26 +119,23 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
         and rule.endpoint.startswith("pages_")
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
-    other = {  # answers of the pages' interface that are no pages
-        "/live",
-        "/search/suggestions",
-        "/verified-contracts/feed",
-        "/address/<address>/feed",
-        "/address/<address>/<name>/feed",
-        "/address/<address>/compare",  # of a form, which leads to a comparison
-        "/token/<address>/feed",
-        *(
-            f"/address/<address>/{name}"
-            for name in ("abi", "bytecode", "disassembly", "qr.svg", "source")
-        ),
-        "/nft/pictures/<digest>/<address>/<token_id>",
-        "/nft/<address>/<token_id>/picture",
+    other = set(  # answers of the pages' interface that are no pages
+        "/live /search/suggestions /verified-contracts/feed /address/<address>/feed"
+        " /address/<address>/<name>/feed /token/<address>/feed /address/<address>/abi"
+        " /address/<address>/bytecode /address/<address>/disassembly /address/<address>/qr.svg"
+        " /address/<address>/source /nft/pictures/<digest>/<address>/<token_id>"
+        " /nft/<address>/<token_id>/picture".split()
+    )
+    other |= {
         "/blob/<versioned_hash>",  # test_blobs.py
+        "/address/<address>/compare",  # of a form, which leads to a comparison
         "/nft/<address>",  # of a form, which leads to an item
-        "/repo-ui/<chain_id>/<address>",  # which Hardhat prints, and leads to a contract
-        "/server/repo-ui/<chain_id>/<address>",
-        "/repo-ui/contracts/<match>/<chain_id>/<address>/",
-        "/server/repo-ui/contracts/<match>/<chain_id>/<address>/",
+        # Which Hardhat prints, and lead to a contract.
+        *(f"{server}/repo-ui/<chain_id>/<address>" for server in ("", "/server")),
+        *(
+            f"{server}/repo-ui/contracts/<match>/<chain_id>/<address>/"
+            for server in ("", "/server")
+        ),
     }
     assert sorted(pages - shown - other) == []
 
@@ -202,20 +150,14 @@ def links_of(answer):
     return {link.partition("#")[0] for link in links} - {""}
 
 
-def some(links, most_alike):
-    """So many of those that only numbers distinguish."""
-    alike = {}
-    for link in sorted(links):
-        alike.setdefault(without_numbers(link), []).append(link)
-    return [link for links in alike.values() for link in links[:most_alike]]
-
-
-def require_a_safe_page(answer):
+def require_a_safe_page(answer, *, has_labels):
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
     require_no_inline_code(answer.text)
+    if has_labels:
+        require_labels(answer.text)
     assert "\u202e" not in answer.text, answer.url
     assert f"<span>Scan {VERSION}</span>" in answer.text  # no page has another `version`
     # Errors are rendered without the database, which knows the newest block.
@@ -227,17 +169,13 @@ def without_numbers(link):
 
 
 def one_of_each_kind(sites, hostile):
-    """The sites with those pages that are read daily or have the hostile contract's text, and of
+    """Site and path of those pages that are read daily or have the hostile contract's text, and of
     the others one of each kind: of the last site that has it, whose lists are the fullest."""
-    last = {kind_of(path): (site.url, path) for site in sites for path in site.paths}
-
-    def is_chosen(site, path):
-        return last[kind_of(path)] == (site.url, path) or path in site.daily or hostile in path
-
-    return [
-        site._replace(paths=[path for path in site.paths if is_chosen(site, path)])
-        for site in sites
-    ]
+    pages = [(site, path) for site in sites for path in site.paths]
+    last = {kind_of(path): (site, path) for site, path in pages}
+    for site, path in pages:
+        if last[kind_of(path)] == (site, path) or path in site.daily or hostile in path:
+            yield site, path
 
 
 def kind_of(path):
@@ -252,11 +190,11 @@ def kind_of(path):
 def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, hostile, is_whole):
     """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or
     the paper, where it is wide decimal points are below each other, and axe-core finds nothing."""
+    pages = [(site, path) for site in sites for path in site.paths]
     faults, aligned = [], 0
-    for site in sites if is_whole else one_of_each_kind(sites, hostile):
-        for path in site.paths:
-            faults += [(path, *fault) for fault in faults_of(page, site, path, is_whole)]
-            aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
+    for site, path in pages if is_whole else one_of_each_kind(sites, hostile):
+        faults += [(path, *fault) for fault in faults_of(page, site, path, is_whole)]
+        aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
     assert faults == []
     assert aligned > 200
 
