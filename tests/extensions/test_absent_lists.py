@@ -1,174 +1,124 @@
 """Lists that a proven header, or a transaction's type, proves to be absent; prices of blobs, which
 follow from the header."""
 
-from contextlib import contextmanager
-
 import pytest
 
 from scan.ethereum import blocks, fork_schedule
 from scan.extensions.demo.tests.replaying import served
-from tests.support.chain_forms import accounts, made_chain
-from tests.support.faulty_node import altering
+from tests.support.chain_forms import accounts, encoding
+from tests.support.chain_forms.made_chain import ETH, MadeChain, word
+from tests.support.faulty_node import altering, records_of
 from tests.support.indexing import source_of
 
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
+SOMEBODY = "0x" + "11" * 20
 MAINNET, UNKNOWN = 1, 987_654
 EXCESS, PRICE = 40_000_000, 159_773  # by Cancun's fraction
 BPO2_S = 1_767_747_671  # of mainnet's last fork
 BLOB_GAS = 131_072
-AUTHORIZATION = {
-    **dict.fromkeys(("chainId", "nonce", "yParity"), "0x1"),
-    "address": "0x" + "11" * 20,
-    "r": "0x5",
-    "s": "0x6",
-}
 LISTS = {
-    "accessList": [{"address": "0x" + "11" * 20, "storageKeys": []}],
+    "accessList": [{"address": SOMEBODY, "storageKeys": []}],
     "blobVersionedHashes": ["0x01" + "22" * 31],
-    "authorizationList": [AUTHORIZATION],
+    "authorizationList": [
+        dict.fromkeys(("chainId", "nonce", "yParity", "r", "s"), "0x1") | {"address": SOMEBODY}
+    ],
 }
 
 
-def made(chain_id=MAINNET, *, price=PRICE, most=made_chain.ETH, blobs=0, **header):
+def made(chain_id=MAINNET, *, price=PRICE, most=ETH, blobs=0, **header):
     """A chain whose block 1 has transactions of types 0 and 2, and of type 3 with so many blobs."""
-    chain = made_chain.MadeChain(chain_id, {ALICE: made_chain.ETH, BOB: made_chain.ETH})
+    chain = MadeChain(chain_id, {ALICE: ETH, BOB: ETH})
     chain.pay(ALICE, BOB, 1, type=0)
     chain.pay(BOB, ALICE, 2)
     if blobs:
         receipt = {} if price is None else {"blobGasPrice": price}
-        hashes = [bytes([1]) + made_chain.word(f"blob {n}")[1:] for n in range(blobs)]
+        hashes = [bytes([1]) + word(f"blob {n}")[1:] for n in range(blobs)]
         fields = {"maxFeePerBlobGas": most, "blobVersionedHashes": hashes}
         chain.pay(ALICE, BOB, 3, type=3, receipt=receipt, **fields)
-        gas = {"withdrawalsRoot": made_chain.word("r"), "blobGasUsed": BLOB_GAS * blobs}
-        header = {**gas, "excessBlobGas": EXCESS, **header}
-        header["withdrawalsRoot"] = bytes.fromhex(
-            "56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"
-        )
-        header["withdrawals"] = []
+        gas = {"blobGasUsed": BLOB_GAS * blobs, "excessBlobGas": EXCESS}
+        header = {"withdrawals": [], "withdrawalsRoot": encoding.list_root([]), **gas, **header}
     chain.mine(**header)
     return chain
 
 
-@contextmanager
-def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None, config=None):
-    """Of a node that alters block 1, and may have an eth_config."""
+def block_of(chain, alter=None, config=None):
+    """Block 1 of a node that alters it and its receipts, and may have an eth_config."""
 
     def change(call, answer):
         if call["method"] == "eth_config" and config is not None:
             answer.pop("error", None)
             answer["result"] = config
-        if call["method"] == "eth_getBlockByNumber" and call["params"] == ["0x1", True]:
+        elif alter and call["params"][:1] == ["0x1"]:
             alter(answer["result"])
-        if call["method"] == "eth_getBlockReceipts":
-            alter_receipts(answer["result"])
 
     with served(chain, altering(change)) as node:
-        yield source_of(node, traces="off")
-
-
-def refused(contradiction):
-    return pytest.raises(blocks.MalformedBlock, match=rf"contradicts itself \({contradiction}\)")
-
-
-WITHDRAWAL = dict.fromkeys(("index", "validatorIndex"), "0x1") | {
-    "address": "0x" + "33" * 20,
-    "amount": hex(10**15),
-}
-
-
-def false_price(receipts):
-    """131 coins for a blob, within the most that its sender pays."""
-    receipts[-1]["blobGasPrice"] = hex(10**15)
-
-
-NO_PRICE = "blobGasPrice and excessBlobGas"
-LATER = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
-# A chain, the lies of its node, and what contradicts itself.
-CONTRADICTIONS = {
-    "withdrawals before Shanghai": (
-        made(),
-        {"alter": lambda block: block.update(withdrawals=[WITHDRAWAL])},
-        "withdrawals and withdrawalsRoot",
-    ),
-    "uncles that the header has not": (
-        made(),
-        {"alter": lambda block: block.update(uncles=["0x" + "44" * 32])},
-        "uncles and sha3Uncles",
-    ),
-    "a false price of blobs": (made(blobs=1), {"alter_receipts": false_price}, NO_PRICE),
-    "a price beyond what a sender pays": (
-        made(blobs=1, most=PRICE - 1),
-        {},
-        "blobGasPrice and maxFeePerBlobGas",
-    ),
-    "the same on a chain whose schedule is not known": (
-        made(UNKNOWN, blobs=1, most=PRICE - 1),
-        {},
-        "blobGasPrice and maxFeePerBlobGas",
-    ),
-    "another number of blobs than the header's": (
-        made(blobs=2, blobGasUsed=BLOB_GAS),
-        {},
-        "blobs and blobGasUsed",
-    ),
-    "no price and no schedule": (made(UNKNOWN, blobs=1, price=None), {}, NO_PRICE),
-    "a price of no known fork": (made(blobs=1, price=7, **LATER), {}, NO_PRICE),
-}
-
-
-@pytest.mark.parametrize("name", CONTRADICTIONS)
-def test_a_block_that_contradicts_itself_is_refused(name):
-    chain, lies, contradiction = CONTRADICTIONS[name]
-    with source(chain, **lies) as reader, refused(contradiction):
-        reader.blocks(1, 1)
-
-
-def block_of(chain, **lies):
-    with source(chain, **lies) as reader:
-        [fetched] = reader.blocks(1, 1)
+        [fetched] = source_of(node, traces="off").blocks(1, 1)
     return fetched.block
 
 
-def test_an_empty_list_of_withdrawals_before_shanghai_is_none():
-    block = block_of(made(), alter=lambda block: block.update(withdrawals=[]))
-    assert block.withdrawals is None
+def adding(types=(), **fields):
+    """To the block, or to its transactions and receipts of some types."""
+
+    def add(result):
+        if isinstance(result, dict) and not types:
+            result |= fields
+        for record in records_of(result):
+            if int(record["type"], 16) in types:
+                record |= fields
+
+    return add
 
 
-REFUSED = [
-    *((name, 0, f"{name} of transactions of type 0") for name in LISTS),
-    ("accessList", 2, "transactions and transactionsRoot"),
-    ("blobVersionedHashes", 2, "blobVersionedHashes of transactions of type 2"),
-    ("authorizationList", 2, "authorizationList of transactions of type 2"),
+WITHDRAWAL = dict.fromkeys(("index", "validatorIndex", "amount"), "0x1") | {"address": SOMEBODY}
+NO_PRICE, TOO_HIGH = "blobGasPrice and excessBlobGas", "blobGasPrice and maxFeePerBlobGas"
+LATER = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
+# A chain, what its node adds to block 1, and what contradicts itself.
+CONTRADICTIONS = [
+    (made(), adding(withdrawals=[WITHDRAWAL]), "withdrawals and withdrawalsRoot"),
+    (made(), adding(uncles=["0x" + "44" * 32]), "uncles and sha3Uncles"),
+    # 131 coins for a blob, within the most that its sender pays.
+    (made(blobs=1), adding({3}, blobGasPrice=hex(10**15)), NO_PRICE),
+    (made(blobs=1, most=PRICE - 1), None, TOO_HIGH),
+    (made(UNKNOWN, blobs=1, most=PRICE - 1), None, TOO_HIGH),
+    (made(blobs=2, blobGasUsed=BLOB_GAS), None, "blobs and blobGasUsed"),
+    (made(UNKNOWN, blobs=1, price=None), None, NO_PRICE),
+    (made(blobs=1, price=7, **LATER), None, NO_PRICE),  # of no known fork
+    *(
+        (made(), adding({0}, **{name: value}), f"{name} of transactions of type 0")
+        for name, value in LISTS.items()
+    ),
+    *(
+        (made(), adding({2}, **{name: LISTS[name]}), f"{name} of transactions of type 2")
+        for name in ("blobVersionedHashes", "authorizationList")
+    ),
+    (made(), adding({2}, accessList=LISTS["accessList"]), "transactions and transactionsRoot"),
 ]
 
 
-@pytest.mark.parametrize(("name", "type_", "expected"), REFUSED)
-def test_lists_that_a_type_has_not_are_refused(name, type_, expected):
-    def add(block):
-        sent = next(t for t in block["transactions"] if int(t["type"], 16) == type_)
-        sent[name] = LISTS[name]
-
-    with source(made(), add) as reader, refused(expected):
-        reader.blocks(1, 1)
+@pytest.mark.parametrize(("chain", "alter", "contradiction"), CONTRADICTIONS)
+def test_a_block_that_contradicts_itself_is_refused(chain, alter, contradiction):
+    refused = rf"contradicts itself \({contradiction}\)"
+    with pytest.raises(blocks.MalformedBlock, match=refused):
+        block_of(chain, alter)
 
 
-def test_amounts_that_a_type_has_not_are_not_stored():
+def test_an_empty_list_of_withdrawals_before_shanghai_is_none():
+    assert block_of(made(), adding(withdrawals=[])).withdrawals is None
+
+
+@pytest.mark.parametrize(
+    ("types", "name"),
+    [
+        ({0, 2}, "maxFeePerBlobGas"),
+        ({0}, "maxFeePerGas"),
+        ({0}, "maxPriorityFeePerGas"),
+        ({0, 2}, "blobGasPrice"),
+    ],
+)
+def test_amounts_that_a_type_has_not_are_not_stored(types, name):
     """Some nodes give them; a fee or a price follows from none of them."""
     chain = made()
-    true = block_of(chain)
-
-    def add(block):
-        for sent in block["transactions"]:
-            sent["maxFeePerBlobGas"] = "0x7777"
-            if sent["type"] == "0x0":
-                sent |= {"maxFeePerGas": "0x7777", "maxPriorityFeePerGas": "0x7777"}
-
-    def price(receipts):
-        for receipt in receipts:
-            receipt["blobGasPrice"] = hex(10**18)
-
-    assert block_of(chain, alter=add, alter_receipts=price) == true
-    assert true.transactions[0].max_fee_per_gas is None
+    assert block_of(chain, adding(types, **{name: "0x7777"})) == block_of(chain)
 
 
 @pytest.mark.parametrize("blobs", [1, 3])
@@ -180,30 +130,23 @@ def test_fees_of_blobs_are_computed(price, blobs):
     assert block.blob_fees == PRICE * BLOB_GAS * blobs
 
 
-def fork(time_s, fraction):
-    return {"activationTime": time_s, "blobSchedule": {"baseFeeUpdateFraction": fraction}}
-
-
 def config(time_s, fraction):
-    return {"current": fork(time_s, fraction), "next": None, "last": None}
+    current = {"activationTime": time_s, "blobSchedule": {"baseFeeUpdateFraction": fraction}}
+    return {"current": current, "next": None, "last": None}
 
 
-def test_a_price_by_a_schedule_that_is_not_known_is_said():
-    """It is the node's, or that by its eth_config where receipts have none."""
-    by_config = block_of(made(UNKNOWN, blobs=1, price=None), config=config(0, 3_338_477))
-    for block in (block_of(made(UNKNOWN, blobs=1)), by_config):
-        assert (block.unproven, block.blob_base_fee) == (fork_schedule.PRICES, PRICE)
-
-
-def test_the_least_price_is_proven_on_every_chain():
-    assert block_of(made(UNKNOWN, blobs=1, price=1, excessBlobGas=0)).unproven is None
-
-
-def test_a_fork_of_blobs_that_this_version_does_not_know_needs_the_nodes_schedule():
-    """A node that lies in a receipt alone is refused; its schedule is said."""
-    known, bpo3 = config(BPO2_S, 11_684_671), config(BPO2_S + 10**5, 20_000_000)
-    bpo2_price = 30
-    block = block_of(made(blobs=1, price=bpo2_price, **LATER), config=known)
-    assert (block.unproven, block.blob_base_fee) == (None, bpo2_price)
-    block = block_of(made(blobs=1, price=7, **LATER), config=bpo3)
-    assert (block.unproven, block.blob_base_fee) == (fork_schedule.PRICES, 7)
+@pytest.mark.parametrize(
+    ("chain", "schedule", "unproven", "price"),
+    [
+        # The node's, or that by its eth_config where receipts have none.
+        (made(UNKNOWN, blobs=1), None, fork_schedule.PRICES, PRICE),
+        (made(UNKNOWN, blobs=1, price=None), (0, 3_338_477), fork_schedule.PRICES, PRICE),
+        (made(UNKNOWN, blobs=1, price=1, excessBlobGas=0), None, None, 1),  # the least
+        # A fork of blobs that this version does not know needs the node's schedule.
+        (made(blobs=1, price=30, **LATER), (BPO2_S, 11_684_671), None, 30),
+        (made(blobs=1, price=7, **LATER), (BPO2_S + 10**5, 2 * 10**7), fork_schedule.PRICES, 7),
+    ],
+)
+def test_a_price_by_a_schedule_that_is_not_known_is_said(chain, schedule, unproven, price):
+    block = block_of(chain, config=schedule and config(*schedule))
+    assert (block.unproven, block.blob_base_fee) == (unproven, price)

@@ -1,12 +1,13 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
+from contextlib import nullcontext
+
 import pytest
 
-from scan.ethereum import blocks, client, transaction_checks
+from scan.ethereum import blocks, transaction_checks
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.demo.tests.replaying import served
-from scan.indexer.block_source import BlockSource
 from tests.support import anvil, database, faulty_node, indexing
 from tests.support.chain_forms import accounts, made_chain
 from tests.support.indexing import source_of
@@ -34,18 +35,6 @@ def of_victim(result):
 BOTH = faulty_node.changing(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
-@pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_false_sender_is_not_indexed_and_another_node_has_it_right(chain, number):
-    """In a transaction and in its receipt alike; of types 0, 1 and 2."""
-    [true] = source_of(chain).blocks(number, number)
-    with faulty_node.FaultyNode(chain.url, BOTH) as node:
-        with pytest.raises(blocks.MalformedBlock, match=rf"block {number} .*\({OTHER_SIGNERS}\)"):
-            source_of(node).blocks(number, number)
-        assert BlockSource(client.Node([node.url, chain.url])).blocks(number, number) == [true]
-    assert true.block.transactions[-1].from_address == bytes.fromhex(chain.accounts[1][2:])
-    assert true.block.unproven is None
-
-
 def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, database_url):
     with faulty_node.FaultyNode(chain.url, BOTH) as node:
         indexing.Indexing(database_url, f"{node.url},{chain.url}").run_until(chain.head())
@@ -70,32 +59,23 @@ def made(chain_id, *, r, s, sender=ALICE, **others):
     return chain
 
 
-def read_of(version):
-    """Block 1, of whose transaction an address is the signature, of a node with this version."""
+@pytest.mark.parametrize(
+    ("version", "fault", "refused"),
+    [
+        ("HardhatNetwork/2.22", None, None),
+        ("HardhatNetwork/2.22", BOTH, OTHER_SIGNERS),  # its other senders are computed
+        ("Geth/v1", None, ADDRESSES_AS_SIGNATURES),
+        ("anvil/v1.7.1", None, ADDRESSES_AS_SIGNATURES),
+    ],
+)
+def test_an_address_as_signature_is_taken_from_hardhat_alone(version, fault, refused):
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
-    with served(chain, of_version(version)) as node:
+    refusal = pytest.raises(blocks.MalformedBlock, match=refused) if refused else nullcontext()
+    with served(chain, of_version(version)) as node, refusal:
+        node.fault = faulty_node.before(fault, node.fault) if fault else node.fault
         [fetched] = source_of(node, traces="off").blocks(1, 1)
-    return fetched.block
-
-
-def test_an_address_as_signature_is_taken_from_hardhat():
-    block = read_of("HardhatNetwork/2.22")
-    assert block.unproven == ADDRESSES_AS_SIGNATURES
-    assert block.transactions[0].from_address == ALICE
-
-
-@pytest.mark.parametrize("version", ["Geth/v1", "anvil/v1.7.1"])
-def test_an_address_as_signature_is_taken_from_no_other_node(version):
-    with pytest.raises(blocks.MalformedBlock, match=ADDRESSES_AS_SIGNATURES):
-        read_of(version)
-
-
-def test_hardhats_other_senders_are_computed():
-    chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
-    with served(chain, of_version("HardhatNetwork/2.22")) as node:
-        node.fault = faulty_node.before(BOTH, node.fault)
-        with pytest.raises(blocks.MalformedBlock, match=OTHER_SIGNERS):
-            source_of(node, traces="off").blocks(1, 1)
+        assert fetched.block.unproven == ADDRESSES_AS_SIGNATURES
+        assert fetched.block.transactions[0].from_address == ALICE
 
 
 NO_SIGNATURES = [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]

@@ -9,12 +9,11 @@ from scan.extensions.traces.transaction_traces import PRUNED
 from scan.hex import data
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, Reply
+from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode
 from tests.support.indexing import Indexing, status
 from tests.support.table_digest import digest
 
 KEPT, OLD = 8, 3
-NEW = {"Besu", "reth", "unknown"}  # of words, the others are a second way to one logic
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +28,6 @@ def chain():
         yield anvil
 
 
-@pytest.fixture(scope="module")
-def expected(chain, postgres, template):
-    """The digest of an index beside an archive node."""
-    with postgres.cloned(template) as url, Indexing(url, chain.url, until=chain.head()):
-        yield digest(url)
-
-
 @pytest.fixture
 def node(chain):
     with FaultyNode(chain.url) as proxy:
@@ -46,19 +38,15 @@ def block_of(anvil, number):
     return BlockId(number, data(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]))
 
 
-ALL = [
-    pytest.param(*words, id=name, marks=() if name in NEW else pytest.mark.thorough)
-    for name, words in WORDS_OF_PRUNED_STATE.items()
-    if name != "no block"  # near the head, which this chain is, it is a block that is missing
-]
-
-
-@pytest.mark.parametrize(("code", "message"), ALL)
+# The words of others are another way to the same logic; "no block" is one that is missing here.
+@pytest.mark.parametrize("client_of", ["Besu", "reth", "unknown"])
 def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
-    chain, node, database_url, expected, code, message
+    chain, node, database_url, postgres, template, client_of
 ):
     """As the node has the state of the newest blocks, tokens are as they are now."""
-    node.fault = faulty_node.without_old_state(KEPT, code, message)
+    with postgres.cloned(template) as url, Indexing(url, chain.url, until=chain.head()):
+        expected = digest(url)
+    node.fault = faulty_node.without_old_state(KEPT, *WORDS_OF_PRUNED_STATE[client_of])
     sent = chain.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
     holder = chain.accounts[1]
     read = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
@@ -107,20 +95,17 @@ def test_one_request_more_for_all_calls_of_a_batch(chain, node):
         assert client.batch(old_codes(chain, 2)) == ["0x", "0x"]
 
 
-def failing_once(fault):
-    """The fault of the first request alone."""
-    faults = [fault]
-    return lambda calls, forward: (
-        faults.pop()(calls, forward) if faults else Reply(body=forward(calls))
-    )
-
-
 def test_a_failure_that_has_passed_is_no_missing_state(chain, node):
     """Nor is a call that failed together with it."""
     client = Node([node.url])
     client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+
+    def fail_once(calls, forward):
+        node.fault = None
+        return faulty_node.node_error(-32603, "Internal error")(calls, forward)
+
     for count in (1, 3):
-        node.fault = failing_once(faulty_node.node_error(-32603, "Internal error"))
+        node.fault = fail_once
         results = client.batch(old_codes(chain, count))
         failures = [result for result in results if isinstance(result, RpcError)]
         assert len(failures) == count - 1
@@ -172,14 +157,3 @@ def test_a_block_that_the_node_lacks_is_no_pruned_state(chain, node):
         with pytest.raises(RpcError) as refused:
             client.call("eth_getCode", chain.accounts[0], BlockId(number, bytes(32)))
         assert refused.value.is_missing_block and not refused.value.is_missing_state
-
-
-def test_a_contracts_revert_stays_one(chain, node):
-    reverts = {"to": None, "data": "0x60006000fd"}
-    requests = node.requests
-    client = Node([node.url])
-    for block in (block_of(chain, OLD), block_of(chain, chain.head())):
-        with pytest.raises(RpcError) as refused:
-            client.call("eth_call", reverts, block)
-        assert refused.value.is_refusal and not refused.value.is_missing_state
-    assert node.requests > requests
