@@ -5,16 +5,16 @@ event E1:
 struct Rate:
     name: String[8]
     value: decimal
-{flag} Kind:
+flag Kind:
     A
     B
 interface Thing:
     def poke(): nonpayable
 price: public(decimal)
 rates: public(HashMap[address, Rate])
-{deploy}
+@deploy
 def __init__(first: decimal):
     self.price = first
 @external
 def e1(x: decimal):
-    log E1({e1})
+    log E1(x=x, y=x)

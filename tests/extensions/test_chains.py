@@ -1,4 +1,4 @@
-"""Objects of other chains than the scenario's: the demo's, and those of other chains' forms."""
+"""Objects of chains of other forms than the scenario's, in the form of Blockscout."""
 
 import pytest
 
@@ -6,13 +6,9 @@ from scan.ethereum.fork_schedule import SCHEDULES
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.extensions.block_records.uncles.block_completion import REWARDS
 from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
-from scan.extensions.demo.tests.conftest import demo_node, demo_template
 from scan.queries.network import KNOWN_CHAINS
 from tests.extensions.indexed_forms import indexed
 from tests.support.chain_forms.forms import FORMS
-from tests.support.indexing import client_over
-
-__all__ = ["demo_node", "demo_template"]
 
 PLACES = {
     "/blocks": ("/blocks/{}", "height"),
@@ -21,28 +17,26 @@ PLACES = {
 }
 
 
-def objects(client, most):
-    """Up to so many objects of each kind with values of its path's argument."""
+def objects(client):
+    """Some objects of each kind with values of its path's argument."""
+    listed = {path: items_of(client, path) for path in PLACES}
     for path, (_, field) in PLACES.items():
-        for item in items_of(client, path, most):
-            yield path, str(item[field])
-    for item in items_of(client, "/transactions", most):
-        for side in ("from", "to"):
-            if item[side] is not None:
-                yield "/addresses", item[side]["hash"]
+        yield from ((path, str(item[field])) for item in listed[path])
+    for item in listed["/transactions"]:
+        parties = filter(None, (item["from"], item["to"]))
+        yield from (("/addresses", party["hash"]) for party in parties)
 
 
-def items_of(client, path, most):
-    body = client.get(f"{PREFIX}{path}?items_count={most}").json
+def items_of(client, path):
+    body = client.get(f"{PREFIX}{path}?items_count=10").json
     assert body is not None and not faults(f"{PREFIX}{path}", body)
-    return list(body["items"])
+    return body["items"]
 
 
-def wrong_answers(client, most=10):
-    """What is not as published of every path below the objects of a chain, up to so many of each
-    kind."""
+def wrong_answers(client):
+    """What is not as published of every path below some objects of a chain."""
     wrong, paths = set(), 0
-    for kind, value in dict.fromkeys(objects(client, most)):
+    for kind, value in dict.fromkeys(objects(client)):
         for route in RESPONSES:
             head, is_object, rest = route.removeprefix(PREFIX).partition("/{}")
             if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown":
@@ -76,13 +70,6 @@ CHAINS = [
 def test_chains_of_other_forms(name, postgres, template):
     with indexed(FORMS[name](), postgres, template) as (index, _):
         assert not wrong_answers(index.client())
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
-def test_the_demo_chain(postgres, demo_template, demo_node, most):
-    with postgres.cloned(demo_template) as url:
-        assert not wrong_answers(client_over(url, demo_node.url), most)
 
 
 def test_a_rollups_transactions_have_what_they_paid_for_l1(postgres, template):

@@ -4,7 +4,6 @@ import json
 import time
 from contextlib import closing
 
-import pytest
 from eth_utils import keccak
 
 from scan.database.connection import Database
@@ -26,64 +25,44 @@ TOPICS = {name: (keccak(text=name),) for name in ("PairCreated(address,address)"
 ROWS = "SELECT contract, count(*) FROM events.pair_sync GROUP BY 1 ORDER BY 1"
 
 
-class KeptDays:
-    """A block a day, of which half are kept: in each a contract is created, or none, and those that
-    are there emit a log."""
-
-    def __init__(self, database):
-        self.keep = Keep(None, DAYS * DAY_S // 2)
-        self.database, self.writer = database, Writer(database, 10**6, self.keep)
-        self.first_s = int(time.time()) - DAYS * DAY_S
-        self.following, self.children = Following(database), []
-        self.begin()
-
-    def begin(self):
-        """The indexer starts."""
-        self.chain = Chain(self.database, self.writer)
-
-    def append(self):
-        day, logs = self.chain.number + 1, []
-        if day % 5 == 1:
-            self.children.append(address(f"child {day}"))
-            topics = (*TOPICS["PairCreated(address,address)"], bytes(32))
-            logs.append(EventLog(0, 0, FACTORY, topics, bytes(12) + self.children[-1]))
-        for child in self.children:
-            logs.append(EventLog(0, len(logs), child, TOPICS["Sync()"], b""))
-        self.chain.append([Move(FACTORY, OTHER)], logs, timestamp_s=self.first_s + day * DAY_S)
-        retention = Retention(self.database, self.keep, FINALITY, wait_s=0.0)
-        while retention.step(day):
-            pass
-
-    def fill(self):
-        while fills := self.following.fills():
-            self.following.fill(fills[0])
-            self.following.begin_children()
-        while self.following.decode():
-            pass
-
-
-@pytest.fixture
-def days(database_url):
+def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database_url):
+    """Of a block a day half are kept: in each a contract is created, or none, and those that are
+    there emit a log."""
+    keep, first_s = Keep(None, DAYS * DAY_S // 2), int(time.time()) - DAYS * DAY_S
+    made, created = [], children_of(FACTORY, CREATED, "pair")
     with closing(Database(database_url, statement_timeout_ms=0)) as database:
-        yield KeptDays(database)
+        writer, following = Writer(database, 10**6, keep), Following(database)
+        retention = Retention(database, keep, FINALITY, wait_s=0.0)
 
+        def append(chain):
+            day, logs = chain.number + 1, []
+            if day % 5 == 1:
+                made.append(address(f"child {day}"))
+                topics = (*TOPICS["PairCreated(address,address)"], bytes(32))
+                logs.append(EventLog(0, 0, FACTORY, topics, bytes(12) + made[-1]))
+            for child in made:
+                logs.append(EventLog(0, len(logs), child, TOPICS["Sync()"], b""))
+            chain.append([Move(FACTORY, OTHER)], logs, timestamp_s=first_s + day * DAY_S)
+            while retention.step(day):
+                pass
 
-def test_children_of_removed_logs_stay_also_where_the_extension_was_off(days, database_url):
-    days.append()
-    created = children_of(FACTORY, CREATED, "pair")
-    days.following.add_children(created, "pair", json.dumps(ABI))
-    days.following.make_views()
-    days.fill()
-    days.begin()
-    for _ in range(DAYS):
-        days.append()
-    first = execute(database_url, "SELECT first_block::integer FROM retention")[0][0]
-    assert first > 10
-    rows = execute(database_url, ROWS)
-    assert len(rows) == len(days.children)
-    assert auditing.run(indexing.settings_for(database_url, NOWHERE)) == auditing.EXACT
-    execute(database_url, "DELETE FROM filled_tables WHERE name = 'contract_events'")
-    days.begin()
-    named = execute(database_url, "SELECT address FROM followed_children")
-    removed = days.children[: len(named)]
-    assert (len(named) > 1, {bytes(one) for (one,) in named}) == (True, {*removed})
+        append(Chain(database, writer))
+        following.add_children(created, "pair", json.dumps(ABI))
+        following.make_views()
+        while fills := following.fills():
+            following.fill(fills[0])
+            following.begin_children()
+        while following.decode():
+            pass
+        chain = Chain(database, writer)
+        for _ in range(DAYS):
+            append(chain)
+        assert execute(database_url, "SELECT first_block > 10 FROM retention") == [(True,)]
+        assert len(execute(database_url, ROWS)) == len(made)
+        assert auditing.run(indexing.settings_for(database_url, NOWHERE)) == auditing.EXACT
+        execute(database_url, "DELETE FROM filled_tables WHERE name = 'contract_events'")
+        Chain(database, writer)  # the indexer starts again
+    named = {
+        bytes(one) for (one,) in execute(database_url, "SELECT address FROM followed_children")
+    }
+    assert len(named) > 1 and named == {*made[: len(named)]}

@@ -22,6 +22,7 @@ enum Kind { A, B, C }
 struct Pair { uint256 a; address b; }
 struct Deep { Pair[] pairs; Kind kind; bytes[2] blobs; IThing thing; string text; }
 struct Hook { uint256 id; function(uint256) external returns (uint256) callback; }
+type Id is uint64;
 """
 PAIR = {"a": "7", "b": OWNER}
 PAIRS = [PAIR, {"a": "8", "b": OTHER}]
@@ -44,23 +45,22 @@ ELEMENTARY = [
     ("Kind[] memory", ["0", "2"]),
     ("IThing[2] memory", [OWNER, OTHER]),
 ]
-SINCE_5 = [
-    ("Pair memory", PAIR),
-    ("Pair[] memory", PAIRS),
-    ("Deep memory", DEEP),
-    ("bytes[] memory", ["0x01", "0x0203"]),
-    ("address payable", OTHER),
-    # Whose events have no topic, which solc before 0.7 cannot make.
-    ("function(uint256) external returns (uint256)", CALLBACK),
-    ("function() external[] memory", [CALLBACK, CALLBACK]),
-    ("Hook memory", {"id": "1", "callback": CALLBACK}),
-]
-SINCE_8 = [("Id", "5"), ("Id[] memory", ["5", "6"])]
 # A release of each form of signatures and of their encoding, with the types that it has.
 SOLC = {
     "0.4.26": ELEMENTARY,
-    "0.5.16": ELEMENTARY + SINCE_5,
-    "0.8.28": ELEMENTARY + SINCE_5 + SINCE_8,
+    "0.8.28": [
+        *ELEMENTARY,
+        ("Pair memory", PAIR),
+        ("Pair[] memory", PAIRS),
+        ("Deep memory", DEEP),
+        ("bytes[] memory", ["0x01", "0x0203"]),
+        ("address payable", OTHER),
+        ("function(uint256) external returns (uint256)", CALLBACK),
+        ("function() external[] memory", [CALLBACK, CALLBACK]),
+        ("Hook memory", {"id": "1", "callback": CALLBACK}),
+        ("Id", "5"),
+        ("Id[] memory", ["5", "6"]),
+    ],
 }
 
 
@@ -69,36 +69,32 @@ class Source(namedtuple("Source", "text values user")):
 
 
 def solidity(version, *, library):
-    types, lines = SOLC[version], [DECLARED if version > "0.5" else "enum Kind { A, B, C }"]
-    lines += ["type Id is uint64;"] if version > "0.8" else []
+    types, is_new = SOLC[version], version > "0.8"
+    lines = [DECLARED if is_new else "enum Kind { A, B, C }"]
     for n, (taken, _) in enumerate(types):
-        type_, returned, taken = taken.removesuffix(" memory"), taken, f"{taken} x"
-        has_topic = not type_.startswith(("function", "Hook"))
-        topic, given = (f", {type_} indexed hashed", ", x") if has_topic else ("", "")
+        type_ = taken.removesuffix(" memory")
         lines += [
-            f"event E{n}({type_} x, uint256 indexed n{topic});",
-            f"function f{n}({taken}) public pure returns ({returned}) {{ return x; }}",
+            f"event E{n}({type_} x, uint256 indexed n, {type_} indexed hashed);",
+            f"function f{n}({taken} x) public pure returns ({taken}) {{ return x; }}",
         ]
         if not library:
-            lines.append(f"function e{n}({taken}) public {{ emit E{n}(x, {n}{given}); }}")
-        if version > "0.8":
+            lines.append(f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}")
+        if is_new:
             lines.append(f"error R{n}({type_} x);")
-            lines.append(f"function r{n}({taken}) public pure {{ revert R{n}(x); }}")
+            lines.append(f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}")
     stored = """event Stored(uint256 value); struct Data { uint256 n; }
     function put(Data storage d, uint256 value) public { d.n = value; emit Stored(value); }
     """
     if library:
         lines += [stored, "struct Odd { bool isOdd; }"]
         # Overloads that the ABI alone does not tell apart.
-        structs = {"Pair": 1, "Odd": 2, "Deep": 3} if version > "0.5" else {}
-        for struct, result in structs.items():
+        for struct, result in {"Pair": 1, "Odd": 2, "Deep": 3}.items() if is_new else ():
             over = f"function over({struct} memory) public pure returns (uint256)"
             lines.append(f"{over} {{ return {result}; }}")
-    pragma = "pragma experimental ABIEncoderV2;" if "0.5" < version < "0.8" else ""
-    kind, poke = ("interface", "external") if version > "0.5" else ("contract", "public")
+    kind, poke = ("interface", "external") if is_new else ("contract", "public")
     thing = f"{kind} IThing {{ function poke() {poke}; }}"
     made = "library Set" if library else "contract Types"
-    text = "\n".join([pragma, thing, f"{made} {{", *lines, "}"])
+    text = "\n".join([thing, f"{made} {{", *lines, "}"])
     put = "function put(uint256 value) public { Set.put(data, value); }"
     user = f"library Set {{ {stored} }} contract User {{ Set.Data data; {put} }}"
     return Source(text, {str(n): value for n, (_, value) in enumerate(types)}, user)
@@ -163,10 +159,7 @@ def check_events(explorer, address, identifiers, values):
     assert sent
 
 
-OLDER_SOLC = [pytest.param(version, marks=pytest.mark.thorough) for version in [*SOLC][:-1]]
-
-
-@pytest.mark.parametrize("version", [*OLDER_SOLC, [*SOLC][-1]])
+@pytest.mark.parametrize("version", [pytest.param("0.4.26", marks=pytest.mark.thorough), "0.8.28"])
 def test_every_type_of_solidity(explorer, version):
     source = solidity(version, library=False)
     address, identifiers = verified(explorer, version, source.text, "Types")
@@ -175,14 +168,12 @@ def test_every_type_of_solidity(explorer, version):
     check_events(explorer, address, identifiers, source.values)
 
 
-# Arguments of a library's function by the type that it has in each overload, since Solidity 0.5.
+# Arguments of a library's function by the type that it has in each overload.
 OVERLOADS = {"Set.Pair": [1, OWNER], "Set.Odd": [True], "Set.Deep": DEEP}
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("version", "overloads"), [("0.4.26", {}), ("0.5.16", OVERLOADS), ("0.8.28", OVERLOADS)]
-)
+@pytest.mark.parametrize(("version", "overloads"), [("0.4.26", {}), ("0.8.28", OVERLOADS)])
 def test_every_type_of_a_library(explorer, version, overloads):
     """Hashed by names of types; what it emits in another contract is that one's event."""
     source = solidity(version, library=True)
@@ -208,20 +199,10 @@ def test_every_type_of_a_library(explorer, version, overloads):
     assert event["arguments"][0]["value"] == "9"
 
 
-VYPER_SOURCE = Path(__file__).with_name("signatures.vy").read_text()
-
-
-# How a version writes what differs in the source, and its settings.
-VYPER_VERSIONS = [
-    ("0.3.10", {"deploy": "@external", "e1": "x, x", "flag": "enum"}, {}),
-    ("0.4.3", {"deploy": "@deploy", "e1": "x=x, y=x", "flag": "flag"}, {"enable_decimals": True}),
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("version", "fields", "settings"), VYPER_VERSIONS)
-def test_every_type_of_vyper(explorer, vyper, version, fields, settings):
-    decimals, text = "1.5", VYPER_SOURCE.format(**fields)
+def test_every_type_of_vyper(explorer, vyper):
+    text = Path(__file__).with_name("signatures.vy").read_text()
+    version, decimals, settings = "0.4.3", "1.5", {"enable_decimals": True}
     types = [
         ("uint8", "255"),
         ("int128", "-7"),

@@ -48,13 +48,8 @@ def names(candidates):
 def calls(answer):
     """Path, address, first candidate and value of the calls inside."""
     return [
-        (
-            nested["path"],
-            nested["toAddress"],
-            nested["candidates"][0]["name"] if nested["candidates"] else None,
-            nested["value"],
-        )
-        for nested in answer["calls"]
+        (one["path"], one["toAddress"], one["candidates"][0]["name"], one["value"])
+        for one in answer["calls"]
     ]
 
 
