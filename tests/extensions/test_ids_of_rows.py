@@ -1,7 +1,5 @@
 """Rows of lists of extensions have ids that links lead to."""
 
-import re
-
 import pytest
 
 from scan import registry
@@ -28,15 +26,6 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     response = client.get(path.format(item=item["tokenAddress"], maker=maker))
     assert response.status_code == 200
     require_ids_of_rows(response.text, kind)
-
-
-@pytest.mark.skipif("traces" not in registry.installed(), reason="without them")
-@pytest.mark.parametrize("order", ["desc", "asc"])
-def test_internal_transfers_begin_at_the_row_that_a_link_names(client, order):
-    path = f"/internal-transfers?limit=25&orderBy={order}"
-    ids = re.findall(r'<tr id="(internal-[^"]+)"', client.get(path).text)
-    shown = client.get(f"{path}&row={ids[1]}").text
-    assert re.findall(r'<tr id="(internal-[^"]+)"', shown)[: len(ids) - 1] == ids[1:]
 
 
 WITHOUT_ITEMS = pytest.mark.skipif("items" not in registry.installed(), reason="without them")

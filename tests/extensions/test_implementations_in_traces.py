@@ -11,7 +11,8 @@ from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import sources
 from tests.support.many_functions import VERSION
-from tests.support.proxies import EIP1167, FORWARD, assembled, either, word
+from tests.support.proxies import FORWARD, assembled, either, word
+from tests.support.serving import NOWHERE
 
 SOURCE = Path(__file__).with_name("Versions.sol").read_text()
 
@@ -50,37 +51,6 @@ def decoded(client, sent):
     return *names, *(len(item.get("alternatives") or ()) for item in both)
 
 
-def test_a_call_before_an_upgrade_in_its_block_is_of_the_version_that_ran(explorer, versions):
-    first, second, creation = versions
-    proxy = explorer.deploy(creation, word(first)[2:])
-    before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
-    untraced = explorer.indexing.client(traces="off")
-    for sent in (before, after):
-        assert decoded(untraced, sent)[2:] == (2, 2)
-    assert decoded(explorer.client, before) == ("first", "oldNumber", 0, 0)
-    assert decoded(explorer.client, after) == ("second", "newNumber", 0, 0)
-    frames = explorer.get(f"/api/v1/transactions/{before}/trace")["frames"]
-    assert [frame["function"]["arguments"][0]["name"] for frame in frames] == ["first"] * 2
-    assert {frame["contradiction"] for frame in frames} == {None}
-
-
-def test_a_trace_that_contradicts_the_stated_implementation_decides_and_says_so(explorer, versions):
-    """The proxy had another implementation between two transactions of its block alone."""
-    first, second, creation = versions
-    proxy = explorer.deploy(creation, word(first)[2:])
-    calls = upgrade(second), act(1), upgrade(first), act(2)
-    _, other, _, same = in_one_block(explorer, proxy, *calls)
-    assert decoded(explorer.client, other) == ("second", "newNumber", 0, 0)
-    assert decoded(explorer.client, same) == ("first", "oldNumber", 0, 0)
-    frames = explorer.get(f"/api/v1/transactions/{other}/trace")["frames"]
-    assert frames[0]["function"]["arguments"][0]["name"] == "second"
-    assert first in frames[0]["contradiction"] and second in frames[0]["contradiction"]
-    page = explorer.get(f"/tx/{other}?tab=calls")
-    assert "The implementation of this proxy is" in page and "passed on to" in page
-    frames = explorer.get(f"/api/v1/transactions/{same}/trace")["frames"]
-    assert [frame["contradiction"] for frame in frames] == [None, None]
-
-
 def listed(app, proxy, head):
     """What Etherscan's list names calls, and how the list of logs names arguments and how many it
     has as possible, by hash."""
@@ -96,9 +66,9 @@ def listed(app, proxy, head):
     return {sent: (names.get(sent), event) for sent, event in events.items()}
 
 
-def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versions):
-    """As its page does: in a block that another version had both before and after, too, and in one
-    between two blocks of the other."""
+def test_calls_are_of_the_version_that_ran_in_details_and_lists_or_of_none(explorer, versions):
+    """Also in a block that another version had both before and after, which the trace contradicts
+    then, and in one between two blocks of the other."""
     first, second, creation = versions
     proxy = explorer.deploy(creation, word(first)[2:])
     [lone] = in_one_block(explorer, proxy, act(1))
@@ -109,6 +79,22 @@ def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versi
     _, other, _, same = in_one_block(explorer, proxy, *calls)
     old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
     expected = {lone: old, before: old, after: new, between: new, other: new, same: old}
+    shown = {sent: decoded(explorer.client, sent) for sent in expected}
+    assert shown == {
+        **dict.fromkeys((lone, before, same), ("first", "oldNumber", 0, 0)),
+        **dict.fromkeys((after, between, other), ("second", "newNumber", 0, 0)),
+    }
+    untraced = explorer.indexing.client(traces="off")
+    assert {decoded(untraced, sent)[2:] for sent in (before, after)} == {(2, 2)}
+    frames = {sent: explorer.frames(sent) for sent in (before, other, same)}
+    names = [frame["function"]["arguments"][0]["name"] for frame in frames[before]]
+    assert names == ["first"] * 2
+    assert {frame["contradiction"] for frame in frames[before] + frames[same]} == {None}
+    assert (
+        first in frames[other][0]["contradiction"] and second in frames[other][0]["contradiction"]
+    )
+    page = explorer.get(f"/tx/{other}?tab=calls")
+    assert "The implementation of this proxy is" in page and "passed on to" in page
     head = explorer.anvil.head()
     assert listed(explorer.app, proxy, head) == expected
     bounded = explorer.indexing.client().application
@@ -119,6 +105,8 @@ def test_lists_name_a_call_by_the_version_that_ran_or_not_at_all(explorer, versi
     beyond |= {lone: (old[0], unnamed[1]), between: (new[0], unnamed[1])}
     beyond[same] = (unnamed[0], old[1])
     assert listed(bounded, proxy, head) == expected | beyond
+    without_node = explorer.indexing.client(rpc_urls=(NOWHERE,)).application
+    assert {name for name, _ in listed(without_node, proxy, head).values()} == {""}
 
 
 def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explorer, versions):
@@ -155,9 +143,15 @@ def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explo
     assert listed(untraced, proxy, head) == dict.fromkeys(names, unnamed) | {
         inside: (None, ("newNumber", 2))  # the index has the trace of one that ran
     }
-    logs = explorer.get(f"/api/v1/logs?address={proxy}&limit=2")["logs"]
-    of_inside = [log["event"]["arguments"][0]["name"] for log in logs]
-    assert of_inside == ["newNumber", "oldNumber"]
+    lists = {
+        "record": explorer.transaction(inside)["logs"],
+        "trace": [log for frame in explorer.frames(inside) for log in frame["logs"]],
+        "list": explorer.get(f"/api/v1/logs?address={proxy}&limit=2")["logs"][::-1],
+    }
+    for door, logs in lists.items():
+        names = [log["event"]["arguments"][0]["name"] for log in logs]
+        assert names == ["oldNumber", "newNumber"], door
+        assert not any(log["event"].get("alternatives") for log in logs), door
 
 
 def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
@@ -179,25 +173,6 @@ def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
     ]
 
 
-@pytest.mark.thorough
-def test_events_are_of_the_version_that_emitted_them_where_a_transaction_has_both(
-    explorer, versions
-):
-    """By no event, and only inside of the transaction: the state of its block does not show it."""
-    first, second, creation = versions
-    proxy = explorer.deploy(creation, word(first)[2:])
-    standard = standard_input({"P.sol": SOURCE})
-    both = explorer.deploy(compiled(VERSION, standard, "P.sol", "Both").creation)
-    sent = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
-    record = explorer.get(f"/api/v1/transactions/{sent}")
-    frames = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
-    for logs in (record["logs"], [log for frame in frames for log in frame["logs"]]):
-        names = [log["event"]["arguments"][0]["name"] for log in logs]
-        assert names == ["oldNumber", "newNumber"]
-        assert not any("alternatives" in log["event"] for log in logs)
-    assert "logs.event" in record["unproven"]
-
-
 def test_a_proxy_that_depends_on_the_caller_is_known_by_its_calls_alone(explorer, versions):
     """What it ran is named in all forms, with what it claims as a warning; never the claim."""
     first, second, _ = versions
@@ -216,9 +191,8 @@ def test_a_proxy_that_depends_on_the_caller_is_known_by_its_calls_alone(explorer
     page = client.get(f"/address/{proxy}?tab=contract&view=write").text
     assert "Traces of transactions show it" in page and second in page
     assert f"It says that its implementation is {first}" in page
-    for path in (f"/api/v2/addresses/{proxy}", f"/api/v2/smart-contracts/{proxy}"):
-        [ran] = client.get(path).json["implementations"]
-        assert ran["address_hash"].lower() == second
+    [ran] = client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"]
+    assert ran["address_hash"].lower() == second
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-{first[2:]}"
     assert client.get(check).json["status"] == "0"
 
@@ -240,20 +214,6 @@ def test_a_facet_that_a_diamond_names_but_does_not_call_decodes_nothing(explorer
     assert second in page
 
 
-def test_a_list_names_calls_of_a_router_that_names_no_facets_by_their_traces(explorer, versions):
-    first, second, _ = versions
-    router = f"0 CALLDATALOAD 224 SHR SLOAD {FORWARD}"  # slots of its own, and no list of them
-    proxy = explorer.place(assembled(router).hex())
-    slot = f"0x{act(1)[2:10]:0>64}"
-    sent = []
-    for facet in (first, second):
-        explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(facet))
-        sent.append(explorer.send(proxy, act(1)))
-    path = f"/api?module=account&action=txlist&address={proxy}"
-    names = {row["hash"]: row["functionName"] for row in explorer.get(path)["result"]}
-    assert [names[hash_] for hash_ in sent] == ["act(uint256 first)", "act(uint256 second)"]
-
-
 @pytest.mark.thorough
 def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementation(
     explorer, versions
@@ -271,51 +231,3 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
     assert answer.status_code == 200 and answer.json["evidence"] == "claim"
     page = explorer.get(f"/address/{proxy}?tab=contract&view=write")
     assert "says that it is a proxy" in page
-
-
-def test_code_that_is_long_to_follow_holds_neither_the_index_nor_a_reader(explorer, versions):
-    """Nobody follows it: it is matched with what is known, whose size alone decides how long."""
-    first, *_ = versions
-    anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
-    # Builds a value of 300 operations over the size of its input, stores at it and reads, again and
-    # again; each operation more would have been followed once.
-    endless = "CALLDATASIZE " + "DUP1 1 ADD XOR " * 100 + "DUP1 DUP1 MSTORE DUP1 MLOAD POP " * 460
-    bare = assembled(endless).hex()
-    codes = [f"{n:02x}".join(("60", "50")) + bare + "f4" for n in range(40)]
-    codes.append(EIP1167.format(first[2:]))
-    creations = [
-        f"0x61{len(code) // 2:04x}600e60003961{len(code) // 2:04x}6000f3" for code in codes
-    ]
-    sent = [
-        anvil.send(sender, None, data=creation + code, gas=700_000)
-        for creation, code in zip(creations, codes, strict=True)
-    ]
-    anvil.mine()
-    explorer.wait_for_block(anvil.head())
-    made = [anvil.receipt_of(hash_)["contractAddress"] for hash_ in sent]
-    record = explorer.contract(made[-1]).json
-    assert record["proxy"] == {"type": "eip1167", "implementation": first, "evidence": "code"}
-    beacon = f"0x{IMPLEMENTATION_SLOT[2:]} POP 0x5c60da1b POP 7 SLOAD {FORWARD}"
-    proxy = explorer.place(assembled(beacon).hex())
-    anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, word(made[0]))
-    assert explorer.client.get(f"/address/{proxy}?tab=contract").status_code == 200
-
-
-def test_lists_in_etherscans_form_name_functions_by_the_implementation(explorer, versions):
-    """By the trace where it was changed in the block of a call; not at all without the node."""
-    first, second, creation = versions
-    proxy = explorer.deploy(creation, word(first)[2:])
-
-    def names(client=explorer.client, **window):
-        query = {"module": "account", "action": "txlist", "address": proxy, **window}
-        return [
-            row["functionName"] for row in client.get("/api", query_string=query).json["result"]
-        ]
-
-    in_one_block(explorer, proxy, act(1))
-    assert names() == ["", "act(uint256 first)"]  # after the creation
-    in_one_block(explorer, proxy, upgrade(second))
-    in_one_block(explorer, proxy, act(2))
-    assert names(startblock=explorer.anvil.head()) == ["act(uint256 second)"]
-    assert names() == ["", "act(uint256 first)", "", "act(uint256 second)"]
-    assert names(explorer.indexing.client(rpc_urls=("http://127.0.0.1:9",))) == [""] * 4

@@ -79,43 +79,39 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup):
     sender, other = messages[0]["sender"], next(iter(rollup.deposits.values()))[0]
     page = rollup.client.get(f"/address/{sender}?tab=messages").text
     assert f"/tx/{messages[0]['transactionHash']}" in page and "messages-to-l1?sender=" in page
-    assert "tab=messages" in rollup.client.get(f"/address/{sender}").text
     assert "tab=messages" not in rollup.client.get(f"/address/{other}").text
 
 
-def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
-    messages = passed_messages(rollup.node)
-    ask = asking.Asking(rollup.client)
+def test_blockscouts_form_has_them_as_withdrawals_or_as_messages_of_arbitrum(rollup, database_url):
+    """A message of an Arbitrum chain has a position as nonce, and no limit of gas."""
+    messages, ask = passed_messages(rollup.node), asking.Asking(rollup.client)
     pages = [*ask.pages("/optimism/withdrawals")]
     assert len(pages) > 1
     rows = [row for page in pages for row in page]
-    expected = [(m["nonce"], m["data"]) for m in messages]
-    assert [(row["msg_nonce_raw"], row["msg_data"]) for row in rows] == expected
     for row, message in zip(rows, messages, strict=True):
         assert row["msg_nonce"] + (row["msg_nonce_version"] << 240) == int(message["nonce"])
+        assert (row["msg_nonce_raw"], row["msg_data"]) == (message["nonce"], message["data"])
         assert row["from"]["hash"].lower() == message["sender"]
         assert row["l2_transaction_hash"] == message["transactionHash"]
-    assert not published.faults("/api/v2/optimism/withdrawals", ask("/optimism/withdrawals"))
-    assert ask("/optimism/withdrawals/count") == len(messages)
     sent = messages[0]["transactionHash"]
-    for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):
-        assert rollup.client.get(f"/api/v2/arbitrum/messages/{path}").status_code == 404
-
-
-def test_messages_of_arbitrum_have_its_form(rollup, database_url):
-    """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
+    of_arbitrum = [
+        *("/arbitrum/messages/from-rollup", "/arbitrum/messages/from-rollup/count"),
+        f"/arbitrum/messages/withdrawals/{sent}",
+    ]
+    of_stack = ["/optimism/withdrawals", "/optimism/withdrawals/count"]
     client = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).client()
     execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
-    messages, ask = listed(client), asking.Asking(client)
-    rows = ask.rows("/arbitrum/messages/from-rollup")
-    expected = [(int(m["nonce"]), m["transactionHash"]) for m in messages]
+    for served, own, others in (
+        (rollup.client, of_stack, of_arbitrum),
+        (client, of_arbitrum, of_stack[:1]),
+    ):
+        ask = asking.Asking(served)
+        assert {served.get(f"/api/v2{path}").status_code for path in others} == {404}
+        assert ask(own[1]) == len(messages)
+        for path in (*own[:1], *own[2:]):
+            assert not published.faults(f"/api/v2{path.replace(sent, '{}')}", ask(path))
+    rows = ask.rows(of_arbitrum[0])
+    expected = [(int(m["nonce"]), m["transactionHash"]) for m in listed(client)]
     assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == expected
-    path = "/api/v2/arbitrum/messages/from-rollup"
-    assert not published.faults(path, ask("/arbitrum/messages/from-rollup"))
-    assert ask("/arbitrum/messages/from-rollup/count") == len(messages)
-    sent = messages[0]["transactionHash"]
-    shown = ask(f"/arbitrum/messages/withdrawals/{sent}")
-    assert not published.faults("/api/v2/arbitrum/messages/withdrawals/{}", shown)
-    of_sent = [m for m in messages[::-1] if m["transactionHash"] == sent]
-    assert [row["callvalue"] for row in shown["items"]] == [m["value"] for m in of_sent][:25]
-    assert client.get("/api/v2/optimism/withdrawals").status_code == 404
+    of_sent = [m["value"] for m in messages[::-1] if m["transactionHash"] == sent]
+    assert [row["callvalue"] for row in ask(of_arbitrum[2])["items"]] == of_sent[:25]

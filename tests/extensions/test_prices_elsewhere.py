@@ -39,61 +39,35 @@ def rows_of(client, path):
     return [*csv.DictReader(io.StringIO(response.data.decode("utf-8-sig")))]
 
 
-def prices_of_hours(client, pool, day):
-    """Return the median of the day's closes, of token0 in token1."""
-    candles = client.get(f"/api/v1/pools/{pool}/candles?limit=100").json["candles"]
-    closes = sorted(
-        Decimal(candle["close"])
-        for candle in candles
-        if candle["time"].startswith(day) and candle["close"] is not None
-    )
-    return closes[len(closes) // 2]
-
-
-def near(text, price):
-    return abs(Decimal(text) - price) <= price * Decimal("1e-12")
-
-
-def with_prices_of_pool(indexed, _scenario, _folder, source):
-    return priced_by(indexed, source)
-
-
-def with_prices_of_file(indexed, scenario, folder, source):
-    return priced_by_file(indexed, folder, document(scenario, currency="USD", history=source))
-
-
-@pytest.mark.parametrize(
-    ("with_prices", "currency"), [(with_prices_of_pool, None), (with_prices_of_file, "USD")]
-)
-def test_rows_of_csv_files_have_the_price_of_their_day(
-    indexed, scenario, client, tmp_path, with_prices, currency
-):
-    """In the document's currency, or in the pool's other token."""
+def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client, tmp_path):
+    """In the document's currency, or in the pool's other token: the median of the day's closes."""
     trade = scenario.truth.dex_trades[-1]
     pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
-    source = f"{pool['address']}/{pool['token1']}"
-    priced = with_prices(indexed, scenario, tmp_path, source)
-    assert read(priced)["history"] == f"{pool['address']}/{pool['token1']}"
-    price = prices_of_hours(client, pool["address"], trade["timestamp"][:10])
-    sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
-    [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
-    assert near(row["price"], price)
-    assert row["price_currency"] == (currency or pool["token1Symbol"])
-    [row] = [
-        row
-        for row in rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
-        if row["transaction"] == trade["transactionHash"]
-        and row["log_index"] == str(trade["logIndex"])
-    ]
-    for way in ("In", "Out"):
-        expected = price if trade[f"token{way}"] == pool["token0"] else Decimal(1)
-        assert near(row[f"price_{way.lower()}"], expected)
-    transfers = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transfers")
-    assert {row["price"] for row in transfers if row["token"] == pool["token1"]} == {"1"}
-    for row in transfers:
-        assert not (row["token_id"] and row["price"])
-    for path in ("history", "history?group=transaction"):
-        assert "price" in rows_of(priced, f"/api/v1/addresses/{trade['maker']}/{path}")[0]
+    source, day = f"{pool['address']}/{pool['token1']}", trade["timestamp"][:10]
+    candles = client.get(f"/api/v1/pools/{pool['address']}/candles?limit=100").json["candles"]
+    of_day = (c["close"] for c in candles if c["time"].startswith(day) and c["close"] is not None)
+    closes = sorted(map(Decimal, of_day))
+    price = pytest.approx(closes[len(closes) // 2], rel=Decimal("1e-12"))
+    prices = document(scenario, currency="USD", history=source)
+    for currency, priced in (
+        (pool["token1Symbol"], priced_by(indexed, source)),
+        ("USD", priced_by_file(indexed, tmp_path, prices)),
+    ):
+        assert read(priced)["history"] == source
+        sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
+        [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
+        assert (Decimal(row["price"]), row["price_currency"]) == (price, currency)
+        trades = rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
+        of_trade = (trade["transactionHash"], str(trade["logIndex"]))
+        [row] = [row for row in trades if (row["transaction"], row["log_index"]) == of_trade]
+        by_token = {pool["token0"]: price, pool["token1"]: 1}
+        for way in ("In", "Out"):
+            assert Decimal(row[f"price_{way.lower()}"]) == by_token[trade[f"token{way}"]]
+        transfers = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transfers")
+        assert {row["price"] for row in transfers if row["token"] == pool["token1"]} == {"1"}
+        assert not [row for row in transfers if row["token_id"] and row["price"]]
+        for path in ("history", "history?group=transaction"):
+            assert "price" in rows_of(priced, f"/api/v1/addresses/{trade['maker']}/{path}")[0]
 
 
 def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario, client, tmp_path):

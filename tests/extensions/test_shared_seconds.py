@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import closing
 from itertools import pairwise
 
 import pytest
@@ -19,14 +20,9 @@ LAST_S = DENIM_S + (BLOCKS - 1) // A_SECOND
 
 
 @pytest.fixture(scope="module")
-def chain():
-    return sharing_seconds(BLOCKS, A_SECOND)
-
-
-@pytest.fixture(scope="module")
-def indexed(chain, postgres, template):
-    with served(chain) as node, postgres.cloned(template) as url:
-        yield indexing.Indexing(url, node.url).run_until(chain.head)
+def indexed(postgres, template):
+    with served(sharing_seconds(BLOCKS, A_SECOND)) as node, postgres.cloned(template) as url:
+        yield indexing.Indexing(url, node.url).run_until(BLOCKS - 1)
 
 
 @pytest.fixture
@@ -45,22 +41,15 @@ def etherscan(client, action, **query):
     return client.get("/api", query_string=query).json["result"]
 
 
-def of_seconds(first_s, last_s):
-    """The blocks of some seconds since the chain began, newest first."""
-    return [*range(min(A_SECOND * (last_s + 1), BLOCKS) - 1, A_SECOND * first_s - 1, -1)]
-
-
 def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
-    for first_s, last_s in ((0, 0), (3, 3), (3, 5), (11, 99)):
+    for first_s, last_s in ((0, 0), (3, 5), (11, 99)):
         times = {"timeFrom": DENIM_S + first_s, "timeTo": DENIM_S + last_s}
-        expected = of_seconds(first_s, last_s)
+        end = min(A_SECOND * (last_s + 1), BLOCKS)
+        expected = [*range(end - 1, A_SECOND * first_s - 1, -1)]
         assert numbers(client, "blocks", "blocks", "number", **times) == expected
-        assert numbers(client, "transactions", "transactions", "blockNumber", **times) == [
-            number
-            for number in expected
-            if number  # genesis has none
-        ]
-    assert numbers(client, "blocks", "blocks", "number", **{"timeFrom": LAST_S + 1}) == []
+        sent = numbers(client, "transactions", "transactions", "blockNumber", **times)
+        assert sent == [number for number in expected if number]  # genesis has none
+    assert numbers(client, "blocks", "blocks", "number", timeFrom=LAST_S + 1) == []
 
 
 def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
@@ -88,29 +77,26 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
     """Where all blocks but the genesis have the same second nobody can tell it."""
     with served(sharing_seconds(blocks, a_second)) as node, postgres.cloned(template) as url:
         indexing.Indexing(url, node.url).run_until(blocks - 1)
-        database = Database(url, statement_timeout_ms=5_000)
-        row = database.row("queries/blocks_get_interval")
+        with closing(Database(url, statement_timeout_ms=5_000)) as database:
+            row = database.row("queries/blocks_get_interval")
         assert row[1:] == (blocks - 1, pytest.approx(interval_s))
-        database.close()
 
 
 def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
-    for second, first in ((0, 0), (7, 70), (99, BLOCKS)):
-        assert execute(
-            indexed.url, "SELECT first_block_since(to_timestamp(%s))", DENIM_S + second
-        ) == [(first,)]
+    first = "SELECT first_block_since(to_timestamp(%s))"
+    found = [execute(indexed.url, first, DENIM_S + second) for second in (0, 7, 99)]
+    assert found == [[(0,)], [(70,)], [(BLOCKS,)]]
 
 
 def test_counts_by_time_are_the_chains(client, indexed):
     [day] = client.get("/api/v1/stats/daily").json["days"]
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
-    database = Database(indexed.url, statement_timeout_ms=5_000)
-    row = database.row("queries/activity_list", span_s=1, spans=20)
+    with closing(Database(indexed.url, statement_timeout_ms=5_000)) as database:
+        row = database.row("queries/activity_list", span_s=1, spans=20)
     seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
     expected = {**dict.fromkeys(range(12), A_SECOND), 12: BLOCKS % A_SECOND}
     assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == expected
     assert seconds[5]["gasUsed"] == str(A_SECOND * 21_000)
-    database.close()
 
 
 def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client):
