@@ -1,6 +1,5 @@
 """Typed data of EIP-712 decoded: hashes as eth-account has them, its values, and hostile bodies."""
 
-import copy
 import json
 import random
 from contextlib import nullcontext
@@ -56,10 +55,6 @@ DATA = {
 NAMES = {"name": "a", "type": "uint8"}
 
 
-def with_(**changes):
-    return {**copy.deepcopy(DATA), **changes}
-
-
 def of_types(message=None, **types):
     return {"types": types, "domain": {}, "primaryType": "A", "message": message or {}}
 
@@ -79,37 +74,6 @@ def test_hashes_are_those_that_wallets_sign():
         "uint256 fee,Asset asset)Asset(address token,uint128 amount)"
         "Person(string name,address[] wallets)"
     )
-
-
-STRUCTURES = {name: members for name, members in DATA["types"].items() if name != "EIP712Domain"}
-NAME = {"name": "name", "type": "string"}
-OF_NAME = {"name": "x"}, [NAME]
-OF_SALT = {"salt": "0x" + "01" * 32, "name": "x"}, [NAME, {"name": "salt", "type": "bytes32"}]
-OF_CHAIN = (
-    {"version": "1", "chainId": "0x1"},
-    [{"name": "version", "type": "string"}, {"name": "chainId", "type": "uint256"}],
-)
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("domain", "members"), [OF_NAME, OF_CHAIN, OF_SALT])
-def test_the_type_of_a_domain_may_be_left_out(domain, members):
-    own = parse(with_(types=STRUCTURES, domain=domain))
-    written = with_(types={**STRUCTURES, "EIP712Domain": members}, domain=domain)
-    assert own.signed == parse(written).signed == signable(written)
-
-
-@pytest.mark.check
-def test_a_structure_may_have_a_colon_in_its_name():
-    """As those that wallets sign for Hyperliquid."""
-    name = "HyperliquidTransaction:UsdSend"
-    members = [{"name": "destination", "type": "string"}, {"name": "asset", "type": "x:Asset"}]
-    types = {"EIP712Domain": DOMAIN, name: members, "x:Asset": ASSET}
-    message = {"destination": ANN, "asset": {"token": BOB, "amount": 1}}
-    data = with_(types=types, primaryType=name, message=message)
-    parsed = parse(data)
-    assert parsed.signed == signable(data)
-    assert parsed.encoded_type.startswith(f"{name}(string destination,x:Asset asset)x:Asset(")
 
 
 @pytest.mark.check
@@ -143,15 +107,6 @@ def test_random_messages_are_hashed_as_by_eth_account(seed):
             made[f"S{level}"] = lambda message=message: message
         data = {**DATA, "types": types, "primaryType": "S2", "message": made["S2"]()}
         assert parse(data).signed == signable(data)
-
-
-@pytest.mark.check
-def test_a_structure_without_members_is_an_empty_object():
-    many = {"name": "b", "type": "B[]"}
-    data = of_types({"a": {}, "b": [{}, []]}, A=[NAMES | {"type": "B"}, many], B=[])
-    empty = keccak(keccak(text="B()"))
-    of_members = empty + keccak(empty + empty)
-    assert parse(data).signed[-32:] == keccak(keccak(text="A(B a,B[] b)B()") + of_members)
 
 
 TOO_MANY = {

@@ -25,34 +25,6 @@ def test_a_selector_alone_does_not_make_a_call():
     assert decode_call(selector + b"\1" + WORD[1:] + SEVEN) is None  # no address
 
 
-def test_a_verified_abi_comes_first():
-    inputs = [{"name": "whom", "type": "address"}, {"name": "much", "type": "uint256"}]
-    abi = [{"type": "function", "name": "transfer", "inputs": inputs}]
-    calldata = encoded_call("transfer(address,uint256)", HOLDER, 7)
-    decoded = decode_call(calldata, [index_abi(abi)])
-    assert decoded is not None and decoded.source == "verified"
-    assert decoded.arguments[0].name == "whom"
-
-
-def test_logs_are_told_apart_by_their_indexed_arguments():
-    amount = decode_log([TRANSFER, WORD, WORD], (9).to_bytes(32, "big"), [])
-    item = decode_log([TRANSFER, WORD, WORD, (9).to_bytes(32, "big")], b"", [])
-    assert amount is not None and amount.arguments[2].name == "value"
-    assert item is not None and item.arguments[2].name == "tokenId"
-
-
-def test_an_indexed_string_is_shown_as_its_hash():
-    abi = [
-        {
-            "type": "event",
-            "name": "Named",
-            "inputs": [{"name": "name", "type": "string", "indexed": True}],
-        }
-    ]
-    decoded = decode_log([keccak(text="Named(string)"), TRANSFER], b"", [index_abi(abi)])
-    assert tuple(decoded.arguments[0]) == ("name", "string", "0x" + TRANSFER.hex(), True, True, ())
-
-
 def test_data_that_lies_is_not_decoded():
     for data in (b"", b"\x01", bytes(31)):
         assert decode_log([TRANSFER, WORD, WORD], data, []) is None
@@ -199,13 +171,6 @@ def test_calldata_cannot_cost_more_than_its_size(bomb):
     assert peak < 4 * 1024 * 1024
 
 
-def test_nested_arrays_of_little_data_are_not_decoded():
-    kind = "uint256" + 7 * "[]"
-    abi = index_abi([function("f", {"name": "a", "type": kind})])
-    level = b"".join((32 * 10).to_bytes(32, "big") for _ in range(10))
-    assert decode_call(keccak(text=f"f({kind})")[:4] + level * 7, [abi]) is None
-
-
 def test_entries_that_nobody_can_decode_are_left_out():
     odd = [
         None,
@@ -219,11 +184,6 @@ def test_entries_that_nobody_can_decode_are_left_out():
     ]
     index = index_abi(odd)
     assert [entry.name for entries in index.functions.values() for entry in entries] == ["known"]
-
-
-def test_a_long_name_is_cut():
-    index = index_abi([function("f", {"name": "x" * 200, "type": "uint256"})])
-    assert [entry.names for [entry] in index.functions.values()] == [("x" * 100,)]
 
 
 USUAL_FORMS = [

@@ -51,18 +51,6 @@ def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
     assert not attempts
 
 
-def test_of_many_anonymous_events_the_one_of_a_log_s_form_is_recognised():
-    inputs = [[{"type": "uint256", "name": "a"}] * count for count in range(1, 100)]
-    index = abi_decoding.index_abi(
-        {"type": "event", "name": f"E{len(parameters)}", "anonymous": True, "inputs": parameters}
-        for parameters in inputs
-    )
-    for words in (1, 50, 99):
-        event = decode_log([], bytes(32 * words), [index])
-        assert event is not None and event.name == f"E{words}"
-    assert decode_log([PARTY], bytes(32), [index]) is None
-
-
 def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
     entry = {"type": "event", "name": "E", "inputs": [{"type": "bytes", "name": "a"}]}
     index = abi_decoding.index_abi([entry] * 2000)
@@ -87,16 +75,6 @@ def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
     assert 0 < len(made) <= abi_decoding.MAX_TYPES
 
 
-def test_large_abis_of_real_contracts_are_read_whole():
-    """A diamond of 500 facets' functions; the largest of known libraries have a fifth of them."""
-    parameter = {"internalType": "uint256[]", "name": "amounts", "type": "uint256[]"}
-    entries = [
-        {"type": "function", "name": f"f{n}", "inputs": [parameter] * 6, "outputs": [parameter]}
-        for n in range(500)
-    ]
-    assert len(abi_decoding.index_abi(entries).functions) == 500
-
-
 def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
     budget = abi_decoding.DecodingBudget(
         work=10 * (abi_decoding.ATTEMPT + 3), processor_s=60.0
@@ -116,19 +94,3 @@ def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended():
 def test_a_budget_of_time_ends_decoding():
     budget = abi_decoding.DecodingBudget(processor_s=0.0)
     assert decode_log([TRANSFER, PARTY, PARTY], PARTY, budget=budget) is None and budget.is_exceeded
-
-
-@pytest.mark.parametrize("data", [b"", bytes(31), bytes(32), b"\xff" * 640, bytes(32) * 1000])
-@pytest.mark.parametrize("depth", [1, 7, 20])
-def test_nested_types_and_huge_arrays_take_no_more_than_their_bytes(depth, data):
-    budget = abi_decoding.DecodingBudget(processor_s=60.0)
-    for type_ in (
-        "uint256" + "[]" * depth,
-        "uint8" + "[100000]" * min(depth, 8),
-        "bytes" + "[3]" * depth,
-    ):
-        decode_log([], data, [events(3, type_)], budget=budget)
-        decode_log(
-            [keccak(text=f"E0({type_})")], data, [events(1, type_, anonymous=False)], budget=budget
-        )
-    assert not budget.is_exceeded

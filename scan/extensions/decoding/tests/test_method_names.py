@@ -1,7 +1,5 @@
 """The method that lists of transactions show."""
 
-import re
-
 import pytest
 from eth_utils import keccak
 
@@ -136,29 +134,3 @@ def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
     add_methods(reader_of(explorer.app), records)
     assert [record.get("memo") for record in records] == [*texts.values(), None, None]
     assert records[0]["method"] == "0x496e766f"
-
-
-def test_the_start_of_a_text_is_shown_in_lists(explorer):
-    receiver = explorer.anvil.accounts[7]
-    explorer.send(receiver, f"0x{b'<i>2026</i>'.hex()}", gas=hex(2_000_000))
-    row = explorer.client.get(f"/address/{receiver.lower()}").text
-    assert "“<bdi>&lt;i&gt;2…</bdi>”" in row and "<i>2" not in row
-
-
-METHOD = re.compile(
-    r'<tr id="(?:tx|transfer[0-9-]*)-([0-9a-f]{64})".*?data-label="Method">(.*?)</td>', re.S
-)
-
-
-def test_transfers_have_the_methods_of_their_transactions(client, scenario):
-    """In the list of all, of an address and of a token."""
-    transfers = scenario.truth.token_transfers
-    row = transfers[-1]
-    lists = [f"/address/{row['fromAddress']}?tab=transfers&", f"/token/{row['tokenAddress']}?"]
-    paths = [f"/txs?limit=100&page={page}" for page in range(1, 12)]
-    of_transactions = {}
-    for path in paths:
-        of_transactions |= METHOD.findall(client.get(path).text)
-    for path in ("/token-transfers?", *lists):
-        shown = METHOD.findall(client.get(f"{path}limit=100").text)
-        assert shown and [of_transactions[hash_] for hash_, _ in shown] == [m for _, m in shown]

@@ -2,14 +2,11 @@
 proxies of proxies."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from app import create_app
-from scan.contracts.known_proxies import IMPLEMENTATION_SLOT
 from scan.extensions.decoding.tests.work import (
     NEXT,
     SLOT,
@@ -21,9 +18,7 @@ from scan.extensions.decoding.tests.work import (
     work,
 )
 from tests.support import authorizations, faulty_node, many_functions
-from tests.support.anvil import calldata
 from tests.support.explorer import behind
-from tests.support.proxies import EIP1167
 
 __all__ = ["work"]
 
@@ -71,65 +66,8 @@ def test_where_the_node_has_only_present_implementations_it_is_said(work):
     assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
 
 
-IMPLEMENTATIONS = Path(__file__).with_name("Implementations.sol").read_text()
-
-
-def test_an_upgrade_leaves_what_its_block_and_older_state_said(work):
-    """In its block either implementation may have run: the trace says which, and without one an
-    event is all that it may be."""
-    explorer, anvil = work.explorer, work.explorer.anvil
-    older, newer = (
-        many_functions.verified(explorer, IMPLEMENTATIONS, name) for name in ("Older", "Newer")
-    )
-    me = anvil.accounts[0]
-    proxy = anvil.deploy(me, "Replaceable", older)
-    before = anvil.head()
-    sent = anvil.send(me, proxy.address, data=calldata("act(uint256)", 5))
-    anvil.transact(me, proxy, "replace", newer)
-    anvil.mine()
-    explorer.wait_for_block(anvil.head())
-    [event] = of_transaction(work, sent)
-    assert [argument["value"] for argument in event["arguments"]] == [me.lower(), "5"]
-    untraced = create_app(replace(explorer.settings, traces="off")).test_client()
-    [log] = untraced.get(f"/api/v1/transactions/{sent}").json["logs"]
-    readings = [[argument["value"] for argument in one] for one in log["event"]["alternatives"]]
-    assert len(readings) == 2 and [me.lower(), "5"] in readings
-    path, body = f"/api/v1/contracts/{proxy.address}/call", {"functionName": "price"}
-    for block, result, implementation in ((before, "-5", older), ("latest", "5", newer)):
-        called = explorer.client.post(f"{path}?block={block}", json=body).json
-        assert called["unproven"] == ["result", "implementation"]
-        assert (called["result"], called["implementation"]) == (result, implementation)
-
-
 @pytest.fixture(scope="module")
 def proxy(explorer):
     """With nothing behind it in its own storage."""
     arguments = encode(["address", "bytes32"], [authorizations.IDLE, bytes(32)]).hex()
     return many_functions.deploy(explorer, many_functions.PROXY, "Proxy", arguments)
-
-
-def clone_of(explorer, proxy):
-    return explorer.place(EIP1167.format(explorer.place(EIP1167.format(proxy[2:]))[2:]))
-
-
-def account_with(explorer, proxy):
-    account, anvil = authorizations.new_account(1967), explorer.anvil
-    signed = authorizations.authorize(account, proxy, authorizations.nonce_of(anvil, account))
-    anvil.receipt_of(authorizations.send(anvil, [signed]))
-    return account.address.lower()
-
-
-@pytest.mark.parametrize("made", [clone_of, account_with])
-def test_the_implementation_is_that_of_the_storage_that_the_code_reads(explorer, many, proxy, made):
-    at = made(explorer, proxy)
-    word = f"0x{many[2:]:0>64}"
-    explorer.anvil.call("anvil_setStorageAt", at, IMPLEMENTATION_SLOT, word)
-    sent = explorer.send(at, calldata("nothing()"))
-    method = explorer.client.get(f"/api/v1/transactions/{sent}").json["method"]
-    assert (method["signature"], method["source"]) == ("nothing()", "verified")
-    answer = explorer.call(at, "over(uint256)", 5).json
-    unproven = ["result", "implementation"]
-    named = {"implementation": many, "evidence": "claim"}
-    assert answer == {"result": "number", **named, "unproven": unproven}
-    values = explorer.client.get(f"/api/v1/contracts/{at}/values").json
-    assert values["implementation"] == many and values["values"], values
