@@ -48,21 +48,6 @@ def test_the_function_around_a_place(text):
     assert own[line.column - 1 :].startswith(text)
 
 
-def test_the_lines_around_a_line():
-    text = SourceText(SOURCE, is_vyper=False)
-    middle = text.line_at(span_of("return a + 1"))
-    assert [number for number, _ in middle.context] == [9, 10, 11, 12, 13]
-    assert middle.context[2][1].strip() == middle.text
-    first = text.line_at(Span(0, 1, 0))
-    assert [number for number, _ in first.context] == [1, 2, 3]
-
-
-def test_a_vyper_source_without_functions():
-    source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
-    line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
-    assert (line.line, line.function) == (2, None)
-
-
 NESTED = Path(__file__).with_name("Nested.sol").read_text()
 INNER_FUNCTIONS = [
     (NESTED, "assembly", "outer"),
@@ -79,14 +64,6 @@ INNER_FUNCTIONS = [
 def test_functions_of_vyper_and_inside_of_functions(source, text, function):
     around = SourceText(source, is_vyper=source == VYPER).function_at(span_of(text, source))
     assert (around and around.name) == function
-
-
-def test_many_functions_take_no_time_for_each_place(monkeypatch):
-    """A file of 1 MiB may have 40,000, and a failed transaction 5,000 steps in it."""
-    text = SourceText("function a(); " * 40_000, is_vyper=False)
-    monkeypatch.setattr(text, "functions", None)  # places are looked up without it
-    spans = [Span(14 * number + 3, 1, 0) for number in range(5_000)]
-    assert all(text.function_at(span) for span in spans)
 
 
 @pytest.mark.parametrize("start", [-1, 10**9])

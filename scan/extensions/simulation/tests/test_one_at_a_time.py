@@ -1,9 +1,7 @@
 """A simulation takes little from others: turns at the node, bounded gas, calls and bytes."""
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from threading import Event, Lock
 
 import pytest
 import requests
@@ -14,7 +12,6 @@ from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest
 from tests.support import database, indexing, serving
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import sources
 from tests.support.slow_node import PATIENCE_S, SlowNode, new_address
 
@@ -61,41 +58,6 @@ def test_simulations_of_all_clients_are_made_one_after_the_other(service):
         node.held.set()
         for made in (first, *others):
             assert made.result().json()["calls"][0]["status"] is True
-
-
-@pytest.mark.long
-def test_a_node_that_traces_one_at_a_time_is_given_no_more_until_it_is_done(postgres, template):
-    """A stranger's call takes it longer than anybody waits for the node."""
-    tracing, begun = Lock(), []
-
-    def trace(calls, forward):
-        if not any(call["method"] == "debug_traceCall" for call in calls):
-            return Reply(body=forward(calls))
-        is_long = any(call["params"][0].get("data") == "0x51" for call in calls)
-        begun.append(is_long)
-        with tracing:
-            time.sleep(8 if is_long else 0)
-            return Reply(body=forward(calls))
-
-    with postgres.cloned(template) as url, Anvil() as anvil, FaultyNode(anvil.url) as node:
-        anvil.mine()
-        indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        node.fault = trace
-        environment = {"SCAN_TRUSTED_PROXIES": "1", "RPC_URL": node.url}
-        with conftest.served(url, **environment) as (_, address), ThreadPoolExecutor(2) as pool:
-            is_over = Event()
-
-            def attack(client):
-                while not is_over.is_set():
-                    simulate(address, client, data="0x51")
-
-            strangers = [pool.submit(attack, "10.1.0.1")]
-            serving.wait_until(lambda: any(begun))
-            statuses = [simulate(address, "10.2.0.1").status_code for _ in range(3)]
-            is_over.set()
-            for stranger in strangers:
-                stranger.result()
-    assert statuses == [200] * 3
 
 
 def test_calls_inside_are_counted_before_they_are_traced(service):

@@ -2,14 +2,7 @@
 
 import pytest
 
-from scan.extensions.explanations.tests.storage import conftest
 from scan.extensions.simulation.tests.simulating import SPENDER, simulate, token_call, transfer
-
-
-def test_the_form_alone_asks_no_node(client):
-    page = client.get("/simulate")
-    assert page.status_code == 200 and "Outcome" not in page.text
-    assert 'href="/simulate"' in client.get("/").text
 
 
 def test_a_link_shows_what_the_call_would_do(client, scenario):
@@ -22,15 +15,6 @@ def test_a_link_shows_what_the_call_would_do(client, scenario):
     call = {**moving, "data": transfer(SPENDER, 2**256 - 1)}
     failing = client.get("/simulate", query_string=call)
     assert "would fail" in failing.text and holder in failing.text.lower()
-
-
-def test_value_is_in_coins(client, scenario):
-    poor = "0x" + 20 * "77"
-    one, two = scenario.anvil.accounts[:2]
-    page = client.get("/simulate", query_string={"from": one, "to": two, "value": "0.25"})
-    assert "would succeed" in page.text and "0.25" in page.text
-    page = client.get("/simulate", query_string={"from": poor, "to": two, "value": "1"})
-    assert "would fail" in page.text
 
 
 BATCH = "4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb"
@@ -61,29 +45,3 @@ def test_a_contract_where_coin_is_logged_moves_no_coin(client):
     assert len(outcome["logs"]) == 1
     [empty] = simulate(client, {"to": coin}, overrides={coin: emitting_batch(0)})
     assert empty["transfers"] == []
-
-
-@pytest.fixture(scope="module")
-def kept(explorer):
-    return conftest.deploy(explorer, {conftest.PATH: conftest.KEPT}, conftest.PATH, "Kept")
-
-
-def names_of(kept, signature, *values):
-    call = {"to": kept.address, "data": conftest.calldata(signature, *values)}
-    [outcome] = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]}).json["calls"]
-    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
-    return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]
-
-
-def test_what_a_call_would_change(kept):
-    assert names_of(kept, "flip()") == [["packed.flag"]]
-    page = kept.explorer.client.get(
-        "/simulate", query_string={"to": kept.address, "data": conftest.calldata("flip()")}
-    )
-    assert "packed.flag" in page.text
-
-
-def test_keys_that_it_would_compute(kept):
-    names = names_of(kept, "computed(uint256)", 700)
-    assert len(names) == 3
-    assert ['byName["no argument"]'] in names

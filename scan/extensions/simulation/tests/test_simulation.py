@@ -20,8 +20,6 @@ from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
 from tests.support.indexing import client_over, sources
 from tests.support.refusals import require_parameter
 
-ETHER = 10**18
-
 
 @pytest.fixture
 def node(scenario):
@@ -174,19 +172,6 @@ def test_a_large_simulation_takes_a_place_of_its_client(client):
         assert free.json["calls"][0]["error"]["kind"] == "out_of_gas"
 
 
-def test_what_is_created_can_be_called_next(client, scenario):
-    sender = scenario.anvil.accounts[0]
-    # Returns PUSH1 7 PUSH1 0 SSTORE STOP as code.
-    creation = {"from": sender, "data": "0x65600760005500600052600660" + "1af3"}
-    [created] = simulate(client, creation)
-    assert created["status"], created["error"]
-    address = created["frames"][0]["toAddress"]
-    first, second = simulate(client, creation, {"from": sender, "to": address})
-    assert first["frames"][0]["toAddress"] == address
-    [changed] = [a for a in second["accounts"] if a["address"] == address]
-    assert [int(slot["after"], 16) for slot in changed["storage"]] == [7]
-
-
 OFFERING_LESS = [
     (NO_TRACES, {"frames", "accounts"}),
     (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
@@ -211,22 +196,6 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         for name in less.keys() - {"missing", *missing}:
             assert less[name] == whole[name], (name, call)
         assert (len(less["frames"]), less["accounts"]) == (1, None)
-
-
-def test_several_calls_need_more_than_eth_call(own_client, node, scenario):
-    _, _, moving = token_call(scenario)
-    node.fault = lacking(*NO_TRACES)
-    assert [o["status"] for o in simulate(own_client, moving, moving)] == [True, True]
-    node.fault = lacking(*NOTHING)
-    refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
-    assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
-
-
-def test_less_gas_than_a_call_costs_before_it_begins_fails_the_call(client, scenario):
-    people = scenario.anvil.accounts
-    for costs in ({"gas": 20_000}, {"gas": 40_000, "data": "0x" + 1024 * "ff"}):
-        [outcome] = simulate(client, {"from": people[0], "to": people[1], **costs})
-        assert (outcome["status"], outcome["error"]["kind"]) == (False, "out_of_gas")
 
 
 MALFORMED_ANSWERS = [
