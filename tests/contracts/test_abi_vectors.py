@@ -71,8 +71,3 @@ def test_signatures_and_selectors_are_those_of_ethers():
         text = signature("testSig", parse_types(entry(vector["abi"], "testSig")["inputs"]))
         assert text == vector["signature"]
         assert "0x" + selector(text).hex() == vector["sigHash"]
-
-
-def test_there_are_as_many_vectors_as_published():
-    expected = [2045, 1880, 1880]
-    assert [len(vectors(name)) for name in (*INTERFACES, "contract-signatures")] == expected

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from tests.support.anvil import calldata
-from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, deploy, verified
+from tests.support.many_functions import CHECKSUMMED, verified
 from tests.support.vault import CONSTRUCTOR, OWNER, VAULT
 
 
@@ -64,16 +64,6 @@ def test_a_call_is_tried_for_its_sender(explorer, vault):
     assert (poor.status_code, poor.json["code"]) == (422, "call_reverted"), poor.json
 
 
-def test_a_proxy_is_written_as_its_implementation(explorer, vault):
-    proxy = deploy(explorer, PROXY, "Proxy", vault[2:].rjust(64, "0") + SLOT)
-    call = encoded(explorer, proxy, functionName="withdraw", args=[1]).json
-    assert (call["to"], call["implementation"]) == (proxy, vault)
-    values = explorer.get(f"/api/v1/contracts/{proxy}/values")
-    assert values["implementation"] == vault
-    total = next(value for value in values["values"] if value["function"] == "total()")
-    assert total["result"] == "0"  # of the proxy's own storage
-
-
 def test_functions_without_arguments_are_called_at_once(explorer, vault):
     explorer.wait_for_block(explorer.anvil.head())  # values are those of the newest indexed block
     answer = explorer.get(f"/api/v1/contracts/{vault}/values")
@@ -102,12 +92,3 @@ def test_an_abi_of_many_functions_is_called_in_part(explorer):
     answer = explorer.get(f"/api/v1/contracts/{address}/values")
     assert answer["complete"] is False and len(answer["values"]) == 40
     assert all(value["result"] == value["function"][1:-2] for value in answer["values"])
-
-
-def test_what_is_not_verified_has_no_values(explorer):
-    address = explorer.place("6001600c60003960016000f300")
-    for path in (f"{address}/values", f"{OWNER}/values"):
-        answer = explorer.client.get(f"/api/v1/contracts/{path}")
-        assert (answer.status_code, answer.json["code"]) == (404, "not_found")
-    assert encoded(explorer, address, functionName="f").status_code == 404
-    assert explorer.get("/api/v1/contracts/0x12/values")["field"] == "address"

@@ -83,12 +83,6 @@ def test_code_that_passes_nothing_on_is_no_proxy():
         assert not is_known(bytes.fromhex(other.format("11" * 20))), other
 
 
-@pytest.mark.check
-@pytest.mark.parametrize("code", [*CLONES.values(), UUPS, UUPS_I, BEACON, SAFE])
-def test_proxies_are_known_by_code_alone(code):
-    assert is_known(bytes.fromhex(code.format("11" * 20)))
-
-
 FACETS = [
     (array(1, 2), 2),
     (array(*[7] * 5000), 1),
@@ -115,23 +109,21 @@ def test_clones(explorer, many, name):
     expect(explorer, clone, kind, many, "code")
 
 
-@pytest.fixture
 def beacon(explorer, many):
     return deploy(explorer, PROXY, "Beacon", word(many)[2:])
 
 
-OF_EIP_7760 = [
-    pytest.param(UUPS, IMPLEMENTATION_SLOT, "many", id="uups"),
-    pytest.param(UUPS_I, IMPLEMENTATION_SLOT, "many", id="uups i"),
-    pytest.param(BEACON, BEACON_SLOT, "beacon", id="beacon"),
-]
+OF_EIP_7760 = {
+    "uups": (UUPS, IMPLEMENTATION_SLOT, lambda _, many: many),
+    "uups i": (UUPS_I, IMPLEMENTATION_SLOT, lambda _, many: many),
+    "beacon": (BEACON, BEACON_SLOT, beacon),
+}
 
 
-@pytest.mark.parametrize(("code", "slot", "named"), OF_EIP_7760)
-def test_proxies_of_eip_7760(explorer, many, request, code, slot, named):
+@pytest.mark.parametrize(("code", "slot", "named"), OF_EIP_7760.values(), ids=OF_EIP_7760)
+def test_proxies_of_eip_7760(explorer, many, code, slot, named):
     proxy = explorer.place(code)
-    value = word(request.getfixturevalue(named))
-    explorer.anvil.call("anvil_setStorageAt", proxy, slot, value)
+    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(named(explorer, many)))
     expect(explorer, proxy, "eip7760", many, "code")
 
 
@@ -145,25 +137,6 @@ def test_proxies_by_their_slot(explorer, many, kind):
     page = explorer.get(f"/address/{proxy}?tab=contract")
     assert "says that it is a proxy" in page and "Claims to be a proxy of" in page
     expect(explorer, proxy, kind, many, "trace")
-
-
-def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
-    """On each of its tabs; not at the head of the implementation, nor of another contract."""
-    proxy = deploy(explorer, PROXY, "Proxy", word(many)[2:] + IMPLEMENTATION_SLOT[2:])
-    clone = explorer.place(CLONES["eip1167"].format(many[2:]))
-    explorer.send(proxy, calldata("nothing()"))
-    link = f'<dt>Proxy of</dt><dd><a href="/address/{many}"'
-    for path in (f"{proxy}", f"{proxy}?tab=contract", f"{clone}?tab=tokens"):
-        page = explorer.get(f"/address/{path}")
-        assert link in page, path
-        heading = page.partition('<div class="heading">')[2].partition("<details")[0]
-        assert "<h1>Contract</h1>" in heading and ">proxy</span>" in heading, path
-    assert explorer.client.get(f"/address/{proxy}").headers.get("ETag")
-    assert "Proxy of" not in explorer.get(f"/address/{many}")
-    lost = explorer.indexing.client(rpc_urls=("http://127.0.0.1:9",))
-    unknown = lost.get(f"/address/{proxy}")
-    assert "could not be read now" in unknown.text and "ETag" not in unknown.headers
-    assert link in lost.get(f"/address/{clone}").text
 
 
 def test_a_safe_and_a_comptroller(explorer, many):

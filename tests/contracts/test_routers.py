@@ -1,6 +1,5 @@
 """Routers: code that passes each function on to one of several contracts, as traces show."""
 
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,6 @@ def source():
 
 
 STANDARD = standard_input({"Routers.sol": source()})
-OPTIMIZED = standard_input({"Routers.sol": source()}, optimizer={"enabled": True, "runs": 200})
 
 
 @pytest.fixture(scope="module")
@@ -49,29 +47,23 @@ def modules(explorer):
     return [explorer.verified(STANDARD, VERSION, f"Routers.sol:{name}") for name in names]
 
 
-def made(explorer, modules, name, standard):
+def made(explorer, modules, name):
     arguments = "".join(word(module)[2:] for module in modules)
-    creation = compiled(VERSION, standard, "Routers.sol", name).creation
+    creation = compiled(VERSION, STANDARD, "Routers.sol", name).creation
     return explorer.deploy(creation, arguments)
 
 
-def made_behind_a_proxy(explorer, modules, name, standard):
-    return deploy(
-        explorer, PROXY, "Proxy", word(made(explorer, modules, name, standard))[2:] + SLOT
-    )
+def made_behind_a_proxy(explorer, modules, name):
+    return deploy(explorer, PROXY, "Proxy", word(made(explorer, modules, name))[2:] + SLOT)
 
 
-ROUTERS = [*product((STANDARD, OPTIMIZED), ("Searching", "Modular", "Mapped"))]
-PLACED = [
-    pytest.param(*router, make, marks=[pytest.mark.thorough] if router[0] is OPTIMIZED else [])
-    for router, make in product(ROUTERS, (made, made_behind_a_proxy))
-    if (router[1], make) != ("Mapped", made_behind_a_proxy)  # its mapping is its own
-]
+ROUTERS = ("Searching", "Modular", "Mapped")
+PLACED = [*((name, made) for name in ROUTERS), ("Searching", made_behind_a_proxy)]
 
 
-@pytest.mark.parametrize(("standard", "name", "make"), PLACED)
-def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, standard, make):
-    router = make(explorer, modules, name, standard)
+@pytest.mark.parametrize(("name", "make"), PLACED)
+def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name, make):
+    router = make(explorer, modules, name)
     for function, argument, expected in (
         ("create(uint256)", "poolId", [("Created", "poolId"), ("Done", "coreValue")]),
         ("buy(uint256)", "marketId", [("Bought", "marketId"), ("Done", "marketValue")]),
@@ -87,11 +79,11 @@ def test_transactions_are_decoded_by_the_module_that_ran(explorer, modules, name
     assert refused["error"]["reason"] == "The call reverted: Unknown(poolId=0)"
 
 
-@pytest.mark.parametrize(("standard", "name"), ROUTERS[:5])
-def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, name, standard):
+@pytest.mark.parametrize("name", ROUTERS[:2])
+def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, name):
     """Before a call nothing is known of them, and a function is of the module that ran it."""
     core, market = modules
-    router = made(explorer, modules, name, standard)
+    router = made(explorer, modules, name)
     assert explorer.call(router, "price(uint256)", 5).status_code == 404
     for function, arguments in (
         ("create(uint256)", [7]),

@@ -127,18 +127,3 @@ def test_topics_are_those_in_use(name):
     assert TOPICS[name] in {
         topic.hex() for topic, entries in standard_abis().events.items() if entries[0].name == name
     }
-
-
-def test_no_two_entries_of_a_standard_are_the_same():
-    for standard in STANDARDS:
-        forms = [(kind, entry.signature, entry.indexed) for kind, entry in claimed(standard)]
-        assert len(forms) == len(set(forms)) > 0
-
-
-def test_a_signature_has_the_same_names_in_every_standard_but_of_tokens():
-    names = {}
-    for standard in {*STANDARDS} - {"erc20", "erc721", "erc1155"}:
-        for kind, entry in claimed(standard):
-            key = (kind, entry.signature, entry.indexed)
-            assert names.setdefault(key, entry.names) == entry.names
-    assert len(names) > 100
