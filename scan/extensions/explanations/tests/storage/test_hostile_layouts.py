@@ -4,16 +4,12 @@ import json
 from functools import partial
 
 import pytest
-from eth_utils import keccak
 
-from scan.errors import NotFound
 from scan.extensions.compiled_sources.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
 from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
-    MAX_DEPTH,
     MAX_MEMBERS,
-    MAX_TYPE,
     MAX_VARIABLES,
     read_solidity,
     read_vyper,
@@ -107,29 +103,6 @@ def test_malformed_layouts_are_refused(read, text):
         read(text)
 
 
-def test_mappings_in_mappings_are_read_to_a_bound():
-    def own(levels):
-        text = "HashMap[address, " * levels + "uint256" + "]" * levels
-        return read_vyper(json.dumps({"a": {"slot": 0, "type": text}}))
-
-    type_ = own(MAX_DEPTH - 1).types[own(MAX_DEPTH - 1).variables[0].type]
-    assert type_.kind == "mapping"
-    with pytest.raises(MALFORMED_LAYOUT):
-        own(MAX_DEPTH)
-
-
-def test_interfaces_are_read_beside_long_names():
-    """Of 2,000 such types a search from each character took 30 s."""
-    long = "A" * (MAX_TYPE - 60)
-    declared = {
-        f"v{n}": {"slot": n, "type": f"HashMap[{path}IErc.vyi, {long}]"}
-        for n, path in enumerate(["", "/", "../a/", "a.b/c/"] * (MAX_VARIABLES // 4))
-    }
-    own = read_vyper(json.dumps(declared))
-    keys = {own.types[own.types[v.type].key].label for v in own.variables}
-    assert keys == {"contract IErc"}
-
-
 def test_modules_in_modules_are_followed_to_a_bound():
     nested = {"deep": {"slot": 1, "type": "uint256"}}
     for _ in range(100):
@@ -193,20 +166,6 @@ def test_walks_of_many_slots_are_bounded_together():
     assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= slots.MAX_STEPS
 
 
-def test_a_list_of_itself_is_followed_by_levels():
-    """Solidity allows it: struct Node { Node[] children; }"""
-    node = struct(variable("children", "list"))
-    own = layout([variable("root", "node")], node=node, list=array("node"))
-    first = int.from_bytes(keccak(bytes(32)))
-    second = int.from_bytes(keccak(first.to_bytes(32)))
-    names, _ = named(own, {0, first, second, 5})
-    assert {slot: [part.name for part in of] for slot, of in names.items()} == {
-        0: ["root.children.length"],
-        first: ["root.children[0].children.length"],
-        second: ["root.children[0].children[0].children.length"],
-    }
-
-
 def test_arrays_of_any_length_are_looked_up_by_arithmetic():
     length = 2**200
     small = {"encoding": "inplace", "label": "uint8", "numberOfBytes": "1"}
@@ -229,18 +188,6 @@ def test_hashes_are_bounded():
     assert slot_names.MAX_HASHES == 10_000
 
 
-def test_one_mapping_of_mappings_leaves_hashes_to_others():
-    words = [(2**100 + n).to_bytes(32) for n in range(1_000)]
-    both = [variable("pairs", "m1"), variable("other", "m2", 1)]
-    own = layout(both, t=UINT, m2=mapping("t", "t"), m1=mapping("t", "m2"))
-    slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
-    pair = int.from_bytes(keccak(words[62] + keccak(words[60] + bytes(32))))
-    names, budget = named(own, {slot, pair, 77}, words)
-    expected = {slot: f"other[{2**100 + 999}]", pair: f"pairs[{2**100 + 60}][{2**100 + 62}]"}
-    assert {s: names[s][0].name for s in names} == expected
-    assert budget.hashes > 0
-
-
 def test_candidates_are_bounded():
     words = (n.to_bytes(32) for n in range(10_000))
     candidates = mapping_keys.Candidates(words, (n.to_bytes(2) for n in range(1_000)))
@@ -248,11 +195,6 @@ def test_candidates_are_bounded():
     assert len(candidates.of(own.types["t"], is_vyper=False)) == mapping_keys.MAX_WORDS
     assert len(candidates.of(own.types["s"], is_vyper=False)) == mapping_keys.MAX_TEXTS
     assert len(candidates.indices) == mapping_keys.MAX_INDICES
-
-
-@pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
-def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte, value):
-    assert slots.value_of("bool", bytes([byte])) == value
 
 
 def test_a_long_string_is_not_put_together():
@@ -301,19 +243,6 @@ def test_reading_is_bounded(word):
     assert values.is_truncated == (word not in (0,))
 
 
-@pytest.mark.parametrize(
-    ("words", "value"), [([0], ""), ([3, int.from_bytes(b"abc") << 232], "abc"), ([3], None)]
-)
-def test_a_string_of_vyper_is_its_length_and_the_words_after_it(words, value):
-    own, steps = read_vyper('{"s": {"slot": 0, "n_slots": 3, "type": "String[40]"}}'), slots.Steps()
-    [variable] = own.variables
-    entries = entries_of(own, slots.Place("s", variable.type, 0), steps)
-    stored = {slot: word.to_bytes(32) for slot, word in enumerate(words)}
-    values = _Values(lambda read: stored, [(own, entry) for entry in entries], steps)
-    [shown] = values.read()
-    assert (shown.value, values.is_truncated) == (value, value is None)
-
-
 def test_variables_at_the_end_of_the_storage():
     last = 2**256 - 1
     nine = array("m", "m[9]", 288, "inplace")
@@ -333,14 +262,6 @@ def test_variables_at_the_end_of_the_storage():
     candidates = mapping_keys.Candidates([bytes(32)])
     words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
     assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]
-
-
-def test_names_of_one_text_are_told_apart():
-    own = layout([variable("_x", "t"), variable("_x", "t", 4), variable("_xy", "t", 5)], t=UINT)
-    assert [v.name for v in own.variables] == ["_x", "_x@4", "_xy"]
-    assert [place_at(own, name).slot for name in ("_x", "_x@4", "_xy")] == [0, 4, 5]
-    with pytest.raises(NotFound):
-        place_at(own, "_")
 
 
 def test_a_stored_layout_is_bounded():

@@ -1,19 +1,13 @@
 """Many contracts, layouts and strings in one request: what they take together is bounded."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from scan.extensions.explanations.storage import layout, queries
 from scan.extensions.explanations.storage.mapping_keys import Candidates
 from scan.extensions.explanations.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
-from scan.extensions.explanations.storage.slot_names import (
-    Budget,
-    changed_variables,
-    content_of,
-    names_of_slots,
-)
+from scan.extensions.explanations.storage.slot_names import Budget, names_of_slots
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.hex import data
 from tests.support.anvil import calldata
@@ -60,31 +54,6 @@ def test_the_variables_of_distinct_layouts_are_bounded_together():
     budget.variables = 3  # one that has room is not left out for those that had none
     assert named(variables(4), 2, budget) == []
     assert named(variables(3), 2, budget) == ["v2"]
-
-
-class Counted(dict[int, Any]):
-    """Words that count how often they are read."""
-
-    reads = copies = 0
-
-    def get(self, *arguments):
-        self.reads += 1
-        return super().get(*arguments)
-
-    def items(self):
-        self.copies += 1
-        return super().items()
-
-
-@pytest.mark.check
-def test_many_strings_read_the_words_once():
-    long, longer = ((2 * length + 1).to_bytes(32) for length in (60_000, 61_000))
-    words = Counted(dict.fromkeys(range(500), (long, longer)))
-    assert len(changed_variables([variables(500, "s")], words, Candidates(()), Budget())) == 500
-    assert words.copies == 2  # those before, and those after
-    side = Counted({0: long})
-    assert content_of(0, long, side) is None
-    assert side.reads == 1  # none is read after one that is missing
 
 
 @pytest.fixture(scope="module")

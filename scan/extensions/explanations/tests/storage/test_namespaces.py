@@ -9,7 +9,6 @@ from eth_utils import keccak
 from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from scan.verification import contract_interface
 from tests.support import expected
 from tests.support.anvil import calldata
 
@@ -43,25 +42,6 @@ def test_members_of_namespaces_are_named_as_expected(token):
 
 
 @pytest.mark.check
-def test_enums_of_one_name_have_no_members_however_many_there_are():
-    def enum(name, *members):
-        named = [{"name": member} for member in members]
-        return {"nodeType": "EnumDefinition", "name": name, "members": named}
-
-    others = [enum(f"E{number}", "A") for number in range(compiler_layouts.MAX_DECLARED - 1)]
-    enums = compiler_layouts._declared_types(
-        _of_files(*others, enum("E", "A", "B"), enum("E", "B", "A"))
-    )
-    assert "enum E" not in enums and len(enums) == compiler_layouts.MAX_DECLARED - 1
-    with pytest.raises(ValueError, match="too many"):
-        _of_files(enum("E", "A"), *[{}] * contract_interface.MAX_NODES, enum("E", "B"))
-
-
-def _of_files(*nodes):
-    return [*contract_interface.declared_in({"sources": {PATH: {"ast": {"nodes": [*nodes]}}}})]
-
-
-@pytest.mark.check
 def test_the_slot_of_the_erc():
     """The example of ERC-7201."""
     expected = 0x183A6125C38840424C4A85FA12BAB2AB606C4B6D0E7CC73C0C06BA5300EAB500
@@ -89,13 +69,6 @@ HOSTILE = {
 def test_malformed_names_are_no_layout(names):
     with pytest.raises(MALFORMED_LAYOUT):
         read_solidity(json.dumps({**PLAIN, **names}))
-
-
-@pytest.mark.check
-def test_members_that_are_no_text_are_left_out():
-    layout = read_solidity(json.dumps({**PLAIN, "declared": {"enum E": [1, None]}}))
-    assert [variable.name for variable in layout.variables] == ["a"]
-    assert all(isinstance(name, str) for members in layout.declared.values() for name in members)
 
 
 DECLARATIONS = {

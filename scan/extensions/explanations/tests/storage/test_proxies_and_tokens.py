@@ -66,15 +66,6 @@ def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer, i
     expected.compare(__file__, explorer.client, names, "proxies")
 
 
-def test_variables_of_a_proxy_itself(explorer, implementations):
-    source = PROXY.replace("constructor", "address private guardian = msg.sender; constructor")
-    argument = f"{int(implementations['First'], 16):064x}"
-    own = of_openzeppelin(explorer, "Own.sol", source, "Own", argument)
-    storage = own.storage().json
-    assert [known["contractName"] for known in storage["layouts"]] == ["First", "Own"]
-    assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
-
-
 OLD = Path(__file__).with_name("Old.sol").read_text()
 
 
@@ -86,15 +77,6 @@ def test_releases_of_solidity(explorer, version):
     names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
     of_old = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
     assert (names, old.values()["owner"]) == (of_old, WHO)
-
-
-@pytest.mark.thorough
-def test_a_release_of_solidity_without_layouts(explorer):
-    old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version="0.4.26")
-    account = old.account("set(address,uint256)", WHO, 8)
-    assert account["storage"] and not any(slot["variables"] for slot in account["storage"])
-    assert account["layouts"] == []
-    assert old.storage().status_code == 404
 
 
 VYPER = Path(__file__).with_name("token.vy").read_text()

@@ -3,9 +3,7 @@
 import pytest
 
 from scan.extensions.explanations.tests.storage import conftest
-from scan.hex import data
 from tests.support import expected
-from tests.support.explorer import standard_input
 
 WHO = "0x" + 18 * "5e" + "0abc"
 LONG = "a long string, ä, " * 8
@@ -89,16 +87,6 @@ def test_the_state_of_an_older_block(filled):
     path = f"balances[{WHO}]"
     assert filled.values(variable=path, block=number) == {path: "77"}
     assert filled.values(variable=path) == {path: "78"}
-
-
-def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
-    filled.explorer.execute("DELETE FROM compiled_sources WHERE address = %s", data(filled.address))
-    assert filled.storage().status_code == 404
-    standard = standard_input({conftest.PATH: conftest.KEPT}, **conftest.OPTIMIZED)
-    name = f"{conftest.PATH}:Kept"
-    answer = filled.explorer.verify(filled.address, standard, conftest.VERSION, contractName=name)
-    assert "already stored" in answer.json["message"]
-    assert filled.values()["total"] == filled.read("total")
 
 
 def test_refusals_are_as_expected(filled):
