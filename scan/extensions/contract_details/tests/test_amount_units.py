@@ -6,7 +6,6 @@ import subprocess
 import pytest
 
 from scan.contracts.abi import parse_type
-from scan.errors import InvalidParameter
 from scan.extensions.contract_details import contract_functions
 from scan.pages.site import FOLDER
 from tests.support import WAIT_S
@@ -124,16 +123,6 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
 def test_what_has_no_integers_with_units_stays_as_it_is_written():
     texts = [text for _, text in UNCHANGED]
     assert within(UNCHANGED) == ([*map(json.loads, texts)], texts)
-
-
-def test_an_unknown_unit_inside_is_named():
-    shape = contract_functions.shape_of(parse_type({"type": "uint8[]"}))
-    [(_, problem)] = in_script(
-        [['["1 foot"]', shape]], "amountUnits.within(call[0], call[1], units)"
-    )
-    assert problem.startswith("Unknown unit foot.")
-    with pytest.raises(InvalidParameter, match="Unknown unit foot"):
-        contract_functions.in_base_units_within(["1 foot"], shape, UNITS)
 
 
 MISLEADING = [

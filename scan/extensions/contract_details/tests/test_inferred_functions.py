@@ -73,23 +73,9 @@ def test_hostile_code_has_what_can_be_inferred_in_time(explorer, code, count):
     assert {(f["inputs"], f["stateMutability"]) for f in functions} <= {(None, None)}
 
 
-def test_an_account_without_code_has_none(explorer):
-    path = f"/api/v1/contracts/0x{'9d' * 20}/inferred-functions"
-    assert explorer.client.get(path).status_code == 404
-
-
 def ask(explorer, address, client):
     path = f"/api/v1/contracts/{address}/inferred-functions"
     return explorer.app.test_client().get(path, environ_overrides={"REMOTE_ADDR": client})
-
-
-@pytest.mark.thorough
-def test_two_visitors_at_once_have_their_functions(explorer):
-    visitors = [(explorer.place(selecting(40 + n).hex()), f"192.0.{n}.1") for n in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        answers = [*pool.map(lambda visitor: ask(explorer, *visitor), visitors)]
-    assert [answer.status_code for answer in answers] == [200, 200], answers[-1].text
-    assert [len(answer.json["functions"]) for answer in answers] == [40, 41]
 
 
 @pytest.mark.thorough

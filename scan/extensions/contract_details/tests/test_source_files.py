@@ -32,32 +32,6 @@ def test_a_source_has_its_colours():
     assert "\n".join(highlighted_lines(SOURCE)) == COLOURED
 
 
-VYPER = """# A <comment> "
-@external
-def pay(to: address) -> uint256: '''of
-two lines'''
-    log Paid(to, 0x1f, "\\"# no")"""
-COLOURED_VYPER = """<i class=c># A &lt;comment&gt; &quot;</i>
-<i class=k>@external</i>
-<i class=k>def</i> pay(to: <i class=k>address</i>) -&gt; <i class=k>uint256</i>: \
-<i class=c>&#x27;&#x27;&#x27;of</i>
-<i class=c>two lines&#x27;&#x27;&#x27;</i>
-    <i class=k>log</i> Paid(to, <i class=s>0x1f</i>, <i class=s>&quot;\\&quot;# no&quot;</i>)"""
-YUL = """object "Box" { // a
-  code { let datas := datasize("runtime") }"""
-COLOURED_YUL = """<i class=k>object</i> <i class=s>&quot;Box&quot;</i> { <i class=c>// a</i>
-  <i class=k>code</i> { <i class=k>let</i> datas := \
-datasize(<i class=s>&quot;runtime&quot;</i>) }"""
-
-
-@pytest.mark.parametrize(
-    ("language", "source", "coloured"),
-    [("Vyper", VYPER, COLOURED_VYPER), ("Yul", YUL, COLOURED_YUL)],
-)
-def test_a_language_has_its_own_colours(language, source, coloured):
-    assert "\n".join(highlighted_lines(source, language)) == coloured
-
-
 HOSTILE = r"""/~'''~@~#~@a~object ~//*~/* ~*/~//\~"~\"~'\~a{~1 ~1_~0x~uint~uint ~ ~</i>~msg.~&"""
 
 

@@ -1,8 +1,7 @@
 """The line in which a creation failed, by a build whose contract was never deployed."""
 
 import json
-import os
-from functools import partial, reduce
+from functools import reduce
 from operator import getitem
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 
 from scan.extensions.compiled_sources.creation_codes import search_hashes
 from scan.extensions.compiled_sources.mapped_code import BuiltCreations
-from scan.extensions.contract_details.builds import build_folders, build_watch
+from scan.extensions.contract_details.builds import build_watch
 from scan.extensions.contract_details.tests.builds import projects
 from tests.support.explorer import compilation, standard_input
 
@@ -32,14 +31,6 @@ def build_info(project):
     info = {"id": "a1", "solcVersion": projects.VERSION, "solcLongVersion": projects.VERSION}
     output = compilation(projects.VERSION, STANDARD)
     return projects.write(project / "out/a1.json", {**info, "input": STANDARD, "output": output})
-
-
-REFUSING = projects.Project(SOURCES, STANDARD)
-TOOLS = {
-    "build info": build_info,
-    "Hardhat 3": partial(projects.hardhat_3, of=REFUSING),
-    "Foundry": partial(projects.foundry, of=REFUSING),
-}
 
 
 @pytest.fixture
@@ -77,9 +68,8 @@ def line_of(mark):
     return position
 
 
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
-def test_the_line_by_a_build_of_each_tool(explorer, use, tmp_path, tool):
-    location = failure(explorer, use, tool(tmp_path), 1)["error"]["location"]
+def test_the_line_by_a_build(explorer, use, tmp_path):
+    location = failure(explorer, use, build_info(tmp_path), 1)["error"]["location"]
     assert (location["file"], location["line"]) == line_of("own")
     assert (location["address"], location["function"]) == (None, "constructor")
 
@@ -115,37 +105,6 @@ def test_a_malformed_build_says_nothing(explorer, use, tmp_path, place, value):
     assert (error["name"], error["location"]) == ("Error", None)
 
 
-def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
-    """A call may fail to create twenty contracts, by a build of 64 MiB."""
-    folder = build_info(tmp_path)
-    own = build_watch.Builds([folder], listing_share=0)
-    own.refresh()
-    first = found(own)
-    (folder / "a1.json").unlink()
-    assert first is not None
-    assert found(own) == first
-    own.refresh()
-    assert found(own) is None
-
-
-def test_a_build_without_sources_is_read_once(tmp_path):
-    """A second reading would have sources, as the file has them by then and looks the same."""
-    folder = build_info(tmp_path)
-    file = folder / "a1.json"
-    whole = file.read_text()
-    file.write_text(json.dumps({**json.loads(whole), "input": {}}).ljust(len(whole)))
-    state = build_folders.state_of(file)
-    own, later = (build_watch.Builds([folder]) for _ in range(2))
-    own.refresh()
-    assert found(own) is None
-    file.write_text(whole)
-    os.utime(file, ns=(state.modified_ns, state.modified_ns))
-    assert build_folders.state_of(file) == state
-    assert found(own) is None
-    later.refresh()
-    assert found(later) is not None
-
-
 def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     folder = build_info(tmp_path)
     own = build_watch.Builds([folder])
@@ -154,14 +113,3 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
     projects.write(folder / "a1.json", info)
     assert found(own) is None
-
-
-def test_a_build_that_was_removed_says_nothing(explorer, use, tmp_path):
-    folder = build_info(tmp_path)
-    own = use(folder)
-    (folder / "a1.json").unlink()
-    record = explorer.transact(None, creation(1), gas=1_000_000)
-    assert record["error"]["location"] is None
-    own.refresh()
-    assert found(own) is None
-    assert own.lengths == []

@@ -2,13 +2,11 @@
 
 import json
 import os
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from scan.errors import SettingError
-from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
+from scan.extensions.contract_details.builds import build_folders, build_watch
 from scan.extensions.contract_details.builds.build_formats import (
     MAX_CODE_BYTES,
     NoBuild,
@@ -16,18 +14,10 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.extensions.contract_details.tests.builds import projects
-from scan.extensions.contract_details.tests.builds.projects import ADDRESS, CODE, SMALL, built_of
+from scan.extensions.contract_details.tests.builds.projects import CODE, SMALL
 from scan.setting_kinds import read_variables
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
-from scan.verification.request import parse
-
-
-def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
-    [built] = [b for b in built_of(projects.hardhat_3(tmp_path), "Halves") if b.version]
-    expected = ["src/Halves.sol"]
-    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == expected
 
 
 def code_file(code, **references):
@@ -37,14 +27,10 @@ def code_file(code, **references):
 
 MALFORMED = {
     "no JSON": "{",
-    "a list": "[]",
     "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
-    "half a byte": '{"abi": [], "deployedBytecode": {"object": "0x6"}}',
     "an immutable outside": code_file(
         "6000", immutableReferences={"1": [{"start": 1, "length": 32}]}
     ),
-    "code of another type": '{"abi": [], "deployedBytecode": "0x6000"}',
-    "metadata of another type": json.dumps({**SMALL, "metadata": 5}),
     "metadata that is no JSON": json.dumps({**SMALL, "metadata": "{"}),
     "settings of another type": json.dumps({**SMALL, "metadata": {"settings": []}}),
     "contracts of another type": '{"output": {"contracts": []}}',
@@ -67,13 +53,6 @@ def test_a_malformed_file_is_no_build(content, tmp_path):
     file.write_text(content)
     with pytest.raises(NoBuild):
         contracts_of(file)
-
-
-@pytest.mark.parametrize("content", ["{}", '{"name": "package"}', '{"abi": []}'])
-def test_other_files_have_no_contracts(content, tmp_path):
-    file = tmp_path / "package.json"
-    file.write_text(content)
-    assert contracts_of(file) == []
 
 
 def test_links_and_special_files_are_not_followed(tmp_path):
@@ -117,22 +96,6 @@ def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
     assert listing.left_out == "there are more than 4 folders"
 
 
-def test_builds_are_read_again_when_they_change(tmp_path):
-    builds = build_watch.Builds([tmp_path / "out"], listing_share=0)
-    assert not builds.refresh()
-    folder = projects.foundry(tmp_path)
-    [halves] = (of for _, name, of in projects.STORES.contracts() if name == "Halves")
-    code = bytes.fromhex(halves["evm"]["deployedBytecode"]["object"])
-    assert builds.refresh()
-    assert not builds.refresh()
-    assert [built.name for built in builds.match(code)] == ["Halves"]
-    assert not builds.match(code[:-1])
-    assert not builds.match(bytes([code[0] ^ 1]) + code[1:])
-    (folder / "Halves.sol/Halves.json").unlink()
-    assert builds.refresh()
-    assert not builds.match(code)
-
-
 REFUSED = {
     "file.txt": "is a file",
     "absent/out": "is no folder",
@@ -160,16 +123,6 @@ def test_a_folder_may_come_into_being_later(tmp_path, monkeypatch):
     assert not doubtful_variables(given)
 
 
-def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_path):
-    own = {Settings: Settings(artifacts=(tmp_path / "absent",))}
-    client = create_app(replace(explorer.settings, of_extensions=own)).test_client()
-    page = client.get("/status").text
-    assert "Build folders that do not exist</dt><dd>absent " in page
-    assert str(tmp_path) not in page  # which is nobody else's
-    (tmp_path / "absent").mkdir()
-    assert "Build folders" not in client.get("/status").text
-
-
 def test_the_builds_of_the_oldest_files_give_way(tmp_path):
     for number in (1, 2, 3):
         file = tmp_path / f"{number}.json"
@@ -185,14 +138,6 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path):
     (tmp_path / "4.json").write_text(code_file("00" * 2100))
     builds.refresh()
     assert builds.lengths == [2100]
-
-
-def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):
-    (tmp_path / "a.json").write_text(MALFORMED["deep metadata"])
-    (tmp_path / "b.json").write_text(json.dumps(SMALL))
-    builds = build_watch.Builds([tmp_path])
-    assert builds.refresh()
-    assert builds.lengths == [2]
 
 
 @pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
@@ -227,7 +172,6 @@ LIARS = {
     "an immutable": liar("00" * SIZE, (0, SIZE)),
     "an immutable but the first byte": liar("60" + "00" * (SIZE - 1), (1, SIZE - 1)),
     "immutables": liar("00" * SIZE, *((start, 32) for start in range(SIZE - 31))),
-    "immutables of one byte": liar("00" * SIZE, *((start, 1) for start in range(SIZE))),
     "links": liar("".join(f"__${number:034x}$__" for number in range(4)) + VICTIM[80:].hex()),
     "hashes": liar((HASH_PREFIXES[0].hex() * SIZE)[: 2 * SIZE]),
     "Vyper's immutables": vyper_liar(SIZE - 1),

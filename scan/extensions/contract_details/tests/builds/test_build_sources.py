@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-from pathlib import Path
 
 import pytest
 from eth_utils.crypto import keccak
@@ -13,17 +11,9 @@ from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import NoBuild, contracts_of
 from scan.extensions.contract_details.tests.builds import projects
-from scan.extensions.contract_details.tests.builds.projects import (
-    ADDRESS,
-    SMALL,
-    Watched,
-    built_of,
-    match_of,
-)
+from scan.extensions.contract_details.tests.builds.projects import ADDRESS, SMALL
 from scan.hex import to_hex
-from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.request import parse
-from tests.support.explorer import compilation, standard_input
 
 OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
 METADATA = {
@@ -47,17 +37,6 @@ def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path):
         with pytest.raises(NoBuild, match="no source matches"):
             build_sources.verification_request(built, ADDRESS)
         del sources["sources"][path]
-
-
-@pytest.mark.parametrize(("file", "language"), [("a.yul", "Yul"), ("a.sol", "Solidity")])
-def test_a_file_without_the_compiler_s_input_is_of_the_language_of_its_sources(
-    tmp_path, file, language
-):
-    code = {"deployedBytecode": {"object": "6000"}, "bytecode": {"object": "6000"}}
-    build = {"contracts": {file: {"A": {"evm": code}}}, "solcVersion": projects.VERSION}
-    (tmp_path / "out.json").write_text(json.dumps(build))
-    [built] = contracts_of(tmp_path / "out.json")
-    assert built.language == language
 
 
 UNREAD = ["a.vy", "linked/a.vy", ".env", "secrets.yml", "pipe.vy", "a\0.vy"]
@@ -167,81 +146,3 @@ def test_what_is_malformed_in_a_build_is_no_request(content, tmp_path):
     [built] = contracts_of(file)
     with pytest.raises((NoBuild, ScanError)):
         parse(build_sources.verification_request(built, ADDRESS))
-
-
-def test_sources_are_read_up_to_the_project_s_folder(tmp_path):
-    folder = projects.foundry(tmp_path / "outer/project")
-    outer = tmp_path / "outer" / projects.STORE_PATH
-    outer.parent.mkdir(parents=True)
-    (tmp_path / "outer/project" / projects.STORE_PATH).rename(outer)
-    [built] = [b for b in built_of(folder, "Store") if b.version]
-    # out/Store.sol/Store.json: three folders, of which the last is the project's
-    with pytest.raises(NoBuild, match="no source matches"):
-        build_sources.verification_request(built, ADDRESS)
-    moved = folder / "Store.sol"
-    with pytest.raises(NoBuild, match="no source matches"):
-        (moved / "foundry.toml").touch()
-        build_sources.verification_request(built, ADDRESS)
-    (moved / "foundry.toml").unlink()
-    (tmp_path / "outer/package.json").touch()
-    assert parse(build_sources.verification_request(built, ADDRESS)).sources == projects.SOURCES
-
-
-def test_files_of_windows_are_the_ones_that_were_compiled(running, tmp_path):
-    """Foundry compiles LF whatever the file has, and editors write byte order marks."""
-    folder = projects.foundry(tmp_path / "project")
-    for number, (path, text) in enumerate(projects.SOURCES.items()):
-        marked = "\ufeff" * number + text.replace("\n", "\r\n")
-        (tmp_path / "project" / path).write_bytes(marked.encode())
-    artifact = folder / "Halves.sol/Halves.json"
-    artifact.write_text("\ufeff" + artifact.read_text())
-    library = running.deploy(projects.creation_of("Halves"))
-    store = running.deploy(projects.creation_of("Store", library), f"{5:064x}")
-    Watched(running, folder).step()
-    assert match_of(running, library) == ("full", "Halves")
-    assert match_of(running, store) == ("full", "Store")
-    stored = running.contract(store).json["sources"]
-    assert {path: file["content"] for path, file in stored.items()} == projects.SOURCES
-
-
-LIBRARIES = Path(__file__).with_name("Libraries.sol").read_text()
-
-
-@pytest.mark.thorough
-def test_placeholders_that_are_cut_stand_for_the_libraries_of_the_references(running, tmp_path):
-    """Before 0.5 both libraries of a file have one placeholder. In the forms of all tools."""
-    libraries_path = "contracts/a-really-long-folder-name/MyContracts.sol"
-    version = "0.4.26"
-    standard = standard_input({libraries_path: LIBRARIES})
-    contracts = compilation(version, standard)["contracts"][libraries_path]
-    evm = contracts["Both"]["evm"]
-    addresses = {
-        name: running.deploy(contracts[name]["evm"]["bytecode"]["object"])
-        for name in ("One", "Two")
-    }
-    linked = {}
-    for kind in ("bytecode", "deployedBytecode"):
-        linked[kind] = evm[kind]["object"]
-        for name, references in evm[kind]["linkReferences"][libraries_path].items():
-            for start in (2 * reference["start"] for reference in references):
-                linked[kind] = (
-                    linked[kind][:start] + addresses[name][2:] + linked[kind][start + 40 :]
-                )
-    assert len({*re.findall("__.{38}", evm["bytecode"]["object"])}) == 1
-    info = {"solcVersion": version, "solcLongVersion": f"{version}+commit.4563c3fc"}
-    files = {
-        "foundry.json": {"abi": [], **{kind: evm[kind] for kind in linked}},
-        "info.json": {**info, "input": standard, "output": compilation(version, standard)},
-    }
-    for name, content in files.items():
-        (tmp_path / name).write_text(json.dumps(content))
-        built = next(b for b in contracts_of(tmp_path / name) if b.name not in addresses)
-        assert len(built.runtime.links) == 2, name
-        code = bytes.fromhex(linked["deployedBytecode"])
-        assert compare_runtime(code, built.runtime, {}).match == "full", name
-        exchanged = code.replace(*(bytes.fromhex(addresses[n][2:]) for n in ("Two", "One")), 1)
-        assert compare_runtime(exchanged, built.runtime, {}).match is None
-    both = running.deploy(linked["bytecode"])
-    Watched(running, tmp_path).step()
-    assert match_of(running, both) == ("full", "Both")
-    assert match_of(running, addresses["Two"]) == ("full", "Two")

@@ -10,7 +10,7 @@ from eth_abi.abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import signatures_of
-from scan.extensions.contract_details.builds import build_sources, build_watch
+from scan.extensions.contract_details.builds import build_watch
 from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import BuildWatch
 from scan.extensions.contract_details.tests.builds.projects import (
@@ -25,7 +25,6 @@ from scan.extensions.contract_details.tests.builds.projects import (
 )
 from scan.verification import submission_compilations
 from scan.verification.compiler_run import compile_source
-from scan.verification.request import parse
 from tests.support import WAIT_S
 from tests.support.anvil import calldata
 from tests.support.vyper import NEWEST, source_of
@@ -33,33 +32,6 @@ from tests.support.vyper import NEWEST, source_of
 
 def keep(amount):
     return calldata("keep(uint256)", amount)
-
-
-@pytest.mark.thorough
-def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
-    watched = Watched(running, foundry(tmp_path))
-    library = running.deploy(creation_of("Halves"))
-    factory = running.deploy(creation_of("Factory", library))
-    watched.step()
-    assert match_of(running, factory) == ("full", "Factory")
-    running.send(factory, calldata("make(uint256)", 9), gas=3_000_000)
-    made = (
-        "0x" + running.anvil.call("eth_call", {"to": factory, "data": "0x47799da8"}, "latest")[-40:]
-    )
-    again = running.deploy(creation_of("Store", library), f"{10:064x}")
-    watched.step()
-    assert match_of(running, made) == ("full", "Store")
-    assert match_of(running, again) == ("full", "Store")
-
-
-@pytest.mark.thorough
-def test_code_that_a_node_placed_is_verified(running, tmp_path):
-    """anvil_setCode: there is no creation."""
-    code = running.anvil.call("eth_getCode", running.deploy(creation_of("Halves")), "latest")
-    # The guard of a library has its own address.
-    placed = running.place(f"{code[:4]}{running.next_place[2:]}{code[44:]}")
-    Watched(running, foundry(tmp_path)).step()
-    assert match_of(running, placed) == ("full", "Halves")
 
 
 def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
@@ -131,16 +103,6 @@ def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(unc
     assert (refused.status_code, refused.json["field"]) == (400, "functionName")
 
 
-def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled):
-    store = uncompiled.store
-    [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
-    assert claim["source"] == "build"
-    assert claim["contractName"] == "src/Store.sol:Store"
-    assert "no source matches the metadata's hash of 'src/Store.sol'" in claim["reason"]
-    page = uncompiled.client.get(f"/address/{store}?tab=contract").text
-    assert "The build folder claims that it is src/Store.sol:Store" in page
-
-
 def test_a_build_that_lies_verifies_nothing(running, tmp_path):
     """Its code is compared again with what its source compiles to."""
     folder = foundry(tmp_path)
@@ -180,29 +142,6 @@ def copy_of_other_sources(project, half="whole / 3"):
     return folder
 
 
-NEWER_BUILDS = [copy_without_sources, copy_of_other_sources]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("newer", NEWER_BUILDS)
-def test_where_the_newest_build_does_not_verify_the_others_are_tried(running, tmp_path, newer):
-    folder = newer(tmp_path / "project")
-    library = running.deploy(creation_of("Halves"))
-    watched = Watched(running, folder, tmp_path / "project/out")
-    watched.step()
-    watched.step()  # what a failed compilation leaves to be tried
-    assert match_of(running, library) == ("full", "Halves")
-
-
-def test_where_no_build_verifies_the_first_is_claimed(running, tmp_path):
-    folder = copy_of_other_sources(tmp_path / "project")
-    (tmp_path / "project" / HALVES_PATH).unlink()
-    library = running.deploy(creation_of("Halves"))
-    Watched(running, folder, tmp_path / "project/out").step()
-    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
-    assert "differ in" in claim["reason"]
-
-
 def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
     folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
     library = running.deploy(creation_of("Halves"))
@@ -234,74 +173,6 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
 
 
-@pytest.mark.thorough
-def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
-    """As are those whose code is another beside further files."""
-    nowhere = f"0x{'00' * 20}"
-    one = parse(
-        build_sources.verification_request(
-            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], nowhere
-        )
-    )
-    other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
-    assert build_sources.together([one, other]) == [one, other]
-    library = running.deploy(creation_of("Halves"))
-    running.deploy(creation_of("Factory", library))
-
-    def wrong(them):
-        return [one._replace(sources={**one.sources, HALVES_PATH: ""}) for one in them]
-
-    with patch.object(build_sources, "together", wrong):
-        Watched(running, tmp_path / "out").step()
-    assert match_of(running, library) == ("full", "Halves")
-
-
-def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
-    """PostgreSQL refuses to return text with a null character."""
-    folder = foundry(tmp_path)
-    artifact = folder / "Halves.sol/Halves.json"
-    content = json.loads(artifact.read_text())
-    inputs = [{"name": "", "type": "uint256"}]
-    for _ in range(400):
-        inputs = [{"components": inputs}]
-    abi = [
-        {"type": "function", "name": "a\0b", "inputs": []},
-        {"type": "function", "name": "named", "inputs": []},
-        5,
-    ]
-    artifact.write_text(json.dumps({**content, "abi": abi, "rawMetadata": "", "metadata": None}))
-    library = running.deploy(creation_of("Halves"))
-    deep = json.loads((folder / "Store.sol/Factory.json").read_text())
-    (folder / "Store.sol/Factory.json").write_text(
-        json.dumps({**deep, "abi": [{"inputs": inputs}], "rawMetadata": "", "metadata": None})
-    )
-    factory = running.deploy(creation_of("Factory", library))
-    Watched(running, folder).step()
-    call = f"0x{keccak(text='named()')[:4].hex()}"
-    for address in (library, factory):
-        assert (
-            running.client.get(f"/api/v1/decode?address={address}&data={call}").status_code == 200
-        )
-    decoded = running.client.get(f"/api/v1/decode?address={library}&data={call}").json
-    assert decoded["candidates"][0]["source"] == "build"
-
-
-@pytest.mark.thorough
-def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_path):
-    folder = foundry(tmp_path)
-    (tmp_path / STORE_PATH).unlink()
-    watched = Watched(running, folder)
-    running.deploy(creation_of("Store", running.deploy(creation_of("Halves"))), f"{5:064x}")
-    watched.step()
-    stored = "SELECT stored_at FROM built_abis ORDER BY stored_at"
-    running.execute("UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
-    before = running.execute(stored)
-    for artifact in folder.rglob("*.json"):
-        artifact.write_text(artifact.read_text() + " ")
-    watched.step()
-    assert running.execute(stored) == before
-
-
 def vyper_build(vyper):
     """The input of a contract with imports, and what the compiler returns of it."""
     files = "Vault.vy interfaces/IFeed.vyi lib/maths.vy lib/owned.vy lib/tokens/base.vy".split()
@@ -326,28 +197,6 @@ def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
     Watched(running, tmp_path / "out").step()
     assert match_of(running, address) == ("full", "Vault")
     assert {*running.contract(address).json["sources"]} == {*standard["sources"]}
-
-
-def test_vyper_s_output_alone_is_decoded_by_its_abi(running, vyper, tmp_path):
-    _, output = vyper_build(vyper)
-    write(tmp_path / "out/vault.json", output)
-    creation = output["contracts"]["Vault.vy"]["Vault"]["evm"]["bytecode"]["object"]
-    address = running.deploy(creation, encode(["uint256", "string[]"], [10, []]).hex())
-    Watched(running, tmp_path / "out").step()
-    assert match_of(running, address) == (None, None)
-    [claim] = running.client.get(f"/api/v1/contracts/{address}/claims").json["claims"]
-    assert "neither the compiler's input nor its metadata" in claim["reason"]
-    assert (claim["contractName"], claim["compilerVersion"]) == ("Vault.vy:Vault", NEWEST)
-
-
-@pytest.mark.long
-def test_what_forge_builds_and_creates_is_verified(running, foundry):
-    done = foundry.forge(150, "build", "--root", str(foundry.folder))
-    assert done.returncode == 0, done.stdout + done.stderr
-    artifact = json.loads((foundry.folder / "out/Stored.sol/Stored.json").read_text())
-    address = running.deploy(artifact["bytecode"]["object"], f"{7:064x}")
-    Watched(running, foundry.folder / "out").step()
-    assert match_of(running, address) == ("full", "Stored")
 
 
 PAIR = {"type": "tuple", "components": [{"name": "a", "type": "uint256"}]}

@@ -10,15 +10,8 @@ import pytest
 from scan.extensions.contract_details.builds import deployment_names
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.deployment_names import DeploymentNames, deployments_of
-from scan.extensions.contract_details.tests.builds.projects import (
-    SETTINGS,
-    Project,
-    creation_of,
-    foundry,
-    write,
-)
+from scan.extensions.contract_details.tests.builds.projects import creation_of, foundry, write
 from tests.support.anvil import ZERO
-from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
 RECORDED = Path(__file__).with_name("recorded")
@@ -98,22 +91,6 @@ def test_a_run_of_a_script_names_what_it_created(deployed):
     assert theirs["name"] == "Factory (Deploy.s.sol)"
 
 
-def test_hashes_in_another_order_than_the_contracts_name_them_too(deployed):
-    """As forge writes them where the node answered so."""
-    created = [deployed.deploy(creation_of("Halves")) for _ in range(4)]
-    hashes = [transaction for _, transaction in created]
-    mixed = [
-        ("Halves", (address, hash_))
-        for (address, _), hash_ in zip(created, [*hashes[2:], *hashes[:2]], strict=True)
-    ]
-    deployed.broadcast(*mixed)
-    assert deployed.name_of(created[0]) == "Halves (Deploy.s.sol)"
-    assert deployed.name_of(created[3]) == "Halves #4 (Deploy.s.sol)"
-    of_another_run = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(*mixed, ("Halves", (of_another_run[0], hashes[0])))
-    assert deployed.name_of(of_another_run) is None
-
-
 def test_a_search_finds_deployed_contracts_by_name(deployed):
     store, halves = deployed.deploy(creation_of("Halves")), deployed.deploy(creation_of("Halves"))
     deployed.broadcast(("Halves", store))
@@ -134,22 +111,6 @@ def test_a_search_finds_deployed_contracts_by_name(deployed):
     assert (page.status_code, page.location) == (302, f"/address/{store[0]}")
     deployed.explorer.execute("UPDATE deployment_names SET code_hash = sha256('other')")
     assert results("Halves") == []
-
-
-def test_contracts_of_one_code_have_the_names_of_their_deployments(running, tmp_path):
-    same = "contract {} {{ function one() external pure returns (uint256) {{ return 1; }} }}"
-    sources = {"src/Same.sol": "\n".join(same.format(name) for name in ("First", "Second"))}
-    settings = {**SETTINGS, "metadata": {"appendCBOR": False, "bytecodeHash": "none"}}
-    project = Project(sources, standard_input(sources, **settings))
-    foundry(tmp_path, project)
-    [creation] = {c["evm"]["bytecode"]["object"] for _, _, c in project.contracts()}
-    deployed = Deployed(running, tmp_path)
-    first, second, third, other = (deployed.deploy(creation) for _ in range(4))
-    deployed.broadcast(("First", first), ("Second", second), ("First", third), (None, other))
-    assert deployed.name_of(first) == "First (Deploy.s.sol)"
-    assert deployed.name_of(second) == "Second (Deploy.s.sol)"
-    assert deployed.name_of(third) == "First #2 (Deploy.s.sol)"
-    assert deployed.name_of(other) is None  # two builds have its code
 
 
 def test_ignition_s_addresses_alone_name_what_has_a_build_s_code(deployed):
@@ -195,15 +156,6 @@ def test_a_name_ends_with_its_code_and_with_its_creation(deployed):
         deployed.explorer.execute(f"UPDATE deployment_names SET {other}")  # noqa: S608
         deployed.step = lambda: None
         assert deployed.name_of(library) is None
-
-
-def test_markup_and_invisible_characters_in_a_script_s_name_are_text(deployed):
-    library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(("Halves", library), script="<img src=x>\u202e")
-    deployed.step()
-    page = deployed.explorer.client.get(f"/address/{library[0]}").text
-    assert "Halves (&lt;img src=x&gt;" in page
-    assert "<img src=x>" not in page and "\u202e" not in page
 
 
 def listed(folder):

@@ -5,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.tests.builds.projects import (
-    ADDRESS,
-    Watched,
-    built_of,
-    match_of,
-)
-from scan.verification.request import parse
+from scan.extensions.contract_details.tests.builds.projects import Watched, match_of
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
@@ -58,18 +51,6 @@ def creation_of(tool):
 def deploy(explorer, tool, step):
     """Deploy a contract whose code, in which the step is, no other test's has."""
     return explorer.deploy(creation_of(tool), f"{step:064x}")
-
-
-@pytest.mark.parametrize("tool", TOOLS)
-def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
-    [tally] = built_of(built(tmp_path, tool), "Tally")
-    submission = parse(build_sources.verification_request(tally, ADDRESS))
-    assert [*submission.sources.values()] == [(RECORDED / "Tally.sol").read_text()]
-    assert (submission.version, submission.contract_name) == ((0, 8, 28), "Tally")
-    spans = [span for spans in tally.runtime.immutables.values() for span in spans]
-    code = tally.runtime.code
-    assert len(spans) == 2
-    assert all(code[start - 1 : end] == b"\x7f" + bytes(32) for start, end in spans)
 
 
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 103), strict=True)])

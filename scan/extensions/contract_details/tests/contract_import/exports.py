@@ -107,20 +107,19 @@ class Export:
         known = COLUMNS[table].keys()
         self.rows[table].append({**row, **{n: v for n, v in changed.items() if n in known}})
 
-    def write(self, rows_per_file=100_000, *, suffix="", flat=False, columns=None):
-        """Write the tables as files; `suffix` is _zstd in the older form, `columns` other types of
-        columns by table, None for one that is left out. Return the folder."""
+    def write(self, rows_per_file=100_000, *, columns=None):
+        """Write the tables as files; `columns` are other types of columns by table, None for one
+        that is left out."""
         for table, rows in self.rows.items():
             types = {**COLUMNS[table], **(columns or {}).get(table, {})}
             schema = pyarrow.schema([pair for pair in types.items() if pair[1] is not None])
-            folder = self.folder if flat else self.folder / table
+            folder = self.folder / table
             folder.mkdir(parents=True, exist_ok=True)
             for first in range(0, max(len(rows), 1), rows_per_file):
                 part = [
                     {name: row.get(name) for name in schema.names}
                     for row in rows[first : first + rows_per_file]
                 ]
-                name = f"{table}_{first}_{first + rows_per_file}{suffix}.parquet"
+                name = f"{table}_{first}_{first + rows_per_file}.parquet"
                 content = pyarrow.Table.from_pylist(part, schema)
                 pyarrow.parquet.write_table(content, folder / name, compression="zstd")
-        return self.folder

@@ -2,13 +2,11 @@
 verified by a compilation here."""
 
 import json
-import tempfile
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from scan.errors import CompilerUnavailable, ScanError
+from scan.errors import ScanError
 from scan.extensions.contract_details import parquet_export
 from scan.extensions.contract_details.contract_import.exported_claims import TABLES, import_folder
 from scan.extensions.contract_details.tests.contract_import.exports import COLUMNS, Export
@@ -132,22 +130,6 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(exp
     assert [step.step() for _ in range(4)] == [False] * 4
 
 
-@pytest.mark.thorough
-def test_of_contracts_that_nobody_looked_at_those_used_last_are_compiled_first(explorer, export):
-    older, newer = (
-        add(export, explorer, BOX.replace("Box {", f"Box {{ uint256 constant N = {number};"))
-        for number in (1, 2)
-    )
-    unused = add(export, explorer, HELD, "Held")
-    for address in (newer, older, newer):
-        explorer.send(address, "")
-    put(explorer, export)
-    step = compiling(explorer)
-    assert sum(step.step() for _ in range(8)) == 3
-    verified = "SELECT '0x' || encode(address, 'hex') FROM verified_contracts ORDER BY verified_at"
-    assert explorer.execute(verified) == [(newer,), (older,), (unused,)]
-
-
 ATTEMPTS = "SELECT attempts, due_at = 'infinity' FROM exported_contracts"
 
 
@@ -175,53 +157,6 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
     claim_with(explorer, address, outcome="claimed", standardInput=STANDARD)
     assert step.step() is True
     require_match(explorer, address, "full")
-
-
-@pytest.mark.thorough
-def test_without_its_compiler_a_claim_stays_and_is_tried_a_bounded_number_of_times(
-    explorer, export, monkeypatch
-):
-    error = CompilerUnavailable("The compiler 0.8.28 is not installed.")
-
-    def compiler(*_):
-        raise error
-
-    monkeypatch.setattr("scan.verification.verifier._compiled", compiler)
-    address = add(export, explorer)
-    put(explorer, export, address)
-    step = compiling(explorer)
-    assert step.step() is True
-    assert explorer.execute(ATTEMPTS) == [(1, False)]
-    explorer.execute("UPDATE exported_contracts SET attempts = 23, due_at = '-infinity'")
-    claims(explorer, address)
-    assert step.step() is True
-    [claim] = claims(explorer, address)
-    assert claim["reason"] == "its compiler could not be run here in 24 attempts"
-    assert claim["outcome"] == "claimed" and claim["standardInput"]
-    assert explorer.execute(ATTEMPTS) == [(24, True)]
-
-
-LINKED = Path(__file__).with_name("Linked.sol").read_text()
-
-
-def test_what_is_linked_with_libraries_is_verified(explorer, export):
-    libraries = {"src/Linked.sol": {"Halves": f"0x{7:040x}"}}
-    settings = {**STANDARD["settings"], "libraries": libraries}
-    address, code, standard = deployed(explorer, LINKED, "Linked", settings)
-    export.add(address, code, standard, "src/Linked.sol:Linked", COMMIT)
-    put(explorer, export, address)
-    assert compiling(explorer).step() is True
-    require_match(explorer, address, "full")
-
-
-@pytest.mark.thorough
-def test_a_source_whose_constructor_differs_stays_a_claim(explorer, export):
-    address = add(export, explorer, change=("number = n", "number = n + 1"))
-    put(explorer, export, address)
-    assert compiling(explorer).step() is True
-    require_match(explorer, address, "runtime")
-    [claim] = claims(explorer, address)
-    assert (claim["outcome"], claim["reason"][:28]) == ("claimed", "The runtime bytecode matches")
 
 
 def test_a_claim_about_other_code_is_not_shown(explorer, export):
@@ -370,56 +305,19 @@ def test_files_of_another_form_are_refused_by_their_names(export):
     require_refused(export, "rows 0 to 100000 are in sources_0_100000")
 
 
-def test_where_nothing_can_be_written_that_is_said(export, tmp_path, monkeypatch):
-    export.write()
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
-    require_refused(export, "temporary files cannot be written", str(tmp_path / "absent"))
-
-
-@pytest.mark.thorough
-def test_the_older_form_and_all_files_in_one_folder_are_read(export):
-    export.write(suffix="_zstd", flat=True)
-    listed = {table: [f"{table}/{table}_0_100000_zstd.parquet"] for table in TABLES}
-    manifest = export.folder / "manifest.json"
-    manifest.write_text(json.dumps({"timestamp": 1, "files": listed}))
-    with parquet_export.opened(export.folder, TABLES) as opened:
-        assert {len(paths) for paths in opened.files.values()} == {1}
-    manifest.write_text(json.dumps({"files": {**listed, "code": ["../../etc/\u202epasswd"]}}))
-    require_refused(export, "manifest.json lists passwd", "which is not there")
-    manifest.write_text('{"files": ' + "[" * 10_000)
-    require_refused(export, "manifest.json is not the manifest")
-
-
-def test_damage_inside_of_a_file_is_an_error_that_names_it(explorer, export):
-    add(export, explorer)
-    export.write()
-    file = export.folder / "sources" / "sources_0_100000.parquet"
-    content = file.read_bytes()
-    file.write_bytes(content[:4] + b"\xff" * 60 + content[64:])
-    with pytest.raises(ScanError, match="sources_0_100000"):
-        load(explorer, export)
-
-
 def test_signatures_of_an_export_are_imported_once(explorer, export):
     export.add_signature("transfer(address,uint256)")
     export.add_signature("Transfer(address,address,uint256)")
     export.write(rows_per_file=1)
     url = explorer.settings.database_url
 
-    def run(*options):
+    def run():
         folder = str(export.folder)
-        return scan("signatures", "import", "--parquet", folder, *options, DATABASE_URL=url)
+        return scan("signatures", "import", "--parquet", folder, DATABASE_URL=url)
 
     done = run()
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     assert done.stdout.endswith("2 signatures read, 2 of them new, 0 lines skipped\n")
     assert run().stdout == "0 signatures read, 0 of them new, 0 lines skipped\n"
-    export.add_signature("f(uint8)", signature_hash_32=bytes(32))
-    export.add_signature("g(uint7)\0")
-    export.write(rows_per_file=1)
-    done = run()
-    assert done.returncode == 1 and "signatures_2_3.parquet, row 1: 'f(uint8)'" in done.stderr
-    done = run("--skip-invalid")
-    assert done.stdout.endswith("0 signatures read, 0 of them new, 2 lines skipped\n")
     stored = explorer.execute("SELECT signature FROM signatures ORDER BY 1")
     assert stored == [("Transfer(address,address,uint256)",), ("transfer(address,uint256)",)]

@@ -8,10 +8,8 @@ import pytest
 from flask import Response
 
 from scan.extensions.contract_details.contract_import import source_client, source_records
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
-from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
 from tests.support.serving import serving
 from tests.support.verified_elsewhere import Elsewhere, Verified
@@ -300,34 +298,3 @@ def test_a_key_and_a_password_are_never_printed(chain, tmp_path):
     assert "SECRET" not in done.stdout + done.stderr
     done = chain.scan("import", "--from", "blockscout", "https://user:SECRET@x.org")
     assert done.returncode == 1 and "SECRET" not in done.stderr
-
-
-@pytest.mark.thorough
-def test_a_contract_older_than_a_fork_is_imported(database_url, solc_dir, tmp_path):
-    """Nothing has called it since the fork."""
-    box = standard_input({"contracts/Box.sol": BOX})
-    creation = compiled(VERSION, box, "contracts/Box.sol", "Box").creation
-    with Anvil() as forked:
-        data = f"0x{creation.removeprefix('0x')}{7:064x}"
-        sent = forked.send(forked.accounts[0], None, data=data, gas=3_000_000)
-        address = forked.receipt_of(sent)["contractAddress"]
-        with Anvil("--fork-url", forked.url) as node:
-            node.mine()
-            indexing = Indexing(database_url, node.url).run_until(node.head())
-            file = tmp_path / "contracts.ndjson"
-            record = {
-                "address": address,
-                "contractName": "contracts/Box.sol:Box",
-                "compilerVersion": COMMIT,
-                "sourceCode": box,
-            }
-            absent = {**record, "address": f"0x{1:040x}"}
-            file.write_text("".join(f"{json.dumps(line)}\n" for line in (record, absent)))
-            settings = {"RPC_URL": node.url, "SCAN_SOLC_DIR": str(solc_dir)}
-            done = scan("contracts", "import", str(file), DATABASE_URL=database_url, **settings)
-            assert summary(done.stdout).startswith("1 verified here, 0 kept"), done
-            assert summary(done.stdout).endswith("1 not indexed here")
-            client = indexing.client()
-            assert client.get(f"/api/v1/contracts/{address}").json["contractName"] == "Box"
-            [result] = client.get("/api/v1/search?q=box").json["results"]
-            assert result["value"] == address

@@ -29,18 +29,6 @@ def test_all_are_listed_from_each_of_them(explorer, twins):
         assert verified == [twins[2]]
 
 
-def test_pages_by_number_and_by_cursor(explorer, twins):
-    path = f"/api/v1/contracts/{twins[0]}/same-code?limit=3"
-    by_number = [explorer.client.get(f"{path}&page={n}").json["sameCode"] for n in (1, 2, 3)]
-    page = explorer.client.get(path).json
-    by_cursor = [page["sameCode"]]
-    while page["next"] is not None:
-        page = explorer.client.get(f"{path}&cursor={page['next']}").json
-        by_cursor.append(page["sameCode"])
-    assert by_cursor == by_number
-    assert [record["address"] for rows in by_cursor for record in rows] == twins
-
-
 def test_one_that_has_another_code_by_now_says_so(explorer):
     first, second = explorer.place("6001600255"), explorer.place("6001600255")
     explorer.execute(
@@ -61,14 +49,3 @@ def test_more_than_are_counted(explorer, twins):
     assert (answer.status_code, answer.json["field"]) == (400, "page")
     page = explorer.client.get(f"/address/{twins[0]}?tab=same-code").text
     assert f"The oldest of more than {COUNT - 1} contracts" in page
-
-
-def test_an_address_without_a_contract(explorer):
-    answer = explorer.client.get(f"/api/v1/contracts/0x{1:040x}/same-code")
-    assert (answer.status_code, answer.json["field"]) == (404, "address")
-
-
-def test_the_tab_lists_them(explorer, twins):
-    text = explorer.client.get(f"/address/{twins[1]}?tab=same-code&limit=25").text
-    for address in twins:
-        assert address in text.lower()

@@ -26,10 +26,6 @@ FIRST = Path(__file__).with_name("Box.sol").read_text()
 SECOND = FIRST.replace("contract Box", "contract Crate").replace("value = to;", "value = to + 1;")
 
 
-def source(text, name="Box"):
-    return Source({f"{name}.sol": text, "Base.sol": BASE}, f"{name}.sol")
-
-
 @pytest.mark.check
 def test_files_are_paired_by_what_they_are():
     first = Source({"a/Box.sol": FIRST, "lib/Base.sol": BASE, "x/Same.sol": "1", "Gone.sol": "2"},
@@ -45,15 +41,6 @@ def test_files_are_paired_by_what_they_are():
         (None, "New.sol", ADDED),
     }
     assert [pair.status for pair in pairs] == [CHANGED, CHANGED, REMOVED, ADDED, EQUAL]
-
-
-@pytest.mark.check
-def test_rows_are_side_by_side():
-    [changed, _] = compare(source(FIRST), source(SECOND))
-    assert changed.parts is not None
-    differing = [row for part in changed.parts for row in part if not row.is_equal]
-    expected = [(4, 4, "contract Crate is Base {"), (8, 8, "        value = to + 1;")]
-    assert [(r.number, r.other_number, r.other_text) for r in differing] == expected
 
 
 @pytest.mark.check
