@@ -9,23 +9,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from scan.database import transaction as copy_rows
 from scan.verification import compiler_run, sandbox, submission_compilations, verifier
 from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.verifier import MAX_BYTES_A_DAY
 from tests.support import database, expected, serving, solidity
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
-from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
+from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy
 
 ADDRESS = CHECKSUMMED.lower()
-
-
-def test_what_is_not_verified_is_not_found(explorer):
-    source = "pragma solidity ^0.8.0; contract Unverified { uint256 public x = 77; }"
-    for address in (deploy(explorer, source, "Unverified"), CHECKSUMMED):
-        for answer in (explorer.contract(address), explorer.call(address, "x")):
-            assert (answer.status_code, answer.json["code"]) == (404, "not_found")
 
 
 def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(explorer):
@@ -87,17 +79,6 @@ def test_a_value_that_is_too_large_is_refused(explorer, many, field, value):
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
 
 
-def test_bodies_have_their_limits(explorer, many):
-    for length in (2_000_003, 6_000_000):
-        body = {"address": many, "sourceCode": "/" * length, "compilerVersion": VERSION}
-        answer = explorer.client.post("/api/v1/verify", json=body)
-        assert (answer.status_code, answer.json["code"]) == (413, "too_large")
-    answer = explorer.client.post("/api/v1/verify", data="x", headers={"Content-Type": "text/x"})
-    assert answer.status_code == 415
-    answer = explorer.client.get("/api/v1/verify")
-    assert (answer.status_code, answer.json["code"]) == (405, "method_not_allowed")
-
-
 def test_settings_that_the_compiler_refuses_are_told(explorer, many):
     for settings, error in (
         ({"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
@@ -128,20 +109,6 @@ def test_the_commit_of_another_compiler_is_refused_or_told(explorer, added, numb
         answer = explorer.verify(address, submitted, f"v{VERSION}+commit.{commit}").json
         assert answer["compilerVersion"] == f"{VERSION}+commit.7893614a"
         assert "not of the submitted commit" not in answer["message"]
-
-
-def test_urls_beside_content_and_model_checkers_are_not_passed_on(explorer, many):
-    standard = standard_input(
-        {"Many.sol": MANY},
-        modelChecker={"engine": "all"},
-        stopAfter="parsing",
-        optimizer={"enabled": False, "runs": 200},
-        viaIR=False,
-    )
-    standard["sources"]["Many.sol"]["urls"] = ["/etc/passwd"]
-    standard["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
-    answer = explorer.verify(many, standard, VERSION)
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
 
 
 BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
@@ -181,49 +148,10 @@ def test_compile_errors_are_told_with_their_place_and_leak_nothing(explorer, man
         assert error in answer.json["error"] and "root:" not in answer.json["error"]
 
 
-def test_what_is_not_indexed_cannot_be_verified(explorer):
-    answer = explorer.verify(CHECKSUMMED, MANY, VERSION)
-    assert (answer.status_code, answer.json["code"]) == (404, "not_found")
-
-
 def test_containers_of_the_object_format_are_told_unsupported(explorer):
     answer = explorer.verify(explorer.place("ef0001010004"), MANY, VERSION)
     assert answer.status_code == 422
     assert "EVM Object Format" in answer.json["error"]
-
-
-def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer):
-    source = "pragma solidity ^0.8.0; contract Changing { uint256 public x = 5150; }"
-    address = verified(explorer, source, "Changing")
-    other = deploy(explorer, source.replace("x =", "y ="), "Changing")
-    runtime = explorer.anvil.call("eth_getCode", other, "latest")
-    explorer.anvil.call("anvil_setCode", address, runtime)
-    with explorer.database.transaction() as transaction:
-        code_hash = explorer.database.value(
-            "contracts/contracts_get_code", address=bytes.fromhex(other[2:])
-        )
-        number = explorer.anvil.head() + 1
-        contract = {
-            "address": bytes.fromhex(address[2:]),
-            "block_number": number,
-            "code_hash": bytes(code_hash),
-        }
-        copy_rows.copy_records(transaction, "contracts", list(contract), [contract])
-    assert explorer.contract(address).status_code == 404
-    assert explorer.call(address, "x").status_code == 404
-
-
-def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
-    source = "pragma solidity ^0.8.0; contract Twice { uint256 public x = 98765; }"
-    address = deploy(explorer, source, "Twice")
-
-    def status(client):
-        options = {"client_address": client, "optimizationUsed": 0}
-        return explorer.verify(address, source, VERSION, **options).status_code
-
-    with ThreadPoolExecutor(2) as pool:
-        assert [*pool.map(status, ("192.0.2.1", "192.0.2.2"))] == [200, 200]
-    assert explorer.contract(address).json["match"] == "full"
 
 
 @contextmanager

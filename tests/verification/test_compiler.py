@@ -3,13 +3,11 @@
 import errno
 import os
 import socket
-import stat
 import subprocess
 import sys
 import textwrap
 import time
 from collections import namedtuple
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -20,11 +18,9 @@ from scan.settings import Settings
 from scan.verification import compiler_run, compiler_store, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
-    RUNNING,
     CompilerPlaces,
     OutOfLimits,
     compile_source,
-    stated_version,
 )
 from scan.verification.settings_search import parse_version
 from tests.support import WAIT_S
@@ -66,20 +62,6 @@ def test_no_file_of_this_machine_is_read(compilers, version, tmp_path):
     errors = [error["type"] for error in output["errors"] if error["severity"] == "error"]
     assert errors == ["ParserError"] * len(paths)
     assert "Secret" not in str(output) and "root:" not in str(output)
-
-
-VERSIONS = [
-    (0, 8, 28),
-    *(pytest.param(old, marks=pytest.mark.long) for old in ((0, 4, 11), (0, 4, 26), (0, 5, 16))),
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("version", VERSIONS)
-def test_a_source_of_the_largest_size_is_compiled(compilers, version):
-    """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
-    source = "contract C {}\n" + "// \\\\\\\\\n" * 131_000
-    assert run(compilers, source, version=version)["contracts"]["a.sol"]["C"]
 
 
 @pytest.mark.thorough
@@ -236,19 +218,6 @@ def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):
         run(fake(tmp_path, "kill -KILL $$"), "")
 
 
-@pytest.mark.thorough
-def test_a_compiler_that_uses_up_its_processor_time_is_over_a_limit(tmp_path):
-    with pytest.raises(OutOfLimits, match="crashed"):
-        run(fake(tmp_path, "ulimit -S -t 1; while :; do :; done"), "")
-
-
-def test_a_compiler_that_cannot_start_is_our_fault(tmp_path, caplog):
-    compilers = fake(tmp_path, "exec /nowhere/node")
-    with pytest.raises(Unavailable, match="cannot be started"):
-        run(compilers, "")
-    assert "ended with status 127" in caplog.text
-
-
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
     assert run(fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'"), "") == {}
     output = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
@@ -310,35 +279,6 @@ def test_only_few_requests_get_a_compiler_at_once():
             pass
 
 
-def test_who_has_waited_longest_comes_next():
-    places, order = CompilerPlaces(), []
-
-    def wait(number):
-        with places.running(time.monotonic() + 30):
-            order.append(number)
-
-    with ThreadPoolExecutor(5) as pool, ExitStack() as running:
-        for _ in range(RUNNING):
-            running.enter_context(places.running(time.monotonic()))
-        for number in range(5):
-            pool.submit(wait, number)
-            wait_until(lambda waiting=number + 1: len(places.waiting) == waiting)
-    # Two run at once, so that neighbours may change places.
-    assert sorted(order) == [*range(5)]
-    assert all(abs(index - number) <= 1 for index, number in enumerate(order)), order
-
-
-def test_time_gets_shorter_once_others_wait():
-    places = CompilerPlaces()
-    with places.running(time.monotonic() + 30) as place:
-        assert place.left_s() > 50  # what it waited for the place is not of it
-        place.begin_anew(compiler_run.BUDGET_S - compiler_run.SHARED_BUDGET_S)
-        place.check()
-        places.jobs_wait = True
-        with pytest.raises(Unavailable, match="Other requests are waiting"):
-            place.check()
-
-
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
     compilers = fake(tmp_path, "echo '{}'")
     compiler = compilers.find(NEWEST)
@@ -348,35 +288,3 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):
     executable.write_text("#!/bin/sh\necho '[]'\n")
     with pytest.raises(Unavailable, match="damaged"):
         compilers.find(NEWEST)
-
-
-def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
-    compilers = fake(tmp_path, "echo '{}'")
-    compiler = compilers.find(NEWEST)
-    compiler.executable.chmod(stat.S_IRUSR)
-    assert compilers.find(NEWEST) is None
-    compiler.executable.unlink()
-    compiler.executable.mkdir()
-    assert compilers.find(NEWEST) is None
-    assert compilers.find((0, 8, 27)) is None
-
-
-def test_a_compiler_that_states_no_version_has_none(tmp_path):
-    assert stated_version(fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)) is None
-
-
-READING_FILES = [
-    ("solc-0.6.8", b"\x7fELF", []),
-    ("solc-0.6.9", b"\x7fELF", ["--base-path", "/sources"]),
-    ("solc-0.8.21", b"\x7fELF", ["--base-path", "/sources"]),
-    ("solc-0.8.22", b"\x7fELF", ["--base-path", "/sources", "--no-import-callback"]),
-    ("solc-0.8.22", b"#!/bin/sh", []),
-]
-
-
-@pytest.mark.parametrize(("name", "content", "options"), READING_FILES)
-def test_a_native_compiler_reads_no_file_outside_its_folder(tmp_path, name, content, options):
-    """As far as its release has options for it; the sandbox holds all of them."""
-    (tmp_path / name).write_bytes(content)
-    arguments = compiler_run._arguments(sandbox.Program(tmp_path / name, ""), "/sources")
-    assert arguments == ["--standard-json", *options]

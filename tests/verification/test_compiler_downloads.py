@@ -1,12 +1,9 @@
 """Compilers that are downloaded: from whom, how they are checked, and what a request sees."""
 
-import argparse
 import base64
 import hashlib
 import json
 import os
-import subprocess
-import sys
 import tarfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -15,24 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from scan.commands import compilers
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings, solc_select_folder
+from scan.settings import Settings
 from scan.verification import compiler_store
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support import WAIT_S
 from tests.support.compilers import NEWEST, fake, run
 from tests.support.solidity import NODE
-
-
-def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
-    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    options = argparse.Namespace(json=False, names=("version",))
-    assert compilers.list_installed(settings, options) == 0
-    assert "network" not in capsys.readouterr().err
-    monkeypatch.setattr(compilers, "can_deny_network", lambda: False)
-    assert compilers.list_installed(settings, options) == 0
-    assert "can use the network" in capsys.readouterr().err
 
 
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
@@ -157,23 +143,6 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
     assert (folder / "solc-0.8.28").read_text() == "x"
 
 
-def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
-    environment = {"VIRTUAL_ENV": str(tmp_path), "PATH": os.environ["PATH"]}
-    command = [Path(sys.executable).with_name("solc-select"), "versions"]
-    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=WAIT_S)
-    assert solc_select_folder(environment).is_dir()
-
-
-def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
-    """Who ships Scan may leave it out: here is what is left of a package without its files."""
-    metadata = tmp_path / "solc_select-1.dist-info" / "METADATA"
-    metadata.parent.mkdir()
-    metadata.write_text("Metadata-Version: 2.1\nName: solc-select\nVersion: 1\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(compiler_store.NotFetched, match="solc-select is not installed"):
-        compiler_store.download_native(NEWEST, tmp_path)
-
-
 FAILING_INSTALLS = [
     ("return 1", "failed"),
     ("raise OSError('no room')", "no room"),
@@ -249,12 +218,3 @@ def test_a_package_without_its_listed_digest_is_not_placed(tmp_path, monkeypatch
 @pytest.mark.usefixtures("no_native_build")
 def test_a_package_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
     require_refused_digest(tmp_path, monkeypatch, None)
-
-
-def test_every_compiler_of_the_tests_has_its_digest_pinned():
-    packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
-    pinned = json.loads(compiler_store.NPM_DIGESTS.read_text())
-    compilers = [package for package in packages.values() if package.get("name") == "solc"]
-    assert len(compilers) == 20
-    for package in compilers:
-        assert pinned[package["version"]] == package["integrity"]

@@ -75,37 +75,6 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
     assert false_token not in [listed["Address"] for listed in contracts]
 
 
-@pytest.mark.long
-def test_code_like_that_of_a_false_source_is_not_called_similar(explorer, false_token):
-    commented = built(OWN_TOKEN.replace("contract", "/* a comment */ contract"))
-    other = explorer.deploy(commented.creation)
-    assert explorer.get(f"/api/v1/contracts/{other}/bytecode")["similarTo"] is None
-
-
-@pytest.mark.thorough
-def test_until_its_creation_is_compared_again_a_verification_is_kept(explorer):
-    source = "contract Kept { function burn(uint256 amount) external {} }"
-    options = {"optimizationUsed": 0, "contractName": f"{PATH}:Kept"}
-    code, snapshot = built(source, "Kept"), explorer.anvil.call("evm_snapshot")
-    address = explorer.deploy(code.creation)
-    assert explorer.verify(address, source, "0.8.28", **options).json["match"] == "full"
-    explorer.anvil.call("evm_revert", snapshot)
-    explorer.anvil.mine(1)
-    assert explorer.deploy(code.creation) == address
-    wait_until(lambda: explorer.contract(address).json.get("creationMatch", "gone") is None)
-    assert explorer.contract(address).json["match"] == "full"
-    false = source.replace("amount", "reward")
-    answer = explorer.verify(address, false, "0.8.28", **options).json
-    assert answer["match"] == "partial" and "already stored" in answer["message"]
-    assert "amount" in explorer.contract(address).text
-
-
-def test_contracts_that_are_not_verified_change_no_label(explorer):
-    before = explorer.sql("SELECT version FROM label_state")
-    explorer.deploy(built(TOKEN_WITHOUT_VISIBILITY.replace("1000000", "77")).creation)
-    assert explorer.sql("SELECT version FROM label_state") == before
-
-
 def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
     true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Franc")
     false_source = true_source.replace("1000000", "5")
@@ -126,44 +95,6 @@ def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
     # A contract of equal creation code is verified, whatever false source is stored of it.
     wait_until(lambda: explorer.contract(other).json["verifiedBy"] == address)
     assert "source verified" in explorer.get(f"/address/{other}?tab=contract")
-
-
-@pytest.mark.thorough
-def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer):
-    true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Euro")
-    address = explorer.deploy(built(true_source).creation)
-    path = f"/address/{address}"
-
-    def verify(source):
-        form = {"compilerVersion": "0.8.28", "source": source, "contractName": f"{PATH}:Token"}
-        return explorer.client.post(f"{path}/verify", data={**form, "optimizer": "off"})
-
-    assert verify(FALSE_TOKEN).status_code == 303
-    page = explorer.client.get(f"{path}?tab=contract").text
-    assert "Initial values may not be those of this source." in page
-    assert "Verify a source that matches better" in page and f'action="{path}/verify' in page
-    assert verify(true_source).status_code == 303
-    wait_until(lambda: "Initial values" not in explorer.client.get(f"{path}?tab=contract").text)
-    page = explorer.client.get(f"{path}?tab=contract").text
-    assert 'id="verify"' not in page and "Test Euro" in page and "source verified</span>" in page
-    answer = verify(FALSE_TOKEN)
-    assert answer.status_code == 200 and "already stored and is kept" in answer.text
-    assert explorer.contract(address).json["match"] == "full"
-
-
-@pytest.mark.long
-def test_the_contract_of_several_with_the_same_runtime_code_is_found(explorer):
-    source = """pragma solidity >=0.8.0;
-    contract Base { uint256 public value; }
-    contract First is Base { constructor() { value = 1; } }
-    contract Second is Base { constructor(uint256 more) { value = 2 + more; } }
-    """
-    address = explorer.deploy(built(source, "Second").creation, f"{7:064x}")
-    answer = explorer.verify(address, source, "0.8.28", optimizationUsed=0)
-    assert (answer.json["contractName"], answer.json["creationMatch"]) == ("Second", "partial")
-    assert answer.json["constructorArguments"] == f"0x{7:064x}"
-    answer = explorer.verify(address, source, "0.8.28", optimizationUsed=0, contractName="First")
-    expect_no_match(answer)
 
 
 def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
@@ -215,52 +146,3 @@ def test_a_creation_is_told_from_others_of_its_block(database_url):
         for contract, hash_ in zip((first, second), hashes, strict=True):
             row = database.row("verification/creations_get", address=contract, block_number=0)
             assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
-
-
-MAKER = Path(__file__).with_name("Maker.sol").read_text()
-
-
-MODERN_MAKER = MAKER.replace("constructor(uint256 first) public", "constructor(uint256 first)")
-MAKERS = [
-    ("0.4.26", MAKER, {}),
-    ("0.6.12", MAKER, {}),
-    ("0.8.28", MODERN_MAKER, {}),
-    ("0.8.28", MODERN_MAKER, {"viaIR": True}),
-]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize(("version", "source", "settings"), MAKERS)
-def test_libraries_and_contracts_of_a_constructor_alone(explorer, version, source, settings):
-    """Neither is in the runtime code; a comment changes the metadata of the inner contract."""
-    settings = {"optimizer": {"enabled": True, "runs": 200}, **settings}
-    library = explorer.deploy(built(source, "Maths", version, **settings).creation)
-    linked = {**settings, "libraries": {PATH: {"Maths": library}}}
-    address = explorer.deploy(built(source, "Maker", version, **linked).creation, f"{4:064x}")
-    options = {
-        "optimizationUsed": 1, "runs": 200, "viaIR": settings.get("viaIR", False),
-        "contractName": f"{PATH}:Maker",
-    }  # fmt: skip
-    answer = explorer.verify(address, source + "// changed\n", version, **options)
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
-    assert answer.json["constructorArguments"] == f"0x{4:064x}"
-    answer = explorer.verify(address, source, version, libraries={"Maths": library}, **options)
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
-    false = source.replace("age = 3", "age = 4")
-    expect_no_match(explorer.verify(address, false, version, **options))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("runs", [1, 10_000])
-def test_settings_with_which_the_creation_code_alone_differs_are_found(explorer, runs):
-    """The runtime code is the same with any settings; the metadata, or a search, has them."""
-    source = """pragma solidity >=0.8.0;
-    contract Empty {
-        uint256 private a; uint256 private b;
-        constructor(uint256 x) { for (uint256 i; i < x; i++) { a += i * 10**40; b = a + x; } }
-    }"""
-    settings = {"optimizer": {"enabled": True, "runs": runs}}
-    address = explorer.deploy(built(source, "Empty", **settings).creation, f"{2:064x}")
-    for text, match in ((source + "//", "partial"), (source, "full")):
-        answer = explorer.verify(address, text, "0.8.28", contractName=f"{PATH}:Empty")
-        assert (answer.json["match"], answer.json["creationMatch"]) == (match, match), answer.json

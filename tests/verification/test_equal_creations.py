@@ -50,9 +50,6 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         assert row["SimilarMatch"] == verified
         is_hidden = address == unlike  # as Etherscan shows what may have been created alike
         assert (row["ABI"] == NOT_VERIFIED) is (row["SourceCode"] == "") is is_hidden
-        chain_id = explorer.get("/chains")[0]["chainId"]
-        sourcify = explorer.get(f"/v2/contract/{chain_id}/{address}")
-        assert ("warning" in sourcify) is is_similar
         bytecode = explorer.get(f"/api/v1/contracts/{address}/bytecode")
         assert bytecode["similarTo"] == (verified if is_similar else None)
         assert bytecode["verified"] is ("source verified</span>" in page) is not is_similar
@@ -159,23 +156,3 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
 
     assert fork(code.creation, f"{9:064x}") == address
     wait_until(lambda: stored() == ("full", "full", f"0x{9:064x}"))
-
-
-def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer, running_jobs):
-    source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
-    code = built(source, "Copied")
-    first = explorer.deploy(code.creation, f"{1:064x}")
-    options = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
-    assert explorer.verify(first, source, "0.8.28", **options).json["match"] == "full"
-    copy = explorer.deploy(code.creation, f"{2:064x}")
-
-    def listed():
-        [record] = explorer.get("/api/v1/contract-creations?limit=1")["contractCreations"]
-        assert record["address"] == copy
-        return record
-
-    wait_until(lambda: listed()["verified"])
-    before = listed()
-    stored = explorer.contract(copy).json
-    assert (stored["match"], stored["constructorArguments"]) == ("full", f"0x{2:064x}")
-    assert listed() == before

@@ -104,15 +104,6 @@ def test_another_process_goes_on_with_what_one_that_ended_had_begun(explorer, ve
     assert stored(explorer, address) == before
 
 
-def test_a_contract_that_is_not_indexed_yet_waits(explorer, verified):
-    path = verified[1]
-    compiling = restore(explorer, path)
-    explorer.sql("UPDATE verified_contracts SET is_indexed = false")
-    assert compiling.step() is False
-    explorer.sql("UPDATE verified_contracts SET is_indexed = true")
-    assert compiling.step() is True
-
-
 def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, verified, tmp_path):
     def fetch(*_):
         raise compiler_store.NotFetched("nothing is reached from a test")

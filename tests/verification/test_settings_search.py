@@ -35,11 +35,6 @@ def test_the_likeliest_come_first():
     ]
 
 
-def test_rarer_numbers_of_runs_come_after_200():
-    tried = [item["optimizer"]["runs"] for item in candidate_settings({}, (0, 8, 28), SHANGHAI)]
-    assert [*dict.fromkeys(tried)] == [200, 999_999, 1_000_000, 1, 10_000, 1000, 800]
-
-
 def test_code_without_push0_is_of_an_earlier_evm():
     assert first(1, {}, (0, 8, 28), OLD) == [{"optimizer": ON, "evmVersion": "paris"}]
     assert first(1, {}, (0, 8, 19), OLD) == [{"optimizer": ON}]
@@ -62,12 +57,6 @@ def test_what_is_given_is_not_searched(settings, optimizers):
     assert {candidate["viaIR"] for candidate in tried} == {False}
 
 
-def test_each_candidate_comes_once():
-    for version in ((0, 4, 26), (0, 6, 12), (0, 8, 13), (0, 8, 28)):
-        tried = [repr(candidate) for candidate in candidate_settings({}, version, OLD)]
-        assert len(tried) == len(set(tried))
-
-
 TAILS = [
     ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
     ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
@@ -82,23 +71,11 @@ def test_the_metadata_mode_is_read_from_the_tail(tail, version, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), version).metadata == metadata
 
 
-@pytest.mark.parametrize(
-    "metadata", [{"appendCBOR": False}, {"appendCBOR": False, "bytecodeHash": "ipfs"}]
-)
-def test_code_without_metadata_is_of_whatever_hash_was_submitted(metadata):
-    inferred = InferredSettings({"bytecodeHash": "none", "appendCBOR": False}, push0=True)
-    [chosen, *_] = first(1, {"metadata": metadata}, (0, 8, 28), inferred)
-    assert chosen["metadata"] == metadata
-
-
 NEWEST_EVM = [
     ((0, 4, 21), "byzantium"),
     ((0, 5, 13), "petersburg"),
-    ((0, 5, 16), "berlin"),
     ((0, 7, 6), "berlin"),
-    ((0, 8, 18), "paris"),
     ((0, 8, 19), "paris"),
-    ((0, 8, 23), "shanghai"),
     ((0, 8, 24), "cancun"),
     ((0, 8, 28), "prague"),
 ]
@@ -110,21 +87,6 @@ def test_no_evm_version_is_asked_for_that_the_release_does_not_take(version, new
     for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):
         names = {item.get("evmVersion") for item in candidate_settings({}, version, inferred)}
         assert names - {None} <= set(evm_versions(version))
-
-
-def test_before_shanghai_the_byte_of_push0_shows_nothing():
-    code = bytes.fromhex("5f80fd")
-    assert infer_settings(code, (0, 8, 18)) == infer_settings(b"", (0, 8, 18))
-    assert infer_settings(code, (0, 8, 20)).push0
-
-
-def test_a_version_of_the_evm_that_solc_calls_experimental_is_tried_both_ways():
-    fields = {"evmVersion": "amsterdam", "optimizer": {"enabled": False}, "viaIR": False}
-    for release, tried in (((0, 8, 35), [None]), ((0, 8, 36), [None, True])):
-        settings = candidate_settings(fields, release, OLD)
-        assert [candidate.get("experimental") for candidate in settings] == tried
-    settings = candidate_settings({**fields, "experimental": True}, (0, 8, 36), OLD)
-    assert [candidate["experimental"] for candidate in settings] == [True]
 
 
 def test_variants_of_metadata_are_tried_until_the_hash_is_right():

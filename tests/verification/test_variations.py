@@ -13,7 +13,6 @@ from scan.verification.languages.solidity import accepted_settings
 from scan.verification.metadata_request import request_of
 from scan.verification.request import parse
 from tests.support.explorer import compiled, standard_input
-from tests.support.vyper import BOX, NEWEST, SEVEN
 
 VERSION = "0.8.28"
 ON = {"enabled": True, "runs": 200}
@@ -64,35 +63,6 @@ def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_f
     )
     assert answer.json["match"] == "partial" or "contractName" in answer.text
     assert explorer.contract(address).json["match"] == "full"
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("version", ["0.4.26", "0.7.6"])
-def test_a_single_file_without_its_path_matches_in_full(explorer, version):
-    """Other ends of lines and another path at once, with IPFS's hash and with Swarm's."""
-    source = "pragma solidity >=0.4.0;\ncontract Alone { uint256 public kept = 5; }\n"
-    standard = standard_input({"contracts/Alone.sol": source}, optimizer=ON)
-    contract = compiled(version, standard, "contracts/Alone.sol", "Alone")
-    answer = explorer.verify(explorer.deploy(contract.creation), FORMS["CRLF"](source), version)
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
-    assert answer.json["filePath"] == "contracts/Alone.sol"
-    assert "LF at the ends of lines, a newline at the end" in answer.json["message"]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("compiled_form", ["LF", "marked"])
-def test_a_vyper_file_as_another_tool_writes_it_matches_in_full(explorer, vyper, compiled_form):
-    """Vyper's command line compiles LF; a byte order mark is part of its hash."""
-    creation = vyper.creation_of(NEWEST, FORMS[compiled_form](BOX))
-    for form in ("LF", "CRLF", "no last newline", "marked CRLF"):
-        address = explorer.deploy(creation, SEVEN)
-        answer = explorer.verify(
-            address, FORMS[form](BOX), NEWEST, language="vyper", contractName="Box.vy:Box"
-        )
-        assert (answer.status_code, answer.json["match"]) == (200, "full"), (form, answer.json)
-        stored = explorer.contract(address).json
-        assert stored["sources"] == {"Box.vy": {"content": FORMS[compiled_form](BOX)}}
-        assert ("The sources fit with" in answer.json["message"]) == (form != compiled_form)
 
 
 @pytest.mark.check
@@ -149,22 +119,6 @@ def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(e
         assert explorer.contract(address).json["settings"]["metadata"] == own
         says = "settings.metadata is" in answer.json["message"]
         assert says == (own != (settings or MODES["ipfs"])), (label, answer.json["message"])
-
-
-def test_a_mismatch_names_the_metadata_setting_that_was_replaced(explorer):
-    address = deployed(explorer, metadata=MODES["none"])
-    sources = files("LF") | {"src/Base.sol": BASE.replace("kept;", "kept = 4711;")}
-    standard = standard_input(
-        sources, optimizer=ON, evmVersion="cancun", viaIR=False, metadata=MODES["ipfs"]
-    )
-    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
-    assert (answer.status_code, answer.json["match"]) == (200, "runtime")
-    sources[PATH] = SOURCE.replace("name = first", "name = first; kept = 6; delete kept")
-    sources["src/Base.sol"] = BASE.replace("uint256", "uint128")
-    standard["sources"] = {path: {"content": text} for path, text in sources.items()}
-    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
-    assert answer.status_code == 422
-    assert '{"bytecodeHash":"none"}, not {"bytecodeHash":"ipfs"}' in answer.json["error"]
 
 
 ARGUMENTS = {

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from scan.verification.languages import standard_input
-from tests.support.vyper import BOX, NEWEST, SEVEN, source_of
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 
 def test_an_equal_file_a_changed_comment_and_a_changed_constant_are_told_apart(explorer, vyper):
@@ -59,20 +59,6 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert standard_input(path, {path: {"content": PAIR}}, stored) == moved
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
-def test_the_version_in_the_code_may_be_another_one(explorer, vyper, version):
-    """From 0.3.4 to 0.3.9 it is at the end of the code, and proves nothing."""
-    source = source_of("raw.vy", version)
-    standard = {"language": "Vyper", "sources": {"raw.vy": {"content": source}}, "settings": {}}
-    creation = vyper.creation(version, "raw.vy", standard)
-    start = creation.rindex(bytes(map(int, version.split("."))).hex())
-    address = explorer.deploy(f"{creation[:start]}000302{creation[start + 6 :]}")
-    answer = explorer.verify(address, source, version, language="Vyper", contractName="raw")
-    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
-    assert answer.json["creationMatch"] == "partial"
-
-
 @pytest.mark.parametrize("text", ["{", '"\\ud800"', ""], ids=ascii)
 def test_an_interface_that_is_no_json_is_refused(explorer, text):
     """Before any compiler reads it."""
@@ -80,23 +66,6 @@ def test_an_interface_that_is_no_json_is_refused(explorer, text):
     standard = json.dumps({"language": "Vyper", "sources": sources})
     answer = explorer.verify("0x" + 40 * "1", standard, NEWEST)
     assert (answer.status_code, answer.json["field"]) == (400, "sourceCode"), answer.json
-
-
-@pytest.mark.parametrize(("name", "status"), [('"\\ud800"', 400), ("9" * 40, 404)], ids=ascii)
-def test_an_abi_is_no_fault_of_the_service_whatever_it_has(explorer, name, status):
-    standard = (
-        '{"language": "Vyper", "sources": {"A.vy": {"content": "x: uint256"}},'
-        f' "interfaces": {{"I.json": {{"abi": [{{"name": {name}}}]}}}}}}'
-    )
-    answer = explorer.verify("0x" + 40 * "1", standard, NEWEST)
-    assert answer.status_code == status, answer.json
-
-
-def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vyper):
-    address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
-    answer = explorer.verify(address, "x: nothing\n", NEWEST, language="Vyper")
-    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
-    assert "The source does not compile" in answer.json["error"]
 
 
 NO_VYPER = [

@@ -1,15 +1,11 @@
 """A contract of Vyper of several modules, which are no contracts by themselves, in all forms of
 verification that name no contract or may."""
 
-import json
-from io import BytesIO
-
 import pytest
 from eth_abi.abi import encode
 
 from scan.verification import match_search
 from scan.verification.submission_compilations import Compilations
-from tests.support.serving import wait_until
 from tests.support.vyper import NEWEST, SOURCES
 
 pytestmark = pytest.mark.thorough
@@ -94,114 +90,5 @@ def test_files_are_compiled_one_by_one_within_the_bound_of_a_verification(
     assert len(counts) == 3
 
 
-def etherscan(explorer, address):
-    fields = {
-        "module": "contract",
-        "action": "verifysourcecode",
-        "contractaddress": address,
-        "sourceCode": json.dumps(standard_json()),
-        "codeformat": "vyper-json",
-        "compilerversion": f"vyper:{NEWEST}",
-    }
-    return explorer.client.post("/api", data=fields)
-
-
-def etherscan_with_a_name(explorer, address):
-    fields = {"contractname": f"{PATH}:Vault", "codeformat": "vyper-json"}
-    more = {"module": "contract", "action": "verifysourcecode", "contractaddress": address}
-    source = {"sourceCode": json.dumps(standard_json()), "compilerversion": f"vyper:{NEWEST}"}
-    return explorer.client.post("/api", data={**fields, **more, **source})
-
-
-def sourcify(explorer, address):
-    body = {
-        "stdJsonInput": standard_json(),
-        "compilerVersion": FULL_VERSION.removeprefix("v"),
-        "contractIdentifier": f"{PATH}:Vault",
-    }
-    chain = int(explorer.anvil.call("eth_chainId"), 16)
-    return explorer.client.post(f"/v2/verify/{chain}/{address}", json=body)
-
-
-def blockscout_standard_input(explorer, address):
-    return blockscout(
-        explorer, address, "vyper-standard-input", {"input.json": json.dumps(standard_json())}
-    )
-
-
-def blockscout_multi_part(explorer, address):
-    """Where files have the paths by which they import each other."""
-    files = {path.removeprefix("vault/"): text for path, text in FILES.items()}
-    return blockscout(explorer, address, "vyper-multi-part", files)
-
-
-def blockscout(explorer, address, method, files):
-    uploads = {
-        f"files[{number}]": (BytesIO(text.encode()), path)
-        for number, (path, text) in enumerate(files.items())
-    }
-    path = f"/api/v2/smart-contracts/{address}/verification/via/{method}"
-    fields = {"compiler_version": FULL_VERSION, **uploads}
-    return explorer.client.post(path, data=fields, content_type="multipart/form-data")
-
-
-FORMS = [
-    etherscan,
-    etherscan_with_a_name,
-    sourcify,
-    blockscout_standard_input,
-    blockscout_multi_part,
-]
-
-
-@pytest.mark.parametrize("send", FORMS)
-def test_other_forms_verify_it(explorer, deployed, running_jobs, send):
-    answer = send(explorer, deployed)
-    assert answer.status_code in (200, 202), answer.text
-    ids = (answer.json.get(name) for name in ("result", "verificationId", "verification_id"))
-    path = f"/v2/verify/{next(filter(None, ids))}"
-    wait_until(lambda: explorer.get(path)["isJobCompleted"])
-    job = explorer.get(path)
-    assert job["contract"]["match"] == "exact_match", job
-
-
 ABI = [{"type": "function", "name": "value", "inputs": [], "outputs": [{"type": "uint256"}]}]
 ABI[0]["stateMutability"] = "view"
-NAMESAKES = {
-    "src/Vault.vy": """import lib.Vault as other
-import IThing
-initializes: other
-exports: other.total
-@deploy
-def __init__():
-    other.__init__()
-@external
-@view
-def value(of: address) -> uint256:
-    return staticcall IThing(of).value()
-""",
-    "src/lib/Vault.vy": "total: public(uint256)\n@deploy\ndef __init__():\n    self.total = 1\n",
-    "src/IThing.json": json.dumps(ABI, indent=1),
-}
-PARTS = {
-    "none": {},
-    "stem": {"contractName": "Vault"},
-    "path": {"contractName": "src/Vault.vy:Vault"},
-}
-
-
-@pytest.mark.parametrize("named", PARTS)
-def test_a_module_may_have_the_contract_s_name_and_an_interface_its_own_spaces(
-    explorer, vyper, named
-):
-    """As on the command line, which takes both, and hashes the text of the interface's file."""
-    vyper.install(NEWEST)
-    sources = {path: {"content": text} for path, text in NAMESAKES.items()}
-    interface = {"src/IThing.json": sources.pop("src/IThing.json")}
-    full = {"search_paths": [".", "src"], "outputSelection": {"src/Vault.vy": ["*"]}}
-    standard = {"language": "Vyper", "sources": sources, "interfaces": interface, "settings": full}
-    address = explorer.deploy(vyper.creation(NEWEST, "src/Vault.vy", standard))
-    standard["settings"] = {"search_paths": [".", "src"]}
-    answer = explorer.verify(address, standard, NEWEST, **PARTS[named])
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
-    assert answer.json["contractName"] == "Vault"

@@ -7,7 +7,6 @@ import pytest
 
 from scan.verification.bytecode_comparison import ByteRange, linked_code
 from scan.verification.creation_comparison import as_deployed, preamble_of
-from scan.verification.languages.solidity import YUL
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
@@ -33,11 +32,7 @@ def creation_of(source, version=VERSION, **settings):
 RELEASES = [
     (True, VERSION),
     (False, "0.6.12"),
-    *(
-        pytest.param(enabled, version, marks=pytest.mark.long)
-        for enabled, version in [(False, VERSION), (True, "0.6.12")]
-        + [(enabled, version) for enabled in (True, False) for version in ("0.7.6", "0.8.4")]
-    ),
+    *(pytest.param(False, version, marks=pytest.mark.long) for version in ("0.7.6", "0.8.4")),
 ]
 
 
@@ -87,18 +82,6 @@ def test_what_is_no_yul_is_refused(explorer, source, fields, status, words):
     assert (answer.status_code, words in answer.json["error"]) == (status, True), answer.json
 
 
-def test_two_files_are_the_compilers_fault_to_tell(explorer):
-    address = explorer.deploy(creation_of(COUNTER))
-    both = standard(COUNTER)
-    both["sources"]["Other.yul"] = {"content": COUNTER}
-    answer = explorer.verify(address, json.dumps(both), VERSION)
-    assert answer.status_code == 422 and "exactly one input file" in answer.json["error"]
-
-
-def test_settings_that_yul_has_not_are_not_passed_on():
-    assert YUL.settings.keys() == {"optimizer", "evmVersion", "libraries"}
-
-
 PREAMBLES = [
     ("fe710060", "fe7100"),
     ("fe710102abcd60", "fe710102abcd"),
@@ -129,13 +112,6 @@ def test_libraries_of_the_creation_code_are_behind_the_preamble():
     runtime = output["contracts"]["A.sol"]["A"]["evm"]["deployedBytecode"]
     assert linked_code(runtime).links == {"L.sol:L": (ByteRange(4, 24),)}
     assert "sourceMap" not in runtime
-
-
-@pytest.mark.check
-def test_what_cannot_be_created_has_no_blueprint():
-    evm = {"bytecode": {"object": ""}, "deployedBytecode": {"object": ""}}
-    output = as_deployed({"contracts": {"A.sol": {"I": {"evm": evm}}}}, b"\xfe\x71\0")
-    assert output["contracts"]["A.sol"]["I"]["evm"]["deployedBytecode"]["object"] == ""
 
 
 def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer):
