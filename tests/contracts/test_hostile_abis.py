@@ -75,20 +75,6 @@ def test_empty_types_are_counted():
     assert argument is not None and argument.value == [[]] * 900
 
 
-def nested(depth):
-    parameter = {"name": "leaf", "type": "uint256"}
-    for _ in range(depth):
-        parameter = {"name": "inner", "type": "tuple", "components": [parameter]}
-    return parameter
-
-
-def test_tuples_nested_deep():
-    [argument] = constructor_values(constructor(nested(30)), word(7)) or [None]
-    assert argument is not None and orjson.dumps(argument.value).count(b"{") == 30
-    for depth in (40, 2000):
-        assert constructor_values(constructor(nested(depth)), word(7)) is None
-
-
 @pytest.mark.parametrize(
     "inputs", [None, {}, "x", [None], ["uint256"], [{}], [{"type": 7}], [{"type": "tuple"}],
                [{"type": "tuple", "components": {}}], [{"type": "tuple", "components": [7]}]]

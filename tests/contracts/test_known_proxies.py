@@ -186,13 +186,6 @@ def test_calls_decide_and_a_claim_holds_where_the_state_was_its(name):
 
 
 @pytest.mark.check
-def test_the_evidence_of_a_function_that_was_not_called_is_a_claim():
-    decided = proxy({9: FIRST}, (1, FIRST, 5))
-    selectors = bytes.fromhex("00000001"), bytes.fromhex("00000002")
-    assert [decided.evidence_of(selector) for selector in selectors] == ["trace", "claim"]
-
-
-@pytest.mark.check
 def test_few_implementations_are_compared_with_a_claim():
     calls = [(n, bytes([n]) * 20, n) for n in range(200, 20, -1)]
     node = States(dict.fromkeys(range(256), FIRST))

@@ -8,7 +8,6 @@ import pytest
 
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification.compiler_run import OutOfLimits
 from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
 from scan.verification.languages import vyper
 from tests.support.vyper import NEWEST
@@ -70,9 +69,3 @@ def test_a_package_that_was_changed_is_not_run(vyper, tmp_path):
     (copied / copied.name).write_text(f"#!{sys.executable}\nprint('{NEWEST}')\n")
     with pytest.raises(Unavailable, match="damaged"):
         store_in(tmp_path).find(RELEASE)
-
-
-def test_a_limit_of_the_compiler_is_no_mismatch():
-    with pytest.raises(OutOfLimits):
-        output = {"errors": [{"type": "RecursionError", "severity": "error"}]}
-        vyper.VYPER.give(output, RELEASE, {})

@@ -88,11 +88,8 @@ PREAMBLES = [
     ("fe71020003abcdef60", "fe71020003abcdef"),
     ("fe7100", None),  # no creation code
     ("fe710103abcd60", None),  # data that passes the end
-    ("fe7101", None),
     ("fe710360", None),  # reserved
     ("fe710460", None),  # of another version
-    ("fe71", None),
-    ("fe6000", None),
     ("", None),
 ]
 

@@ -71,7 +71,6 @@ def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
 
 
 DISASSEMBLED = [
-    ("00", ["00000 STOP"]),
     ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
     ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
     ("60", ["00000 PUSH1 (the code ends here)"]),
@@ -79,7 +78,6 @@ DISASSEMBLED = [
     # Operands of stack instructions, as EIP-8024 has them.
     ("e600", ["00000 DUPN 0x00"]),
     ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
-    ("e780", ["00000 SWAPN 0x80"]),
     ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
     ("e812", ["00000 EXCHANGE 0x12"]),
     ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
@@ -98,7 +96,6 @@ METADATA = "a164736f6c634300081a000a"
 
 LIKE_METADATA = [
     (f"5f5ffd{METADATA}", False),
-    (f"5ffe{METADATA}", False),
     (f"5f{METADATA}", True),  # the instruction before it goes on
     (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
     (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH

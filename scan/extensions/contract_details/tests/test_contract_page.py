@@ -213,15 +213,6 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
         assert "<script>window" not in shown.text and "\u202e" not in text
     values = explorer.client.get(f"/api/v1/contracts/{address}/values")
     assert values.status_code == 200 and values.json["values"] == []
-    for name, arguments, signature in (
-        (names[0], [], f"{names[0]}()"),
-        ("over", ["1"], "over(uint256)"),
-        ("over", ["1", ["2"]], "over(uint256,uint256[])"),
-    ):
-        body = {"functionName": name, "args": arguments}
-        answer = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
-        assert (answer.status_code, answer.json["function"]) == (200, signature)
-        assert answer.json["data"].startswith(f"0x{keccak(text=signature)[:4].hex()}")
 
 
 GUARDED = Path(__file__).with_name("Guarded.sol").read_text()

@@ -1,15 +1,13 @@
 """Functions inferred from code without a source, beside the compiler's; and hostile code."""
 
-import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from eth_utils import keccak
 
-from scan.concurrency.turns import QUEUED_PER_CLIENT, Postponed, RequestPlaces
-from scan.concurrency.waiting_threads import WaitingThreads
-from scan.extensions.contract_details.inferred_functions import MOST_FUNCTIONS, FunctionInference
+from scan.concurrency.turns import QUEUED_PER_CLIENT
+from scan.extensions.contract_details.inferred_functions import MOST_FUNCTIONS
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
@@ -90,23 +88,3 @@ def test_clients_have_their_turns_and_one_with_many_delays_no_other(explorer):
         assert sum(each.done() for each in flooding) < len(flooding) / 2
         statuses = [each.result().status_code for each in flooding]
     assert 429 in statuses
-
-
-def test_who_waits_for_a_turn_holds_no_place_of_the_node():
-    """It has read a code that is not indexed before."""
-    inference, node, is_over = FunctionInference(), WaitingThreads(), threading.Event()
-
-    def infer():
-        with RequestPlaces():
-            inference.functions("a", b"\x5b", b"a")
-            is_holding.set()
-            is_over.wait()
-
-    is_holding = threading.Event()
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(infer)
-        is_holding.wait()
-        with pytest.raises(Postponed), RequestPlaces(), node.place_in_turn("b"):
-            inference.functions("b", b"\x5b\x5b", b"b")
-        is_over.set()
-    assert node.taken == 0

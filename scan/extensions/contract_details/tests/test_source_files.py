@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from scan.errors import InvalidParameter, NotFound
 from scan.extensions.contract_details.source_files import (
     FIRST_PAGE_BYTES,
     MAX_MATCHES,
@@ -82,18 +81,3 @@ def test_a_text_is_found_in_every_file():
     many = shown_files(FILES, "src/Main.sol", Shown(find="u"))
     assert (many.match_count, len(many.matches)) == (10_000, MAX_MATCHES)
     assert shown_files(FILES, "src/Main.sol", Shown(find="(a+)+$")).match_count == 0
-
-
-def test_what_is_not_there_is_refused():
-    with pytest.raises(NotFound):
-        shown_files(FILES, "src/Main.sol", Shown(file="nothing"))
-    with pytest.raises(InvalidParameter):
-        shown_files(FILES, "src/Main.sol", Shown(find="x" * 101))
-
-
-@pytest.mark.parametrize(("lines", "is_whole"), [(200, True), (300, False)])
-def test_a_file_is_not_cut_shortly_before_its_end(lines, is_whole):
-    content = "\n".join(["uint256 public a;"] * lines)
-    sources = json.dumps({"A.sol": {"content": content}})
-    [file] = shown_files(sources, "A.sol", None).files
-    assert (len(file.lines) == file.line_count) == is_whole

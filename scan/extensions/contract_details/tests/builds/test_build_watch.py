@@ -173,24 +173,17 @@ def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplo
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
 
 
-def vyper_build(vyper):
-    """The input of a contract with imports, and what the compiler returns of it."""
+def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
     files = "Vault.vy interfaces/IFeed.vyi lib/maths.vy lib/owned.vy lib/tokens/base.vy".split()
+    outputs = ["abi", "evm.bytecode", "evm.deployedBytecode"]
     standard = {
         "language": "Vyper",
         "sources": {path: {"content": source_of(f"vault/{path}", NEWEST)} for path in files},
-        "settings": {
-            "enable_decimals": True,
-            "outputSelection": {"Vault.vy": ["abi", "evm.bytecode", "evm.deployedBytecode"]},
-        },
+        "settings": {"enable_decimals": True, "outputSelection": {"Vault.vy": outputs}},
     }
     vyper.install(NEWEST)
     program = vyper.store.find(vyper.store.kind.parse_version(NEWEST))
-    return standard, compile_source(program, standard, WAIT_S)
-
-
-def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
-    standard, output = vyper_build(vyper)
+    output = compile_source(program, standard, WAIT_S)
     write(tmp_path / "out/vault.json", {"input": standard, "output": output})
     creation = output["contracts"]["Vault.vy"]["Vault"]["evm"]["bytecode"]["object"]
     address = running.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())

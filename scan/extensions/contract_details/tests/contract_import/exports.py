@@ -36,16 +36,9 @@ COLUMNS = {
         "runtime_values": TEXT, "runtime_transformations": TEXT, "runtime_metadata_match": FLAG,
         "creation_metadata_match": FLAG,
     },
-    "sourcify_matches": {
-        "id": LONG, "verified_contract_id": LONG, "creation_match": TEXT, "runtime_match": TEXT,
-        "created_at": MOMENT, "updated_at": MOMENT, "metadata": TEXT,
-    },
     "signatures": {
         "signature_hash_32": BYTES, "signature_hash_4": BYTES, "signature": TEXT,
         "created_at": MOMENT,
-    },
-    "compiled_contracts_signatures": {
-        "id": TEXT, "compilation_id": TEXT, "signature_hash_32": BYTES, "signature_type": TEXT,
     },
 }  # fmt: skip
 NOW = datetime(2026, 11, 29)

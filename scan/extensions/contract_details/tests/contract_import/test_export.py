@@ -222,11 +222,9 @@ def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(explorer, e
 HOSTILE = {
     "a name to be read backwards": {"fully_qualified_name": f"src/{BIDI}.sol:{BIDI}"},
     "an ABI that is none": {"compilation_artifacts": '{"abi": {"type": "function"}}'},
-    "an ABI of other things": {"compilation_artifacts": '{"abi": [1, "x", {"name": 5}]}'},
     "artifacts 10,000 deep": {
         "compilation_artifacts": '{"abi":' + "[" * 10_000 + "]" * 10_000 + "}"
     },
-    "artifacts that are no JSON": {"compilation_artifacts": "{"},
     "no artifacts": {"compilation_artifacts": None},
     "half of a character": {"compilation_artifacts": '{"abi":[{"type":"\\ud800"}]}'},
     "a path out of its folder": {"path": "../../../etc/passwd"},
@@ -234,9 +232,6 @@ HOSTILE = {
 }
 LEFT_OUT = {
     "settings 10,000 deep": {"compiler_settings": '{"a":' * 10_000 + "1" + "}" * 10_000},
-    "settings that are none": {"compiler_settings": "[]"},
-    "settings 900 deep": {"compiler_settings": '{"a":' * 900 + "1" + "}" * 900},
-    "settings with half of a character": {"compiler_settings": '{"a":"\\ud800"}'},
     "settings that grow": {"compiler_settings": '{"a":[' + "1E9," * 100_000 + "1]}"},
     "settings with a number of 100 digits": {"compiler_settings": '{"a":' + "9" * 100 + "}"},
     "no name": {"fully_qualified_name": "nothing"},

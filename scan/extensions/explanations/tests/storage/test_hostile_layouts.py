@@ -68,8 +68,6 @@ MALFORMED = (
     "",
     "[]",
     "{}",
-    "null",
-    '{"storage": 1}',
     '{"storage": [1]}',
     '{"storage": [{"label": "a", "type": "t", "slot": "x", "offset": 0}]}',
     '{"storage": [{"label": "a", "type": "t", "slot": "-1", "offset": 0}]}',
@@ -78,14 +76,12 @@ MALFORMED = (
     '{"storage": [], "types": {"t": {}}}',
     '{"storage": [], "types": {"t": {"encoding": "no", "label": "", "numberOfBytes": "1"}}}',
     '{"storage": [], "types": {"t": {"encoding": "bytes", "label": "", "numberOfBytes": "0"}}}',
-    '{"storage": [], "types": [1]}',
 )
 
 
 MALFORMED_OF_VYPER = [
     "",
     "[]",
-    '{"a": 1}',
     '{"a": {"slot": -1, "type": "uint256"}}',
     '{"a": {"slot": 0, "n_slots": 0, "type": "uint256"}}',
     json.dumps({"a": {"slot": 0, "type": "DynArray[" * 20 + "uint256" + ", 2]" * 20}}),

@@ -94,16 +94,6 @@ def test_a_contract_of_vyper_is_named_as_expected(explorer, vyper):
     values = named.values()
     for name in ("total", "text", "mark", "negative", "is_open", "roles", "thing", "price"):
         assert values[name] == named.read(name), name
-    assert values["few[2]"] == named.read("few", 2)
-    assert values["many[1]"] == named.read("many", 1)
-    for path, value in (
-        (f"balances[{WHO}]", named.read("balances", WHO)),
-        (f"allowances[{sender}][{WHO}]", named.read("allowances", sender, WHO)),
-        ("named[name]", named.read("named", "name")),
-        (f"roles_of[{WHO}]", named.read("roles_of", WHO)),
-        ("prices[1.25]", named.read("prices", "1.25")),
-    ):
-        assert named.values(variable=path) == {path: value}
     require_no_path_of_this_machine(explorer, address, vyper)
 
 
