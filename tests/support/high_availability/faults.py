@@ -1,22 +1,46 @@
-"""The faults by part: each harms the stand for a while and then lets go of it."""
+"""The faults by part: each harms the stand for a while and then lets go of it; and what was seen
+meanwhile, which bench/README.md sums up."""
 
 import os
 import signal
-import threading
+import time
 from collections import namedtuple
 from contextlib import contextmanager, suppress
 
-from tests.support.high_availability import disks, links
+from tests.support.high_availability.links import wait_until
 from tests.support.high_availability.stand import Stand, tree
 from tests.support.receiver import Answer
 
+# `hold` makes a context of the stand and the name of a part, which `find` chooses.
+Fault = namedtuple("Fault", "part kind seconds find hold")
 
-class Fault(namedtuple("Fault", "part kind seconds harm number", defaults=(0,))):
-    """`seconds`: how long it may last; `number`: its place in the table."""
+
+OF_ONE = "fault lasted reader_outage reader_statuses writer_outage writer_statuses late"
 
 
-def pause(seconds):
-    threading.Event().wait(seconds)
+class Seen(namedtuple("Seen", OF_ONE)):
+    """Of one fault, from its beginning until everything was at work again; seconds. `late`: of the
+    block that was answered the longest after it was mined."""
+
+    def __str__(self):
+        return (
+            f"{self.fault.part}, {self.fault.kind}: {self.lasted:.1f} s; readers wait"
+            f" {self.reader_outage:.1f} s {dict(self.reader_statuses)}; the writer"
+            f" {self.writer_outage:.1f} s {dict(self.writer_statuses)}; newest block late by"
+            f" {self.late:.1f} s"
+        )
+
+
+def suffer(stand, fault, random):
+    """Raises AssertionError where not everything comes back."""
+    begun, load = time.monotonic(), stand.load
+    with fault.hold(stand, fault.find(stand)):
+        time.sleep(random.uniform(*fault.seconds))
+    lasted = time.monotonic() - begun
+    time.sleep(1.5)  # by then a supervisor has seen that something ended
+    stand.wait_until_whole()
+    seen = [load.seen_of(begun, kinds) for kinds in (("anonymous", "key"), ("owner",))]
+    return Seen(fault, lasted, *seen[0], *seen[1], load.slowest_block(begun))
 
 
 def signal_all(pids, number):
@@ -25,177 +49,149 @@ def signal_all(pids, number):
             os.kill(pid, number)
 
 
-@contextmanager
-def frozen(pids):
-    """As a machine that swaps, or a paused virtual one; its sockets still take connections."""
-    signal_all(pids, signal.SIGSTOP)
-    try:
-        yield
-    finally:
-        signal_all(reversed(pids), signal.SIGCONT)
+def processes(stand, name):
+    """Of a part; of a node of the database those of Patroni."""
+    return [stand.anvil.pid] if name == "node" else tree(stand.cluster.processes[name].pid)
 
 
-def leader(stand):
-    links.wait_until(stand.cluster.leader, 60, "a leader")
-    return str(stand.cluster.leader())
-
-
-def replica(stand):
-    """The one that commits wait for."""
-    for name, member in stand.cluster.members().items():
-        if member["role"] == "sync_standby":
-            return name
-    return next(n for n in ("db1", "db2", "db3") if n != leader(stand))
-
-
-def during(hold):
-    """The harm of what holds for a while: `hold` makes its context of the stand and a name."""
-
-    def harm(stand, name, seconds):
-        with hold(stand, name):
-            pause(seconds)
-
-    return harm
-
-
-def killing(find):
-    """Kill processes; whoever looks after them starts them again."""
-    return lambda stand, name, _seconds: signal_all(find(stand, name), signal.SIGKILL)
-
-
-def process_tree(stand, name):
-    return tree(stand.cluster.processes[name].pid)
-
-
-def postgres_tree(stand, name):
+def postgres(stand, name):
     return tree(stand.cluster.postgres_pid(name))
 
 
+def all_etcd(stand, _name):
+    return [stand.cluster.processes[f"etcd{n}"].pid for n in (1, 2, 3)]
+
+
+def machine(stand, name):
+    return [*processes(stand, name), *postgres(stand, name)]
+
+
+def frozen(find):
+    """As a machine that swaps, or a paused virtual one; its sockets still take connections."""
+
+    @contextmanager
+    def hold(stand, name):
+        pids = find(stand, name)
+        signal_all(pids, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            signal_all(reversed(pids), signal.SIGCONT)
+
+    return hold
+
+
+def killed(find):
+    """Whoever looks after processes starts them again."""
+
+    @contextmanager
+    def hold(stand, name):
+        signal_all(find(stand, name), signal.SIGKILL)
+        yield
+
+    return hold
+
+
+def changed(**options):
+    return lambda stand, name: stand.links.changed(name, **options)
+
+
 @contextmanager
-def power_off(stand, name):
-    """Patroni and PostgreSQL end at once, and begin again afterwards."""
-    process = stand.cluster.processes[name]
+def lost(stand, name):
+    """Patroni and PostgreSQL end at once, and begin again afterwards; of the leader once another
+    node leads."""
+    process, was_leader = stand.cluster.processes[name], stand.cluster.leader() == name
     process.is_held = True
-    signal_all([*tree(process.pid), *tree(stand.cluster.postgres_pid(name))], signal.SIGKILL)
+    signal_all(machine(stand, name), signal.SIGKILL)
     try:
+        if was_leader:
+            wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
         yield
     finally:
         process.is_held = False
 
 
-def lose_leader(stand, seconds):
-    """Until another node leads, and for a moment more."""
-    name = leader(stand)
-    with power_off(stand, name):
-        links.wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
-        pause(seconds)
-
-
-def links_of(stand, name):
-    return [link for link in stand.links.links if link.split(" ")[0] == name]
-
-
-lose_machine = during(power_off)
-# Where it is Patroni, its PostgreSQL goes on as a leader that nobody looks after.
-freeze = during(lambda stand, name: frozen(process_tree(stand, name)))
-freeze_postgres = during(lambda stand, name: frozen(postgres_tree(stand, name)))
-freeze_machine = during(
-    lambda stand, name: frozen([*process_tree(stand, name), *postgres_tree(stand, name)])
-)
-freeze_node = during(lambda stand, _name: frozen([stand.anvil.pid]))
-kill = killing(process_tree)
-kill_patroni = killing(lambda stand, name: [stand.cluster.processes[name].pid])
-kill_postgres = killing(lambda stand, name: [stand.cluster.postgres_pid(name)])
-isolate = during(lambda stand, name: stand.links.isolation(name))
-slow_down = during(lambda stand, name: stand.links.changed(f"postgres {name}", delay_s=0.05))
-fill_disk = during(lambda stand, name: disks.full(stand.cluster.folder / name))
-# Nothing comes through, and nobody is told.
-cut = during(lambda stand, name: stand.links.changed(*links_of(stand, name), mode="silent"))
-slow = during(lambda stand, name: stand.links.changed(*links_of(stand, name), delay_s=0.1))
-refuse = during(lambda stand, name: stand.links.changed(name, mode="refusing"))
-
-
-def switch_over(stand, _seconds):
+@contextmanager
+def switched_over(stand, _name):
     stand.cluster.switch_over()
+    yield
 
 
-def lose_etcd(stand, seconds):
-    with frozen([stand.cluster.processes[f"etcd{n}"].pid for n in (1, 2, 3)]):
-        pause(seconds)
-
-
-def fail_receiver(stand, _name, seconds):
-    behaviour = stand.receiver.behaviour
-    stand.receiver.behaviour = lambda _handler, _received: Answer(500)
+@contextmanager
+def failing(stand, _name):
+    stand.receiver.behaviour, behaviour = lambda *_: Answer(500), stand.receiver.behaviour
     try:
-        pause(seconds)
+        yield
     finally:
         stand.receiver.behaviour = behaviour
 
 
-def at(find, harm):
-    return lambda stand, seconds: harm(stand, find(stand), seconds)
+def leader(stand):
+    wait_until(stand.cluster.leader, 60, "a leader")
+    return str(stand.cluster.leader())
 
 
-def named(name):
-    return lambda _stand: name
-
-
-def one_of(random, *names):
-    return lambda _stand: random.choice(names)
+def replica(stand):
+    """The one that commits wait for, or another."""
+    members = stand.cluster.members()
+    waited_for = (n for n, member in members.items() if member["role"] == "sync_standby")
+    return next(waited_for, next(n for n in ("db1", "db2", "db3") if n != leader(stand)))
 
 
 def other_indexer(stand):
     return "indexer2" if stand.active_indexer() == "indexer1" else "indexer1"
 
 
-def all_faults(random, *, with_small_disks=False):
+def all_faults(random):
     """One of each; which of several equal parts it meets is drawn from `random`."""
-    etcd = one_of(random, "etcd1", "etcd2", "etcd3")
-    api = one_of(random, "api1", "api2", "api3")
-    deliverer = one_of(random, "deliverer1", "deliverer2")
-    indexer = Stand.active_indexer
+
+    def one_of(*names):
+        return lambda _stand: random.choice(names)
+
     short, medium, long = (1.0, 3.0), (3.0, 8.0), (25.0, 32.0)
-    faults = [
-        Fault("leader", "machine lost", short, lose_leader),
-        Fault("leader", "machine frozen", long, at(leader, freeze_machine)),
-        Fault("leader", "PostgreSQL killed", short, at(leader, kill_postgres)),
-        Fault("leader", "PostgreSQL frozen", medium, at(leader, freeze_postgres)),
-        Fault("leader", "cut from all others", long, at(leader, isolate)),
-        Fault("leader", "slow network", medium, at(leader, slow_down)),
-        Fault("leader", "planned switchover", short, switch_over),
-        Fault("leader", "Patroni killed", short, at(leader, kill_patroni)),
-        Fault("leader", "Patroni frozen", long, at(leader, freeze)),
-        Fault("replica", "machine lost", medium, at(replica, lose_machine)),
-        Fault("replica", "machine frozen", medium, at(replica, freeze_machine)),
-        Fault("replica", "cut from all others", medium, at(replica, isolate)),
-        Fault("replica", "slow network", medium, at(replica, slow_down)),
-        Fault("etcd", "one killed", short, at(etcd, kill)),
-        Fault("etcd", "one frozen", medium, at(etcd, freeze)),
-        Fault("etcd", "all frozen", (12.0, 25.0), lose_etcd),
-        Fault("HAProxy", "killed", short, at(named("haproxy1"), kill)),
-        Fault("HAProxy", "frozen", medium, at(named("haproxy1"), freeze)),
-        Fault("HAProxy", "cut", medium, at(named("haproxy1"), cut)),
-        Fault("nginx", "killed", short, at(named("nginx"), kill)),
-        Fault("nginx", "frozen", short, at(named("nginx"), freeze)),
-        Fault("API instance", "killed", short, at(api, kill)),
-        Fault("API instance", "frozen", medium, at(api, freeze)),
-        Fault("API instance", "cut", medium, at(api, cut)),
-        Fault("API instance", "slow network", medium, at(api, slow)),
-        Fault("indexer", "killed", short, at(indexer, kill)),
-        Fault("indexer", "frozen", medium, at(indexer, freeze)),
-        Fault("stand-by indexer", "killed", short, at(other_indexer, kill)),
-        Fault("stand-by indexer", "frozen", medium, at(other_indexer, freeze)),
-        Fault("deliverer", "killed", short, at(deliverer, kill)),
-        Fault("deliverer", "frozen", medium, at(deliverer, freeze)),
-        Fault("node", "frozen", medium, at(named("node"), freeze_node)),
-        Fault("node", "cut", medium, at(named("node"), cut)),
-        Fault("node", "refusing", medium, at(named("node"), refuse)),
-        Fault("node", "slow network", medium, at(named("node"), slow)),
-        Fault("receiver", "cut", medium, at(named("receiver"), cut)),
-        Fault("receiver", "refusing", short, at(named("receiver"), refuse)),
-        Fault("receiver", "failing", short, at(named("receiver"), fail_receiver)),
+    kill, freeze, cut = killed(processes), frozen(processes), changed(mode="silent")
+    refuse, slow, slower = changed(mode="refusing"), changed(delay_s=0.05), changed(delay_s=0.1)
+    etcd, api = one_of("etcd1", "etcd2", "etcd3"), one_of("api1", "api2", "api3")
+    deliverer, indexer = one_of("deliverer1", "deliverer2"), Stand.active_indexer
+    haproxy, nginx, node, receiver = map(one_of, ("haproxy1", "nginx", "node", "receiver"))
+    return [
+        Fault("leader", "machine lost", short, leader, lost),
+        Fault("leader", "machine frozen", long, leader, frozen(machine)),
+        Fault("leader", "PostgreSQL killed", short, leader, killed(postgres)),
+        Fault("leader", "PostgreSQL frozen", medium, leader, frozen(postgres)),
+        Fault("leader", "cut from all others", long, leader, cut),
+        Fault("leader", "slow network", medium, leader, slow),
+        Fault("leader", "planned switchover", short, leader, switched_over),
+        Fault("leader", "Patroni killed", short, leader, kill),
+        # Its PostgreSQL goes on as a leader that nobody looks after.
+        Fault("leader", "Patroni frozen", long, leader, freeze),
+        Fault("replica", "machine lost", medium, replica, lost),
+        Fault("replica", "machine frozen", medium, replica, frozen(machine)),
+        Fault("replica", "cut from all others", medium, replica, cut),
+        Fault("replica", "slow network", medium, replica, slow),
+        Fault("etcd", "one killed", short, etcd, kill),
+        Fault("etcd", "one frozen", medium, etcd, freeze),
+        Fault("etcd", "all frozen", (12.0, 25.0), etcd, frozen(all_etcd)),
+        Fault("HAProxy", "killed", short, haproxy, kill),
+        Fault("HAProxy", "frozen", medium, haproxy, freeze),
+        Fault("HAProxy", "cut", medium, haproxy, cut),
+        Fault("nginx", "killed", short, nginx, kill),
+        Fault("nginx", "frozen", short, nginx, freeze),
+        Fault("API instance", "killed", short, api, kill),
+        Fault("API instance", "frozen", medium, api, freeze),
+        Fault("API instance", "cut", medium, api, cut),
+        Fault("API instance", "slow network", medium, api, slower),
+        Fault("indexer", "killed", short, indexer, kill),
+        Fault("indexer", "frozen", medium, indexer, freeze),
+        Fault("stand-by indexer", "killed", short, other_indexer, kill),
+        Fault("stand-by indexer", "frozen", medium, other_indexer, freeze),
+        Fault("deliverer", "killed", short, deliverer, kill),
+        Fault("deliverer", "frozen", medium, deliverer, freeze),
+        Fault("node", "frozen", medium, node, freeze),
+        Fault("node", "cut", medium, node, cut),
+        Fault("node", "refusing", medium, node, refuse),
+        Fault("node", "slow network", medium, node, slower),
+        Fault("receiver", "cut", medium, receiver, cut),
+        Fault("receiver", "refusing", short, receiver, refuse),
+        Fault("receiver", "failing", short, receiver, failing),
     ]
-    if with_small_disks:
-        faults.insert(6, Fault("leader", "disk full", medium, at(leader, fill_disk)))
-    return [fault._replace(number=number) for number, fault in enumerate(faults)]

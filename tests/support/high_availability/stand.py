@@ -3,18 +3,20 @@
 import sys
 import time
 from collections import Counter, defaultdict
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 
+import psutil
 import psycopg2
 import requests
 
-from deploy.ha.cluster import MACHINES, ROOT, Cluster
+from deploy.ha.cluster import ROOT, Cluster
 from tests.support import POLL_S, WAIT_S, database, wallets
 from tests.support.anvil import Anvil
 from tests.support.high_availability.links import Links, wait_until
-from tests.support.high_availability.load import Client, Load, prepare
+from tests.support.high_availability.load import Client, Load
 from tests.support.receiver import Authority, Receiver, running
+from tests.support.scenario import BASIC_ACTS
+from tests.support.scenario.stage import Stage
 from tests.support.serving import completed
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
@@ -34,19 +36,18 @@ class Stand:
         self.links = links
         self.receiver = receiver
         self._receiver_url = receiver_url
-        self.stage = prepare(anvil, seed)
+        self.stage = Stage(anvil, seed)
+        for act in BASIC_ACTS:
+            act(self.stage)
         self.wait_for_head()
         self.hooks = {name: self._watch(name) for name in map(anvil.accounts.__getitem__, WATCHED)}
         self.first_block = anvil.head() + 1
         keys = [wallets.obtain_key(cluster.url, wallets.new_wallet())["key"] for _ in range(2)]
-        patronis = {f"db{m}": f"https://{cluster.node(m, 8008)}" for m in MACHINES}
-        self.load = Load(
-            self.stage, cluster.url, keys, patronis, str(cluster.certificates / "ca.crt")
-        )
+        self.load = Load(self.stage, cluster.url, keys)
 
-    def wait_for_head(self, timeout_s=SETTLE_S):
+    def wait_for_head(self):
         head = self.anvil.head()
-        return wait_until(lambda: self.indexed_block() == head, timeout_s, f"block {head} indexed")
+        return wait_until(lambda: self.indexed_block() == head, SETTLE_S, f"block {head} indexed")
 
     def indexed_block(self):
         try:
@@ -55,17 +56,18 @@ class Stand:
             return -1
         return int(rows[0][0] or 0)
 
-    def wait_until_whole(self, timeout_s=SETTLE_S):
+    def wait_until_whole(self):
         """Until every part does its work: the database's nodes, instances, indexer, deliverers."""
         now = time.monotonic()
-        return wait_until(lambda: self.is_whole(since=now), timeout_s, "everything at work")
 
-    def is_whole(self, *, since):
-        return (
-            self.load.is_served_since(since)
-            and all(p.is_running() for p in self.cluster.processes.processes.values())
-            and self.cluster.is_whole()
-        )
+        def is_whole():
+            return (
+                self.load.is_served_since(now)
+                and all(p.is_running() for p in self.cluster.processes.processes.values())
+                and self.cluster.is_whole()
+            )
+
+        wait_until(is_whole, SETTLE_S, "everything at work")
 
     def active_indexer(self):
         """The one that indexes now."""
@@ -105,7 +107,9 @@ class Stand:
         """After the load has ended and every fault with it; the figures, once all holds."""
         self.anvil.mine()
         caught_up = self.wait_for_head()
-        audit = self.audit()
+        environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
+        command = [sys.executable, "-m", "scan", "audit", "--node"]
+        audit = completed(command, None, cwd=ROOT, env=environment)
         assert audit.returncode == 0, audit.stdout + audit.stderr
         assert digest(self.cluster.database_url) == fresh_digest(postgres, template, self.anvil)
         return {
@@ -115,14 +119,8 @@ class Stand:
             **self.check_limits(),
         }
 
-    def audit(self):
-        environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
-        return completed(
-            [sys.executable, "-m", "scan", "audit", "--node"], None, cwd=ROOT, env=environment
-        )
-
     def check_events(self):
-        """Every event of the chain arrived, and no delivery's id came with two events."""
+        """Every event of the chain arrived, and no other; no delivery's id came with two events."""
         expected = self.expected_events()
         self.send_again()
         wait_until(lambda: not expected - set(self.received_events()), RETRIED_S, "all events")
@@ -160,15 +158,9 @@ class Stand:
             ("tx", truth.transactions),
             ("token_transfer", truth.token_transfers),
         ):
-            for record in records:
-                if record["blockNumber"] < self.first_block:
-                    continue
-                parties = {
-                    record["fromAddress"],
-                    record["toAddress"],
-                    record.get("contractAddress"),
-                }
-                events |= {(party, kind, *identity(record)) for party in parties & set(self.hooks)}
+            for record in (r for r in records if r["blockNumber"] >= self.first_block):
+                parties = {record.get(f"{of}Address") for of in ("from", "to", "contract")}
+                events |= {(party, kind, *identity(record)) for party in parties & {*self.hooks}}
         return events
 
     def received_events(self):
@@ -220,24 +212,14 @@ def standing(folder, seed):
         cluster = Cluster(
             folder / "cluster", anvil.url, through=links.through, environment=environment
         )
-        links.pids_of = lambda name: node_processes(cluster, name)
         with cluster:
             wait_until(cluster.is_whole, SETTLE_S, "a cluster with its replicas")
             yield Stand(anvil, cluster, links, receiver, f"https://localhost:{port}", seed)
     links.close()
 
 
-def node_processes(cluster, name):
-    """Patroni's and PostgreSQL's process numbers."""
-    roots = (cluster.processes[name].pid, cluster.postgres_pid(name))
-    return {pid for root in roots if root for pid in tree(root)}
-
-
 def tree(pid):
-    """A process and all below it, the first one first."""
-    try:
-        tasks = list(Path(f"/proc/{pid}/task").iterdir())
-        children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
-    except OSError:
-        return [pid]
-    return [pid, *(below for child in children for below in tree(child))]
+    """A process and all below it, the first one first; none of 0."""
+    with suppress(psutil.NoSuchProcess):
+        return [pid, *(p.pid for p in psutil.Process(pid).children(recursive=True))] if pid else []
+    return [pid]
