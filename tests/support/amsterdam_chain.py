@@ -35,7 +35,7 @@ class AmsterdamChain:
                         {"tracer": "callTracer"},
                     )
                     moved = [coin_log(*move) for move in moves(trace)]
-                    receipt["logs"] = [*moved[:1], *moved[1:], *receipt["logs"]]
+                    receipt["logs"] = [*moved, *receipt["logs"]]
                 paid = sum(int(receipt["gasUsed"], 16) for receipt in receipts)
                 header["gasUsed"] = hex(paid + 4800 * (number % 3) if receipts else 0)
                 header["blockAccessListHash"] = "0x" + keccak(bytes([number % 256])).hex()
@@ -59,8 +59,7 @@ class AmsterdamChain:
             header["logsBloom"] = bloom(logs)
             header["receiptsRoot"] = "0x" + list_root([*map(encode_receipt, receipts)]).hex()
             header["parentHash"] = self.headers[number - 1]["hash"]
-            encoded = rlp.encode([rehashed_chain.field(header, name) for name in FIELDS])
-            ours, before = "0x" + keccak(encoded).hex(), header["hash"]
+            ours, before = rehashed_chain.hash_of(header, FIELDS), header["hash"]
             self._hashes.add(before, ours)
             renamed = json.loads(json.dumps([header, receipts]).replace(before, ours))
             self.headers[number], self.receipts[number] = renamed
@@ -114,11 +113,8 @@ def moves(call):
 
 
 def coin_log(sender, recipient, value):
-    topics = [
-        TRANSFER,
-        *("0x" + "00" * 12 + address[2:].lower() for address in (sender, recipient)),
-    ]
-    return {"address": SYSTEM, "topics": topics, "data": f"0x{value:064x}"}
+    parties = ["0x" + "00" * 12 + address[2:].lower() for address in (sender, recipient)]
+    return {"address": SYSTEM, "topics": [TRANSFER, *parties], "data": f"0x{value:064x}"}
 
 
 def bloom(logs):

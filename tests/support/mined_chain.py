@@ -14,58 +14,43 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum import block_encoding, blocks, rlp_and_tries
-from tests.support import faulty_node, renamed_hashes
-from tests.support.rehashed_chain import OLDEST, field
+from tests.support.rehashed_chain import OLDEST, RehashedChain, field, hash_of
 
 REWARD = 5 * 10**18
 # Which anvil's genesis block has nevertheless.
 LATER = ("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas")
 
 
-def fields_of(header):
-    return [field(header, name) for name in OLDEST]
-
-
-def hash_of(value):
-    return "0x" + keccak(rlp.encode(value)).hex()
-
-
-class MinedChain:
+class MinedChain(RehashedChain):
     """A Fault: `uncles` are of each block by number (distance, miner); the newest block is
     `head`."""
 
     def __init__(self, node, uncles, head):
         self.node = node
         self.head = head
-        self.headers = []
         self.uncles = defaultdict(list)
         self.rewards = []  # block, address, amount
-        self._hashes = renamed_hashes.RenamedHashes()
-        for number in range(head + 1):
-            self._add(number, uncles.get(number, []))
+        self._siblings = uncles
+        super().__init__(node, self._mine, OLDEST, head)
 
-    def _add(self, number, uncles):
-        block = self.node.call("eth_getBlockByNumber", hex(number), False)
-        for index, (distance, miner) in enumerate(uncles):
-            sibling = self.headers[number - distance]
-            uncle = sibling | {"miner": miner, "extraData": f"0x{index:02x}", "uncles": []}
-            uncle["hash"] = hash_of(fields_of(uncle))
-            self.uncles[number].append(uncle)
-        own = self.uncles[number]
-        header = block | {
+    def _mine(self, header):
+        number = int(header["number"], 16)
+        siblings = self._siblings.get(number, [])
+        for index, (distance, miner) in enumerate(siblings):
+            own = {"miner": miner, "extraData": f"0x{index:02x}", "uncles": []}
+            uncle = self.headers[number - distance] | own
+            self.uncles[number].append(uncle | {"hash": hash_of(uncle, OLDEST)})
+        own_uncles = self.uncles[number]
+        encoded = [[field(uncle, name) for name in OLDEST] for uncle in own_uncles]
+        header |= dict.fromkeys(LATER) | {
             "difficulty": "0x20000",
-            "uncles": [uncle["hash"] for uncle in own],
-            "sha3Uncles": hash_of([fields_of(uncle) for uncle in own]),
+            "uncles": [uncle["hash"] for uncle in own_uncles],
+            "sha3Uncles": "0x" + keccak(rlp.encode(encoded)).hex(),
             "receiptsRoot": "0x" + self._receipts_root(number).hex(),
         }
-        if self.headers:
-            header["parentHash"] = self.headers[-1]["hash"]
-        header["hash"] = hash_of(fields_of(header))
-        self.headers.append(header)
-        self._hashes.add(block["hash"], header["hash"])
         if number:
-            self.rewards.append((number, block["miner"], REWARD + len(uncles) * REWARD // 32))
-            for distance, miner in uncles:
+            self.rewards.append((number, header["miner"], REWARD + len(siblings) * REWARD // 32))
+            for distance, miner in siblings:
                 self.rewards.append((number, miner, REWARD * (8 - distance) // 8))
 
     def _receipts_root(self, number):
@@ -83,18 +68,15 @@ class MinedChain:
         return next((h["number"] for h in self.headers if h["hash"] == hash_), "0x0")
 
     def __call__(self, calls, forward):
-        sent = json.dumps(calls).replace('"latest"', f'"{hex(self.head)}"')
-        answers = self._hashes.ask(json.loads(sent), forward)
-        for call, answer in zip(calls, answers, strict=True):
+        sent = json.loads(json.dumps(calls).replace('"latest"', f'"{hex(self.head)}"'))
+        reply = super().__call__(sent, forward)
+        for call, answer in zip(calls, reply.body, strict=True):
             self._complete(call["method"], call["params"], answer)
-        return faulty_node.Reply(body=answers)
+        return reply
 
     def _complete(self, method, params, answer):
         result = answer.get("result")
-        if method.startswith("eth_getBlockBy") and result:
-            own = self.headers[int(result["number"], 16)]
-            result |= {name: own[name] for name in ("uncles", *OLDEST)} | dict.fromkeys(LATER)
-        elif method == "eth_getUncleByBlockHashAndIndex":
+        if method == "eth_getUncleByBlockHashAndIndex":
             own_uncles = self.uncles[int(self._number_of(params[0]), 16)]
             answer.pop("error", None)
             answer["result"] = own_uncles[int(params[1], 16)]

@@ -20,20 +20,24 @@ def field(header, name):
     return int(text, 16) if name in QUANTITIES else bytes.fromhex(text[2:])
 
 
-class RehashedChain:
-    """A Fault: `alter` makes headers of the chain from anvil's, whose hash covers `fields`."""
+def hash_of(header, fields):
+    return "0x" + keccak(rlp.encode([field(header, name) for name in fields])).hex()
 
-    def __init__(self, node, alter, fields):
+
+class RehashedChain:
+    """A Fault: `alter` makes headers of the chain, up to a head where one is given, from anvil's;
+    their hash covers `fields`."""
+
+    def __init__(self, node, alter, fields, head=None):
         self.headers = []
         self._hashes = renamed_hashes.RenamedHashes()
-        for number in range(node.head() + 1):
+        for number in range((node.head() if head is None else head) + 1):
             block = node.call("eth_getBlockByNumber", hex(number), False)
             header = dict(block)
             if self.headers:
                 header["parentHash"] = self.headers[-1]["hash"]
             alter(header)
-            encoded = rlp.encode([field(header, name) for name in fields])
-            header["hash"] = "0x" + keccak(encoded).hex()
+            header["hash"] = hash_of(header, fields)
             self.headers.append(header)
             self._hashes.add(block["hash"], header["hash"])
 
