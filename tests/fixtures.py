@@ -208,7 +208,7 @@ def solc_dir(tmp_path_factory):
     """Compilers that compile the same input once, whichever run and worker has it."""
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
     served = served_compilers(compilers, tmp_path_factory.mktemp("solc"))
-    with compiling_in_server(compilers, served, VYPERS):
+    with compiling_in_server(compilers, served):
         yield served
 
 

@@ -12,7 +12,7 @@ import pytest
 from app import create_app
 from scan.verification import sandbox
 from tests.support.anvil import Anvil
-from tests.support.compile_server import compile_json, compile_requests, compile_vyper
+from tests.support.compile_server import compile_json, compile_requests
 from tests.support.faulty_node import FaultyNode, routed
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
@@ -95,19 +95,16 @@ def served_compilers(compilers, directory):
 
 
 @contextmanager
-def compiling_in_server(compilers, served, vypers):
-    """Programs in these folders answer without a process of their own, which takes 30 ms of
+def compiling_in_server(compilers, served):
+    """The compilers in this folder answer without a process of their own, which takes 30 ms of
     processor. Of that, and of its limits, are tests of compilers in other folders."""
     plainly = sandbox.Program.run
 
     def run(program, arguments, folder, timeout_s, stdin=b"", check=lambda: None):
-        executable, output = program.executable, None
-        if [*arguments] == ["--standard-json"] and {served, vypers} & {*executable.parents}:
+        compiler, output = compilers / program.executable.name / program.executable.name, None
+        if [*arguments] == ["--standard-json"] and served in program.executable.parents:
             check()
-            if (packages := executable.with_name("packages")).is_dir():
-                output = compile_vyper(packages.resolve(), folder, stdin)
-            else:
-                output = compile_json(compilers / executable.name / executable.name, "-", stdin)
+            output = compile_json(compiler, "-", stdin) if compiler.exists() else None
         if output is None:
             return plainly(program, arguments, folder, timeout_s, stdin, check)
         return sandbox.Finished(0, output)
