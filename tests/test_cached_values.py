@@ -2,11 +2,13 @@
 decoders that threads make at once."""
 
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.cached_values import SizedCache, TimedValue
-from tests.support import forked_python
+from scan.cached_values import SizedCache, TimedValue, cached_property
+from tests.support import WAIT_S, forked_python
 
 pytestmark = pytest.mark.check
 
@@ -71,6 +73,24 @@ def test_a_value_that_leaves_too_little_room_for_others_is_not_stored(size, is_s
         cache.store(key, key, bytes_)
     assert (cache.get("large") is not None) == is_stored
     assert cached(cache, "ab") == "ab"
+
+
+def test_a_property_of_one_request_holds_none_of_another():
+    computing, goes_on = threading.Event(), threading.Event()
+
+    class Reads(dict):
+        @cached_property
+        def events(self):
+            computing.set()
+            return goes_on.wait(self["wait_s"])
+
+    slow, quick = Reads(wait_s=WAIT_S), Reads(wait_s=0)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(lambda: slow.events)
+        assert computing.wait(WAIT_S)
+        assert not quick.events and not waiting.done()
+        goes_on.set()
+    assert slow.events and not quick.events
 
 
 FIRST_DECODINGS = """

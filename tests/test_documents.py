@@ -12,8 +12,6 @@ from tests.support import extensions_document, hooks_document, settings_document
 from tests.support.documents import (
     DOCUMENTS,
     GUIDES,
-    OF_EXTENSIONS,
-    PAGES,
     RUN_HERE,
     blocks,
     is_broken,
@@ -22,19 +20,11 @@ from tests.support.documents import (
 )
 from tests.support.serving import ROOT
 
+pytestmark = pytest.mark.check
+
 COMMANDS = ("sh", "sql", "python", "js", "ts")
 
 
-@pytest.mark.check
-def test_the_documents_stay_short():
-    counted = [ROOT / "CONTRIBUTING.md", OF_EXTENSIONS, *PAGES]
-    words = {path.name: len(path.read_text(encoding="utf-8").split()) for path in counted}
-    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
-    assert sum(words[path.name] for path in (OF_EXTENSIONS, *PAGES)) <= 20_000, words
-    assert words["CONTRIBUTING.md"] <= 1_800
-
-
-@pytest.mark.check
 def test_links_lead_to_files_and_headings():
     broken = {
         f"{path.relative_to(ROOT)}: {link}"
@@ -45,7 +35,6 @@ def test_links_lead_to_files_and_headings():
     assert broken == set()
 
 
-@pytest.mark.check
 def test_files_that_documents_name_exist():
     # var/ is a service's own, which the tree has not.
     folders = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and p.name != "var")
@@ -59,7 +48,6 @@ def test_files_that_documents_name_exist():
     assert missing == set()
 
 
-@pytest.mark.check
 def test_what_is_said_to_run_a_command_is_there():
     """`(run by tests/…)` names files or folders."""
     commands = [block for page in GUIDES for block in blocks(page, *COMMANDS)]
@@ -70,7 +58,6 @@ def test_what_is_said_to_run_a_command_is_there():
         assert files and not any(is_missing(name) for name in files), block
 
 
-@pytest.mark.check
 def test_every_command_is_run_or_says_why_not():
     """`(not run: …)` gives a reason; test_sql.py runs those of sql.md."""
     commands = [block for page in GUIDES for block in blocks(page, *COMMANDS)]
@@ -80,7 +67,6 @@ def test_every_command_is_run_or_says_why_not():
     assert [block for block in silent if block not in RUN_HERE + by_others] == []
 
 
-@pytest.mark.check
 def test_the_api_guide_names_every_filter_of_a_query():
     guide = (ROOT / "docs/api.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", guide, re.M))
@@ -96,7 +82,6 @@ def test_the_api_guide_names_every_filter_of_a_query():
 GENERATED = [extensions_document, hooks_document, settings_document, values_document]
 
 
-@pytest.mark.check
 @pytest.mark.parametrize("document", GENERATED, ids=lambda d: d.__name__)
 def test_what_is_generated_is_as_it_is_declared(document):
     listed, text = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
@@ -106,7 +91,6 @@ def test_what_is_generated_is_as_it_is_declared(document):
     )
 
 
-@pytest.mark.check
 def test_configuration_is_well_formed():
     parse = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
     written = [block for page in GUIDES for block in blocks(page, *parse)]

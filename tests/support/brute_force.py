@@ -13,9 +13,8 @@ from operator import getitem
 
 import pytest
 
-from scan.database.lists import all_entities
-from scan.queries import entities, filtered_pages
-from scan.queries.filter_values import FILTER_KEYS, FILTERS, PARSERS, QUERIED
+from scan.queries import filtered_pages
+from scan.queries.filter_values import FILTER_KEYS, FILTERS, QUERIED
 from tests.support.truth import comparable
 
 RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
@@ -98,31 +97,8 @@ FEW_VALUES = {"flag", "token_type"}
 KINDS = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
 
 
-def filter_keys():
-    """The keys of every entity but RANGES; fails for one of which something is not said here."""
-    filters = {(name, filter_.key) for name in QUERIED for filter_ in FILTERS[name]}
-    counted = {
-        (name, filter_.key)
-        for name in QUERIED
-        for filter_ in FILTERS[name]
-        if all_entities()[name].has_total or filter_.param in all_entities()[name].listed
-    }
-    keys = {(entity, key) for entity in QUERIED for key in FILTER_KEYS[entity]}
-    kinds = {*KINDS.values()}
-    missing = {
-        "LISTED_BY says not under which values a record is listed": keys - LISTED_BY.keys(),
-        "PARSERS of scan/queries/filter_values.py lacks the kind": kinds - PARSERS.keys(),
-        "ABSENT has no value of the kind that matches nothing": kinds - ABSENT.keys(),
-        "in UNCOUNTED, though sql/lists.toml has a counter of it": UNCOUNTED & counted,
-        "neither in UNCOUNTED nor counted by sql/lists.toml": filters - counted - UNCOUNTED,
-        "Chain._is() does not say what it means": {*entities.RANGE} ^ {*RANGES},
-    }
-    errors = {what: names for what, names in missing.items() if names}
-    assert not errors, f"tests/support/brute_force.py: {errors}"
-    return {entity: FILTER_KEYS[entity] for entity in QUERIED}
-
-
-KEYS = filter_keys()
+# The keys of every entity but RANGES.
+KEYS = {entity: FILTER_KEYS[entity] for entity in QUERIED}
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,14 +159,10 @@ def require_same(client, chain, whole, body):
     if not chain.are_whole:
         names = chain.records[body["entity"]][0].keys() if chain.records[body["entity"]] else ()
         rows = [{name: row.get(name, "missing") for name in names} for row in rows]
-    if rows != expected:
-        raise AssertionError(difference(body, rows, expected))
+    assert rows == expected, body
     total, length = answer.json["total"], len(whole)
     totals = _totals(body["entity"], body.get("filter", {}), length)
-    assert total in totals, (
-        f"total {total} is not in {totals}: {body}. A filter without a list that has a counter"
-        " belongs in UNCOUNTED of tests/support/brute_force.py."
-    )
+    assert total in totals, body  # a filter without a list that has a counter is of UNCOUNTED
 
 
 def _totals(entity, filters, length):
@@ -201,16 +173,6 @@ def _totals(entity, filters, length):
         return None, length
     is_counted = len(keys) <= 1 and not any((entity, key) in UNCOUNTED for key in keys)
     return (length,) if is_counted else (None,)
-
-
-def difference(body, rows, expected):
-    """Which records of a page are missing, are there without matching, or say something else."""
-    missing = [record for record in expected if record not in rows]
-    wrong = [record for record in rows if record not in expected]
-    lines = [f"{body} gave {len(rows)} records, not {len(expected)}"]
-    lines += [f"missing: {record}" for record in missing[:3]]
-    lines += [f"wrong: {record}" for record in wrong[:3]]
-    return "\n".join(lines if missing or wrong else [*lines, "the same records in another order"])
 
 
 def combinations_of_keys(entity, most):

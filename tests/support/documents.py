@@ -12,16 +12,8 @@ from tests.support.serving import ROOT
 
 PAGES = sorted((ROOT / "docs").glob("*.md"))
 GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
-OF_EXTENSIONS = ROOT / "scan/extensions/README.md"
-DOCUMENTS = [
-    *GUIDES,
-    OF_EXTENSIONS,
-    ROOT / "CHANGELOG.md",
-    ROOT / "SECURITY.md",
-    ROOT / "bench/README.md",
-    ROOT / "migrations/README.md",
-    ROOT / "sql/README.md",
-]
+OTHERS = "scan/extensions/README.md CHANGELOG.md SECURITY.md bench/README.md migrations/README.md"
+DOCUMENTS = [*GUIDES, *(ROOT / name for name in OTHERS.split()), ROOT / "sql/README.md"]
 END = "<!-- end -->"
 _BLOCK = re.compile(r"^```(\w*)(?: \(([^\n]+)\))?\n(.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")

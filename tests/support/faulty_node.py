@@ -159,16 +159,12 @@ null_receipts = replacing(lambda call: call["method"] in RECEIPTS, None)
 def prune(first, way, genesis=False):
     """Blocks before `first` are dropped: they, or their receipts, are null or [], or an error."""
     methods = ("eth_getBlockReceipts",) if "receipts" in way else ("eth_getBlockByNumber",)
+    range_ = {"requested": "0x1", "earliest_available": hex(first)}
     answer = {
         "null": {"result": None},
         "null receipts": {"result": None},
         "no receipts": {"result": []},
-        "4444": {
-            "error": {
-                **_error(4444, "pruned history unavailable"),
-                "data": {"requested": "0x1", "earliest_available": hex(first)},
-            }
-        },
+        "4444": {"error": _error(4444, "pruned history unavailable") | {"data": range_}},
         "-32000": {"error": _error(-32000, "history is not here")},
     }[way]
 
@@ -280,20 +276,11 @@ refuse_block_objects = refuse(names_block_hash, -32700, 'Cannot wrap a "object" 
 
 def ignore_block_hashes(calls, forward):
     """Takes any block hash, and answers from the newest block."""
-    return Reply(
-        body=forward(
-            [
-                {
-                    **call,
-                    "params": [
-                        "latest" if isinstance(param, dict) and "blockHash" in param else param
-                        for param in call["params"]
-                    ],
-                }
-                for call in calls
-            ]
-        )
-    )
+
+    def newest(param):
+        return "latest" if isinstance(param, dict) and "blockHash" in param else param
+
+    return Reply(body=forward([c | {"params": [*map(newest, c["params"])]} for c in calls]))
 
 
 def limit_batch(most, refusal):
@@ -314,15 +301,10 @@ def batch_error_in_list(_calls, _forward):
 
 def cap_results(most):
     """As geth does: what fits is answered, of the rest it says that it is too large."""
-
-    def reply(calls, forward):
-        answers = forward(calls)
-        for answer in answers[most:]:
-            answer.pop("result", None)
-            answer["error"] = _error(-32003, "response too large")
-        return Reply(body=answers)
-
-    return reply
+    too_large = node_error(-32003, "response too large")
+    return lambda calls, forward: Reply(
+        body=[*forward(calls[:most]), *too_large(calls[most:], forward).body]
+    )
 
 
 def raw(body):
