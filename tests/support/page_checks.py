@@ -41,7 +41,6 @@ def axe_violations(page, options):
 
 NOTHING_HIDDEN = Path(__file__).with_name("nothing_hidden.js").read_text()
 BROKEN_LINES = Path(__file__).with_name("broken_lines.js").read_text()
-INVISIBLE_LINKS = Path(__file__).with_name("invisible_links.js").read_text()
 CUMULATIVE_SHIFT = Path(__file__).with_name("cumulative_shift.js").read_text()
 MOST_PAINTS = 10
 

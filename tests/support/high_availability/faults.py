@@ -8,7 +8,7 @@ from collections import namedtuple
 from contextlib import contextmanager, suppress
 
 from tests.support.high_availability.links import wait_until
-from tests.support.high_availability.stand import Stand, tree
+from tests.support.high_availability.stand import tree
 from tests.support.receiver import Answer
 
 # `hold` makes a context of the stand and the name of a part, which `find` chooses.
@@ -138,10 +138,6 @@ def replica(stand):
     return next(waited_for, next(n for n in ("db1", "db2", "db3") if n != leader(stand)))
 
 
-def other_indexer(stand):
-    return "indexer2" if stand.active_indexer() == "indexer1" else "indexer1"
-
-
 def all_faults(random):
     """One of each; which of several equal parts it meets is drawn from `random`."""
 
@@ -152,7 +148,7 @@ def all_faults(random):
     kill, freeze, cut = killed(processes), frozen(processes), changed(mode="silent")
     refuse, slow, slower = changed(mode="refusing"), changed(delay_s=0.05), changed(delay_s=0.1)
     etcd, api = one_of("etcd1", "etcd2", "etcd3"), one_of("api1", "api2", "api3")
-    deliverer, indexer = one_of("deliverer1", "deliverer2"), Stand.active_indexer
+    deliverer, indexer = one_of("deliverer1", "deliverer2"), one_of("indexer1", "indexer2")
     haproxy, nginx, node, receiver = map(one_of, ("haproxy1", "nginx", "node", "receiver"))
     return [
         Fault("leader", "machine lost", short, leader, lost),
@@ -183,8 +179,6 @@ def all_faults(random):
         Fault("API instance", "slow network", medium, api, slower),
         Fault("indexer", "killed", short, indexer, kill),
         Fault("indexer", "frozen", medium, indexer, freeze),
-        Fault("stand-by indexer", "killed", short, other_indexer, kill),
-        Fault("stand-by indexer", "frozen", medium, other_indexer, freeze),
         Fault("deliverer", "killed", short, deliverer, kill),
         Fault("deliverer", "frozen", medium, deliverer, freeze),
         Fault("node", "frozen", medium, node, freeze),

@@ -10,7 +10,7 @@ import psycopg2
 import requests
 
 from deploy.ha.cluster import ROOT, Cluster
-from tests.support import POLL_S, WAIT_S, database, wallets
+from tests.support import WAIT_S, database, wallets
 from tests.support.anvil import Anvil
 from tests.support.high_availability.links import Links, wait_until
 from tests.support.high_availability.load import Client, Load
@@ -68,28 +68,6 @@ class Stand:
             )
 
         wait_until(is_whole, SETTLE_S, "everything at work")
-
-    def active_indexer(self):
-        """The one that indexes now."""
-        while True:
-            before = self._indexed_counts()
-            time.sleep(1.2)
-            after = self._indexed_counts()
-            for name in after:
-                if after[name] > before.get(name, after[name]):
-                    return name
-
-    def _indexed_counts(self):
-        counts = {}
-        for number in (1, 2):
-            address = self.cluster.address(f"indexer{number}", 9101)
-            try:
-                text = requests.get(f"http://{address}/metrics", timeout=POLL_S).text
-            except requests.RequestException:
-                continue
-            [line] = [x for x in text.splitlines() if x.startswith("scan_indexed_blocks_total ")]
-            counts[f"indexer{number}"] = float(line.split()[1])
-        return counts
 
     def _watch(self, address):
         body = {
@@ -154,10 +132,8 @@ class Stand:
     def expected_events(self):
         truth = read_truth(self.anvil)
         events = set()
-        for kind, records in (
-            ("tx", truth.transactions),
-            ("token_transfer", truth.token_transfers),
-        ):
+        of_kinds = {"tx": truth.transactions, "token_transfer": truth.token_transfers}
+        for kind, records in of_kinds.items():
             for record in (r for r in records if r["blockNumber"] >= self.first_block):
                 parties = {record.get(f"{of}Address") for of in ("from", "to", "contract")}
                 events |= {(party, kind, *identity(record)) for party in parties & {*self.hooks}}
@@ -186,11 +162,8 @@ class Stand:
 
 
 def identity(record):
-    return (
-        record.get("transactionHash") or record["hash"],
-        record.get("logIndex"),
-        record.get("batchIndex"),
-    )
+    hash_ = record.get("transactionHash") or record["hash"]
+    return hash_, record.get("logIndex"), record.get("batchIndex")
 
 
 @contextmanager
@@ -209,10 +182,8 @@ def standing(folder, seed):
     }
     with Anvil() as anvil, running(receiver):
         port = links.through("receiver", f"127.0.0.1:{receiver.server_port}").split(":")[1]
-        cluster = Cluster(
-            folder / "cluster", anvil.url, through=links.through, environment=environment
-        )
-        with cluster:
+        of_links = {"through": links.through, "environment": environment}
+        with Cluster(folder / "cluster", anvil.url, **of_links) as cluster:
             wait_until(cluster.is_whole, SETTLE_S, "a cluster with its replicas")
             yield Stand(anvil, cluster, links, receiver, f"https://localhost:{port}", seed)
     links.close()
