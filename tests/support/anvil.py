@@ -6,7 +6,6 @@ Nothing here imports scan: what the tests compare with must be learned by other 
 import re
 import shutil
 import subprocess
-import time
 from collections import namedtuple
 
 import urllib3
@@ -14,12 +13,12 @@ from eth_abi import decode, encode, grammar
 from eth_utils import keccak
 
 from tests.support.folders import new_folder
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE, artifact
 
 ZERO = "0x" + 40 * "0"
 GENESIS_TIMESTAMP = 1_700_000_000
 BLOCK_INTERVAL_S = 12
-START_TIMEOUT_S = 120
 REQUEST_TIMEOUT_S = 180
 GAS = 400_000
 # Said with each transaction that has no price: the node's own depend on when it has counted the
@@ -247,12 +246,11 @@ class Anvil(Node):
 
     def _address(self):
         """host:port as anvil prints it: it chose the port itself, so nobody can take it first."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while time.monotonic() < deadline and self._process.poll() is None:
-            if match := _LISTENING.search(self._output.read_text()):
-                return match.group(1)
-            time.sleep(0.01)
-        raise RuntimeError(f"anvil did not start:\n{self._output.read_text()}")
+        wait_until(self._listening, self._process, told=self._output.read_text)
+        return self._listening()[1]
+
+    def _listening(self):
+        return _LISTENING.search(self._output.read_text())
 
 
 def creation_code(contract, *args):

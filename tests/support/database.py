@@ -32,7 +32,6 @@ from tests.support.folders import new_folder, temporary_folder
 from tests.support.serving import frozen, wait_until
 from tests.support.solidity import BUILT, alone
 
-START_TIMEOUT_S = 120
 SHORT_CHECKPOINTS = 2  # entries of a list between two, instead of 128
 # A folder with initdb, pg_ctl and postgres, for another version than the wheel's newest.
 PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
@@ -125,19 +124,16 @@ class Postgres:
 
     def start(self):
         """After kill(): until it answers, which takes what the old backends need to notice."""
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while True:
-            try:
-                with suppress(ChildProcessError):  # ours where we are a container's first process
-                    os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
-                self._server.ensure_postgres_running()
-                psycopg2.connect(self.url("postgres")).close()
-            except (subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
-            else:
-                return
+        wait_until(self._is_up)
+
+    def _is_up(self):
+        with suppress(subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
+            with suppress(ChildProcessError):  # ours where we are a container's first process
+                os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
+            self._server.ensure_postgres_running()
+            psycopg2.connect(self.url("postgres")).close()
+            return True
+        return False
 
     @contextmanager
     def frozen(self):

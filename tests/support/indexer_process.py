@@ -5,15 +5,12 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
-from pathlib import Path
 
 from scan.database.connection import Database
 from scan.errors import ScanError
+from tests.support import WAIT_S
 from tests.support.forked_python import Forked
-
-ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE_S = 180.0
+from tests.support.serving import ROOT, wait_until
 
 
 class IndexerProcess:
@@ -63,16 +60,13 @@ class IndexerProcess:
     def terminate(self, number=signal.SIGTERM):
         """SIGTERM, or SIGINT; the exit code."""
         self._process.send_signal(number)
-        return self._process.wait(PATIENCE_S)
+        return self._process.wait(WAIT_S)
 
     def send_signal(self, number):
         os.kill(self.pid, number)
 
     def wait_for_output(self, text):
-        deadline = time.monotonic() + PATIENCE_S
-        while text not in self.output():
-            assert time.monotonic() < deadline, f"it never wrote {text!r}:\n{self.tail()}"
-            time.sleep(0.02)
+        wait_until(lambda: text in self.output(), told=self.tail)
 
     def output(self):
         self._output.seek(0)
@@ -80,11 +74,7 @@ class IndexerProcess:
 
     def wait_for(self, block_number, block_hash):
         """Until this very block is the newest one indexed and nothing waits to be read."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not self.has(block_number, block_hash):
-            assert time.monotonic() < deadline, f"block {block_number} never came:\n{self.tail()}"
-            assert self._process is None or self._process.poll() is None, self.tail()
-            time.sleep(0.02)
+        wait_until(lambda: self.has(block_number, block_hash), self._process, told=self.tail)
 
     def has(self, block_number, block_hash):
         try:

@@ -10,7 +10,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
+from contextlib import suppress
 from pathlib import Path
 
 import urllib3
@@ -19,8 +19,6 @@ from tests.support import anvil, serving, solidity
 
 FOLDER = solidity.SUPPORT / "nodes"
 INSTALL_TIMEOUT_S = 600
-START_TIMEOUT_S = 60
-RECEIPT_TIMEOUT_S = 60
 
 
 def install():
@@ -53,7 +51,7 @@ class OtherNode(anvil.Node):
                 start_new_session=True,
             )
         super().__init__(f"http://127.0.0.1:{port}")
-        self._wait()
+        serving.wait_until(self._answers, self._process, told=output.read_text)
         self.output = output.read_text()
         self.accounts = self._accounts()
 
@@ -77,11 +75,8 @@ class OtherNode(anvil.Node):
             {} if to is None else {"to": to}
         )
         hash_ = self._send(anvil._hexed(transaction))
-        deadline = time.monotonic() + RECEIPT_TIMEOUT_S
-        while (receipt := self.call("eth_getTransactionReceipt", hash_)) is None:
-            assert time.monotonic() < deadline, f"{hash_} was not mined"
-            time.sleep(0.05)
-        return dict(receipt)
+        serving.wait_until(lambda: self.call("eth_getTransactionReceipt", hash_))
+        return dict(self.call("eth_getTransactionReceipt", hash_))
 
     def deploy(self, name, *args):
         artifact = solidity.artifact(name, self.evm_version)
@@ -107,16 +102,10 @@ class OtherNode(anvil.Node):
     def _accounts(self):
         return [address.lower() for address in self.call("eth_accounts")]
 
-    def _wait(self):
-        deadline = time.monotonic() + START_TIMEOUT_S
-        while True:
-            try:
-                self.call("eth_blockNumber")
-                return
-            except urllib3.exceptions.HTTPError:
-                text = (self.folder / "output").read_text()
-                assert self._process.poll() is None and time.monotonic() < deadline, text
-                time.sleep(0.2)
+    def _answers(self):
+        with suppress(urllib3.exceptions.HTTPError):
+            return bool(self.call("eth_blockNumber"))
+        return False
 
 
 class Hardhat(OtherNode):

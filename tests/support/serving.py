@@ -275,13 +275,14 @@ def serving(app):
     return in_thread(_Threads(app))
 
 
-def wait_until(condition, process=None, timeout_s=WAIT_S):
+def wait_until(condition, process=None, timeout_s=WAIT_S, told=str):
+    """`told` has what is said where it is waited in vain, or a process ends meanwhile."""
     deadline = time.monotonic() + timeout_s
     while not condition():
         if process is not None and process.poll() is not None:
             stderr = process.stderr.read().decode() if process.stderr else ""
-            raise AssertionError(f"the server ended: {stderr}")
-        assert time.monotonic() < deadline, "waited in vain"
+            raise AssertionError(f"the server ended: {stderr or told()}")
+        assert time.monotonic() < deadline, f"waited in vain {told()}"
         time.sleep(0.02)
 
 
