@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from tests.support.serving import accepts, free_port, program, stop, wait_until
+from tests.support.serving import accepts, ending, free_port, program, wait_until
 
 USER = "postgres"
 
@@ -39,13 +39,7 @@ def pgbouncer(database_url, mode, **settings):
         Path(folder).chmod(0o755)
         # PgBouncer refuses to run as root, and the socket lies in a folder of its owner's alone.
         user = ["-u", Path(server).owner()] if os.getuid() == 0 else []
-        process = subprocess.Popen(
-            [program("pgbouncer"), *user, str(path)],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        try:
+        command = [program("pgbouncer"), *user, str(path)]
+        with ending(command, stdout=subprocess.DEVNULL) as process:
             wait_until(lambda: accepts(port), process)
             yield f"postgresql://{USER}@127.0.0.1:{port}{parts.path}"
-        finally:
-            stop(process)

@@ -63,21 +63,27 @@ def gunicorn_started(database_url, port, *arguments, shell="", **environment):
     own = "STATEMENT_TIMEOUT_MS" in environment
     configuration = "tests/support/statement_timeout.conf.py" if own else "gunicorn.conf.py"
     is_read_by_imports = environment.keys() & {"PYTHONPATH", "WEB_CONCURRENCY"}
-    process = (subprocess.Popen if shell or is_read_by_imports else Forked)(
-        [
-            *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "-c",
-            configuration,
-            *arguments,
-            "app:create_app()",
-        ],
-        cwd=ROOT,
-        env={**os.environ, **given, **environment},
-        stderr=subprocess.PIPE,
-    )
+    command = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "-c",
+        configuration,
+        *arguments,
+        "app:create_app()",
+    ]
+    if shell:
+        command = ["bash", "-c", f'{shell}; exec "$@"', "bash", *command]
+    kind = subprocess.Popen if shell or is_read_by_imports else Forked
+    env = {**os.environ, **given, **environment}
+    with ending(command, kind, cwd=ROOT, env=env) as process:
+        yield process
+
+
+@contextmanager
+def ending(command, kind=subprocess.Popen, **options):
+    """A process that ends with the context."""
+    process = kind(command, stderr=subprocess.PIPE, **options)
     try:
         yield process
     finally:
@@ -104,14 +110,9 @@ def nginx(folder, instances, replaced=MappingProxyType({})):
         site = site.replace(old, new)
     (folder / "site.conf").write_text(site)
     (folder / "nginx.conf").write_text(_nginx_main(folder))
-    process = subprocess.Popen(
-        [program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
-        stderr=subprocess.PIPE,
-    )
-    try:
+    command = [program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")]
+    with ending(command) as process:
         yield wait_for(port, process)
-    finally:
-        stop(process)
 
 
 def _nginx_main(folder):
@@ -142,21 +143,12 @@ def redis_cluster(folder):
 @contextmanager
 def redis_server(folder, port=None, *arguments):
     port = port or free_port()
-    process = subprocess.Popen(
-        [
-            program("redis-server"),
-            *("--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder)),
-            *("--save", "", "--appendonly", "no"),
-            *arguments,
-        ],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-    )
-    try:
+    options = "--bind", "127.0.0.1", "--port", str(port), "--dir", str(folder)
+    in_memory = "--save", "", "--appendonly", "no"
+    command = [program("redis-server"), *options, *in_memory, *arguments]
+    with ending(command, stdout=subprocess.DEVNULL) as process:
         wait_until(lambda: accepts(port), process)
         yield f"redis://127.0.0.1:{port}"
-    finally:
-        stop(process)
 
 
 def completed(command, timeout=WAIT_S, **options):
