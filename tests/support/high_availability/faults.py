@@ -54,6 +54,10 @@ def processes(stand, name):
     return [stand.anvil.pid] if name == "node" else tree(stand.cluster.processes[name].pid)
 
 
+def patroni(stand, name):
+    return [stand.cluster.processes[name].pid]
+
+
 def postgres(stand, name):
     return tree(stand.cluster.postgres_pid(name))
 
@@ -158,7 +162,7 @@ def all_faults(random):
         Fault("leader", "cut from all others", long, leader, cut),
         Fault("leader", "slow network", medium, leader, slow),
         Fault("leader", "planned switchover", short, leader, switched_over),
-        Fault("leader", "Patroni killed", short, leader, kill),
+        Fault("leader", "Patroni killed", short, leader, killed(patroni)),
         # Its PostgreSQL goes on as a leader that nobody looks after.
         Fault("leader", "Patroni frozen", long, leader, freeze),
         Fault("replica", "machine lost", medium, replica, lost),
