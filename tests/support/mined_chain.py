@@ -21,6 +21,10 @@ REWARD = 5 * 10**18
 LATER = ("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas")
 
 
+def fields_of(header):
+    return [field(header, name) for name in OLDEST]
+
+
 class MinedChain(RehashedChain):
     """A Fault: `uncles` are of each block by number (distance, miner); the newest block is
     `head`."""
@@ -41,11 +45,10 @@ class MinedChain(RehashedChain):
             uncle = self.headers[number - distance] | own
             self.uncles[number].append(uncle | {"hash": hash_of(uncle, OLDEST)})
         own_uncles = self.uncles[number]
-        encoded = [[field(uncle, name) for name in OLDEST] for uncle in own_uncles]
         header |= dict.fromkeys(LATER) | {
             "difficulty": "0x20000",
             "uncles": [uncle["hash"] for uncle in own_uncles],
-            "sha3Uncles": "0x" + keccak(rlp.encode(encoded)).hex(),
+            "sha3Uncles": "0x" + keccak(rlp.encode([*map(fields_of, own_uncles)])).hex(),
             "receiptsRoot": "0x" + self._receipts_root(number).hex(),
         }
         if number:
