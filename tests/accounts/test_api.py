@@ -12,7 +12,7 @@ from scan.ethereum.transaction_checks import CURVE_ORDER
 from scan.settings import Settings
 from tests.support import WAIT_S
 from tests.support.database import execute
-from tests.support.serving import at_once, gunicorn, statuses, wait_until
+from tests.support.serving import at_once, statuses
 from tests.support.value_names import shown
 from tests.support.wallets import key_request, new_wallet, obtain_key
 
@@ -134,21 +134,6 @@ def test_deleting_needs_a_key_of_the_same_owner(shared_server):
     assert (foreign.status_code, foreign.json()["code"]) == (404, "not_found")
     for bad in ("abc", "-1", "0", "1.5", "9" * 30):
         assert delete(shared_server, bad, mine["key"]).json()["field"] == "id"
-
-
-@pytest.mark.long
-def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
-    wallet = new_wallet()
-    with gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="10000/minute") as server:
-        headers = {"X-API-Key": obtain_key(server, wallet)["key"]}
-        at_once(20, lambda _: listed(server, wallet, headers=headers))
-        wait_until(lambda: listed(server, wallet)[0]["totalRequests"] == 20)
-        [record] = listed(server, wallet)
-        assert record["lastUsedAt"] >= record["createdAt"]
-        for _ in range(7):  # stopped right after these, before any flush
-            listed(server, wallet, headers=headers)
-    with gunicorn(database_url) as server:
-        assert listed(server, wallet)[0]["totalRequests"] == 27
 
 
 def test_an_address_gets_only_so_many_new_keys_however_many_ask_at_once(database_url):
