@@ -30,19 +30,6 @@ def test_addresses_are_listed_by_their_balance(client, rich):
         assert client.get(refused).status_code == 400
 
 
-def test_blockscouts_form_has_the_same(ask, client, truth, rich):
-    """Cursors end on rows, however few a page has."""
-    rows = ask.rows("/addresses", sort="balance", order="desc", items_count=7)
-    assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
-    expected = [str(truth.addresses[address]["txCount"]) for _, address in rich]
-    assert [row["transactions_count"] for row in rows] == expected
-    at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
-    assert ask("/addresses", **at, items_count=7)["items"] == rows[10:17]
-    assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
-    for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
-        assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
-
-
 def test_a_balance_moves_and_comes_back_with_a_fork(explorer):
     """A new address is listed when the indexer has read its balance, and is gone after a fork."""
     anvil, address = explorer.anvil, "0x" + "c0" * 20

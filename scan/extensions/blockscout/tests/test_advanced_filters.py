@@ -115,44 +115,12 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
     assert keys(ask, age_to=middle, items_count=100) == older != []
 
 
-@pytest.mark.thorough
-def test_items_are_as_their_own_lists_show_them(ask):
-    native_types = {"coin_transfer", "contract_interaction", "contract_creation"}
-    transactions = {t["hash"]: t for t in ask.rows("/transactions")}
-    transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
-    items = ask.rows(PATH, items_count=100)
-    assert all(item["timestamp"] == transactions[item["hash"]]["timestamp"] for item in items)
-    native = [item for item in items if item["type"] in native_types]
-    for item in (item for item in items if item not in native):
-        moved = transfers[item["hash"], item["token_transfer_index"]]
-        assert (item["from"], item["token"]) == (moved["from"], moved["token"])
-        assert item["type"] == moved["token_type"]
-    for item in (item for item in native if item["internal_transaction_index"] is None):
-        sent = transactions[item["hash"]]
-        for name in ("from", "to", "created_contract", "value", "method"):
-            assert item[name] == sent[name], name
-        assert (item["fee"], item["status"]) == (sent["fee"]["value"], sent["result"])
-    paid = sum(int(item["fee"]) for item in items)
-    assert paid == sum(int(t["fee"]["value"]) for t in transactions.values())
-
-
 def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected):
     sources(ask.client).get(ActivityBounds).compared = 60
     pages = [*ask.pages(PATH, transaction_types="contract_creation")]
     assert len(pages) > 10
     rows = [shown_key(item) for page in pages for item in page]
     assert rows == expected(lambda rank, row: rank != 1 and recipient(row) is None)
-
-
-def test_the_file_has_the_rows_of_the_list(ask, truth):
-    busy = most(truth, "txCount")
-    query = {"from_address_hashes_to_include": busy, "transaction_types": "ERC-20,ERC-721"}
-    response = ask.client.get(f"/api/v2{PATH}/csv", query_string=query)
-    assert (response.status_code, response.mimetype) == (200, "text/csv")
-    rows = [*csv.DictReader(io.StringIO(response.text))]
-    items = ask.rows(PATH, **query)
-    assert [(r["TxHash"], r["Type"]) for r in rows] == [(i["hash"], i["type"]) for i in items] != []
-    assert {row["FromAddress"].lower() for row in rows} == {busy}
 
 
 def test_no_cell_of_the_file_is_a_formula(database_url, chain):

@@ -3,43 +3,19 @@
 from collections import Counter
 
 import pytest
-from eth_utils import keccak
 
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
-from scan.ethereum import checksums, node_errors
+from scan.ethereum import checksums
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.decoded_objects import ReasonBounds
 from scan.extensions.blockscout.tests.asking import Asking
 from scan.extensions.blockscout.tests.published import PREFIX, faults
 from tests.support import database, indexing
-from tests.support.anvil import ZERO, Anvil
+from tests.support.anvil import Anvil
 from tests.support.indexing import sources
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
-
-
-def test_a_decoded_call_has_its_selector_alone(ask, truth):
-    decoded = [
-        (f"0x{shown['method_id']}", sent["methodId"])
-        for sent in truth.transactions[::9]
-        if (shown := ask(f"/transactions/{sent['hash']}")["decoded_input"]) is not None
-    ]
-    assert len(decoded) > 5 and all(own == expected for own, expected in decoded)
-
-
-def test_transfers_from_and_to_the_zero_address_make_and_burn_tokens(ask, truth):
-    kinds = {
-        (item["from"]["hash"] == ZERO, item["to"]["hash"] == ZERO): item["type"]
-        for token in truth.tokens
-        for item in ask(f"/tokens/{token['address']}/transfers")["items"]
-    }
-    assert kinds == {
-        (True, False): "token_minting",
-        (False, True): "token_burning",
-        (True, True): "token_burning",
-        (False, False): "token_transfer",
-    }
 
 
 def test_addresses_in_arguments_have_checksums():
@@ -58,52 +34,6 @@ def test_addresses_in_arguments_have_checksums():
     good = checksums.checksummed(holder)
     expected = [good, [good, good], [[good, [["7", good]]]], holder, "true"]
     assert [parameter["value"] for parameter in shown["parameters"]] == expected
-
-
-def test_an_event_has_its_declaration():
-    hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
-    event = Decoded("Named", "Named(address[])", (hashed,), "verified")
-    topic = keccak(text=event.signature)
-    for is_anonymous, first, method_id in (
-        (False, topic, topic[:4].hex()),
-        (True, bytes.fromhex("9d" * 32), None),
-    ):
-        shown = decoded_objects.event_object(event, first)
-        assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
-        assert shown["method_id"] == method_id
-        assert shown["abi"] == {
-            "type": "event",
-            "name": "Named",
-            "anonymous": is_anonymous,
-            "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
-        }
-
-
-@pytest.mark.thorough
-def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth):
-    sources(ask.client).get(ReasonBounds).read = 100
-    listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
-    failed = [record["hash"] for record in truth.transactions if not record["status"]]
-    shown = {sent: ask(f"/transactions/{sent}") for sent in failed}
-    results = {sent: listed[sent]["result"] for sent in failed}
-    assert results == {sent: detail["result"] for sent, detail in shown.items()}
-    assert not {"success", "error"} & {*results.values()}
-    kinds = {node_errors.kind_of(result) for result in results.values()}
-    assert "revert" in kinds and len(kinds) > 1
-    traces = {
-        sent: scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
-        for sent in failed
-    }
-    reverted = [s for s in failed if node_errors.kind_of(traces[s]["error"]) == "revert"]
-    for sent in reverted:
-        output = traces[sent].get("output", "0x")
-        assert listed[sent]["revert_reason"] == {"raw": {"0x": None}.get(output, output)}
-        assert {"raw", "method_id"} & {*shown[sent]["revert_reason"]}
-    others = {*failed} - {*reverted}
-    assert reverted and others
-    for sent in others:
-        assert listed[sent]["revert_reason"] is shown[sent]["revert_reason"] is None
-    assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
 
 
 def test_a_list_reads_few_reasons_from_the_node(ask, truth):
@@ -127,14 +57,6 @@ def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask):
     counted = Counter(sent for sent, _ in keys)
     assert len({*keys}) == len(keys)
     assert any(index > counted[sent] for sent, index in keys)
-
-
-def test_a_countdown_is_in_texts(ask, truth):
-    target = truth.head + 40
-    shown = ask(f"/blocks/{target}/countdown")
-    names = ("current_block_number", "countdown_block_number", "remaining_blocks_count")
-    assert [shown[name] for name in names] == [str(truth.head), str(target), "40"]
-    assert float(shown["estimated_time_in_seconds"]) > 0
 
 
 def test_logs_that_are_not_stored_are_counted(explorer, many):
@@ -203,19 +125,6 @@ def test_a_proxy_has_its_implementation(explorer, many):
             assert bool(response.json.get("is_verified")) is is_verified
             [shown] = response.json["implementations"]
             assert (shown["address_hash"].lower(), shown["name"]) == (implementation.lower(), name)
-
-
-def test_verified_contracts_are_listed(explorer, many):
-    listed = explorer.client.get("/api/v2/smart-contracts").json
-    assert listed is not None and not faults("/api/v2/smart-contracts", listed)
-    by_address = {item["address"]["hash"].lower(): item for item in listed["items"]}
-    shown = by_address[many.lower()]
-    assert (shown["language"], shown["coin_balance"]) == ("solidity", "0")
-    counters = explorer.client.get("/api/v2/smart-contracts/counters").json
-    assert counters is not None and int(counters["verified_smart_contracts"]) >= len(by_address)
-    rows = explorer.client.get("/api?module=contract&action=listcontracts").json
-    row = next(row for row in rows["result"] if row["Address"] == many.lower())
-    assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
 
 
 def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url, chain):

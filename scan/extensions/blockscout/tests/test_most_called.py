@@ -28,14 +28,6 @@ def test_contracts_are_listed_by_their_calls(ask, scenario, truth, scale):
             assert ranks == sorted(ranks, reverse=order == "desc")
 
 
-def test_pages_have_each_contract_once(ask):
-    whole = ask.rows(PATH, scale="30d")
-    for sort in ("transactions_count", "total_gas_used"):
-        rows = ask.rows(PATH, scale="30d", sort=sort, items_count=3)
-        hashes = [[r["contract_address"]["hash"] for r in listed] for listed in (rows, whole)]
-        assert sorted(hashes[0]) == sorted(hashes[1])
-
-
 def test_a_time_with_too_many_transactions_is_refused(client):
     sources(client).get(CountedBounds).transactions = 5
     refused = client.get(f"/api/v2{PATH}?scale=30d&=many")

@@ -163,13 +163,6 @@ def test_credentials_and_empty_values_are_no_parameters(client):
         assert client.get("/api/v2/blocks", query_string=query).json == plain
 
 
-def test_a_parameter_that_a_view_does_not_read_is_refused(client):
-    """So that a new view cannot ignore what its path takes."""
-    refused = client.get("/api/v2/smart-contracts?q=a&cursor=1")
-    assert refused.status_code == 422 and not [*published.ERRORS.iter_errors(refused.json)]
-    assert refused.json["errors"][0]["source"] == {"pointer": "/cursor"}
-
-
 @pytest.mark.check
 def test_the_guide_has_the_table():
     made = blockscout_document.whole()

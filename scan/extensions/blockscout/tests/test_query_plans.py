@@ -1,7 +1,5 @@
 """API v2 at 50,000 transactions: by indexes, and a deep page costs what the first one does."""
 
-from urllib.parse import urlencode
-
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN
@@ -65,33 +63,3 @@ def test_a_batch_of_tokens_is_read_by_an_index(seeded_service):
     assert [token["address_hash"].lower() for token in body] == [HOT_TOKEN]
     for plan in plans:
         plan.require_indexes(small=TABLES_THAT_STAY_SMALL)
-
-
-BY_TOKEN_TYPE = [
-    ("/token-transfers", "/token-transfers"),
-    (f"/addresses/{HOT}/token-transfers", f"/token-transfers?address={HOT}"),
-]
-
-
-@pytest.mark.parametrize(("path", "whole_list"), BY_TOKEN_TYPE)
-def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
-    seeded_service, path, whole_list, monkeypatch
-):
-    """A page without a match ends there, and the next one goes on to the end of the list."""
-    checkpoint_every = 128
-    monkeypatch.setattr("scan.queries.filtered_pages.MAX_ENTRIES", 1024)
-    compared = 0
-    cursor = {}
-    while cursor is not None:
-        plans, body = seeded_service.plans(f"/api/v2{path}?type=ERC-1155&{urlencode(cursor)}")
-        most = max(rows_compared(plan) for plan in plans)
-        assert body["items"] == [] and most <= 1024 + checkpoint_every + 1
-        compared += most
-        cursor = body["next_page_params"]
-    assert compared >= seeded_service.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
-
-
-def rows_compared(plan):
-    """Rows of transfers that a statement has read and left out."""
-    read = [node for node in plan.nodes if node["Table"] == "token_transfers"]
-    return sum(node.get("Rows Removed by Filter", 0) * node["Actual Loops"] for node in read)

@@ -67,14 +67,6 @@ def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
             assert response.is_json or rule.endswith("/csv"), (path, query)
 
 
-def test_a_letter_case_of_hex_changes_nothing(client, scenario):
-    person = next(iter(scenario.truth.addresses))
-    upper = f"0x{person[2:].upper()}"
-    for path in ("", "/transactions", "/counters"):
-        one = client.get(f"/api/v2/addresses/{person}{path}")
-        assert one.json == client.get(f"/api/v2/addresses/{upper}{path}").json
-
-
 def test_all_choices_of_a_filter_are_as_none(client, scenario):
     """As documents of version 11 have them, and many clients since."""
     of_person = f"/api/v2/addresses/{scenario.stage.people[1]}"
@@ -97,18 +89,6 @@ def test_a_contract_has_received_its_creation(client, scenario):
     assert created["hash"] in {item["hash"] for item in halves[0]}
     rows = client.get(f"{path}/csv?filter_type=address&filter_value=to").text.splitlines()
     assert len(rows) == 1 + len(halves[0]) and created["hash"] in rows[-1]
-
-
-def test_without_the_node_lists_are_whole(indexed, scenario):
-    client = indexed.client(rpc_urls=(NOWHERE,))
-    body = client.get("/api/v2/transactions").json
-    expected = [t["hash"] for t in scenario.truth.transactions[: paths.ROWS]]
-    assert [t["hash"] for t in body["items"]] == expected
-    assert all(t["raw_input"] for t in body["items"])
-    sent = scenario.truth.transactions[0]["hash"]
-    below = {"": (200,), "/logs": (200,), "/raw-trace": (502, 503), "/state-changes": (502, 503)}
-    for path, statuses in below.items():
-        assert client.get(f"/api/v2/transactions/{sent}{path}").status_code in statuses
 
 
 def test_long_inputs_stand_in_their_transaction_alone(client):

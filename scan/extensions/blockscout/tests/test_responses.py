@@ -1,6 +1,5 @@
 """Every route of API v2: its responses are as published, and its lists have each row once."""
 
-import random
 import re
 from collections import Counter
 from operator import itemgetter
@@ -11,7 +10,6 @@ import pytest
 
 from scan.extensions.blockscout.tests.asking import REQUIRED, UNSEEN, Asking, filled, most
 from scan.extensions.blockscout.tests.published import ERRORS, faults, route_of
-from tests.support import derived_truth
 from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
@@ -56,32 +54,6 @@ def test_lists_of_all_have_each_row_once(ask, truth):
     internal = [(t["transactionHash"], t["transferIndex"]) for t in truth.internal_transfers]
     rows = ask.rows("/internal-transactions")
     assert [(t["transaction_hash"], t["index"]) for t in rows] == internal
-
-
-@pytest.mark.thorough
-def test_lists_of_the_busiest_have_each_row_once(ask, truth):
-    busy = most(truth, "txCount")
-    path = f"/addresses/{busy}"
-    sent = [t["hash"] for t in truth.transactions_of(busy)]
-    assert len(sent) > 60
-    assert [t["hash"] for t in ask.rows(f"{path}/transactions")] == sent
-    oldest = ask.rows(f"{path}/transactions", sort="block_number", order="asc")
-    assert [t["hash"] for t in oldest] == sent[::-1]
-    counters = ask(f"{path}/counters")
-    assert counters["transactions_count"] == str(len(sent))
-    for side in ("from", "to"):
-        of_side = ask.rows(f"{path}/transactions", filter=side)
-        assert all(t[side]["hash"].lower() == busy for t in of_side)
-    moved = [
-        (t["transactionHash"], t["logIndex"])
-        for t in truth.token_transfers
-        if busy in (t["fromAddress"], t["toAddress"])
-    ]
-    rows = ask.rows(f"{path}/token-transfers")
-    assert [(t["transaction_hash"], t["log_index"]) for t in rows] == moved
-    assert counters["token_transfers_count"] == str(len(moved))
-    nfts = ask.rows(f"{path}/token-transfers", type="ERC-721,ERC-1155")
-    assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
 
 
 @pytest.mark.thorough
@@ -137,89 +109,6 @@ def test_a_list_goes_on_by_place_after_a_fork(database_url, chain, kept, replace
     assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < cursor]
 
 
-def test_what_a_transaction_moved(ask, truth):
-    by_transaction = {}
-    for transfer in reversed(truth.token_transfers):
-        by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
-    fullest = max(by_transaction, key=lambda hash_: len(by_transaction[hash_]))
-    for sent in [fullest, *random.Random(2).sample(sorted(by_transaction), 12)]:
-        rows = ask.rows(f"/transactions/{sent}/token-transfers")
-        assert [row["log_index"] for row in rows] == by_transaction[sent]
-        shown = ask(f"/transactions/{sent}")
-        assert shown["token_transfers"] == rows[:10]
-        assert shown["token_transfers_overflow"] is (len(rows) > 10)
-        assert "token_transfer" in shown["transaction_types"]
-    without = next(t for t in truth.transactions if t["hash"] not in by_transaction)
-    assert ask.rows(f"/transactions/{without['hash']}/token-transfers") == []
-    assert "token_transfer" not in ask(f"/transactions/{without['hash']}")["transaction_types"]
-    listed = [t for t in ask.rows("/transactions") if "token_transfer" in t["transaction_types"]]
-    assert {transaction["hash"] for transaction in listed} == by_transaction.keys()
-
-
-def test_a_transactions_fees_add_up(ask, truth):
-    drawn = random.Random(3).sample(truth.blocks, 20)
-    blocks = [
-        (ask(f"/blocks/{block['number']}"), ask.rows(f"/blocks/{block['number']}/transactions"))
-        for block in drawn
-    ]
-    assert [len(rows) for _, rows in blocks] == [block["txCount"] for block in drawn]
-    fields = {"priority_fee": "priority_fee", "transaction_burnt_fee": "burnt_fees"}
-    for shown, rows in blocks:
-        assert len(rows) == shown["transactions_count"]
-        fees = sum(int(row["gas_used"]) * int(row["gas_price"]) for row in rows)
-        assert shown["transaction_fees"] == str(fees)
-        for row in rows:
-            names_one_price = row["max_fee_per_gas"] is None
-            assert [row[field] is None for field in fields] == [names_one_price] * 2
-    divided = [
-        (shown, rows)
-        for shown, rows in blocks
-        if rows and all(row["max_fee_per_gas"] is not None for row in rows)
-    ]
-    assert divided
-    for shown, rows in divided:
-        for field, of_block in fields.items():
-            assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
-
-
-def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
-    head = truth.blocks[0]["number"]
-    expected = {sent["hash"]: head - sent["blockNumber"] + 1 for sent in truth.transactions}
-    rows = ask.rows("/transactions")
-    assert {row["hash"]: row["confirmations"] for row in rows} == expected
-    for row in (rows[0], rows[-1]):
-        assert ask(f"/transactions/{row['hash']}")["confirmations"] == expected[row["hash"]]
-
-
-def test_totals_are_of_the_token_s_type(ask, truth):
-    totals = []
-    for transfer in truth.token_transfers:
-        item = {"token_id": transfer["tokenId"], "token_instance": None}
-        decimals = transfer["tokenDecimals"]
-        shown = None if decimals is None else str(decimals)
-        amount = {"value": transfer["value"], "decimals": shown}
-        of_types = {
-            "BEP20": amount,
-            "BEP721": item,
-            "BEP1155": {**item, "value": transfer["value"], "decimals": None},
-        }
-        totals.append(of_types[transfer["tokenType"]])
-    assert [transfer["total"] for transfer in ask.rows("/token-transfers")] == totals
-
-
-def test_tokens_and_their_holders(ask, truth):
-    listed = ask.rows("/tokens")
-    assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
-    assert len(listed) == len(truth.tokens)
-    for token in truth.tokens:
-        holders = ask.rows(f"/tokens/{token['address']}/holders")
-        assert len(holders) == len(truth.holders[token["address"]])
-        amounts = [int(holder["value"]) for holder in holders]
-        assert amounts == sorted(amounts, reverse=True)
-        counters = ask(f"/tokens/{token['address']}/counters")
-        assert counters["token_holders_count"] == str(len(holders))
-
-
 def test_tokens_in_one_request(ask, truth):
     listed = ask.rows("/tokens", items_count=100)
     named = [token["address_hash"] for token in listed[1:4]] + [UNSEEN]
@@ -241,52 +130,16 @@ def test_tokens_in_one_request(ask, truth):
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
 
 
-def test_what_an_address_holds(ask, truth):
-    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
-    held = {t["tokenAddress"]: t for t in truth.tokens_held_by(holder)}
-    for path in ("tokens", "token-balances"):
-        rows = ask(f"/addresses/{holder}/{path}")
-        rows = rows if isinstance(rows, list) else ask.rows(f"/addresses/{holder}/{path}")
-        amounts = {row["token"]["address_hash"].lower(): row["value"] for row in rows}
-        assert amounts == {address: token["balance"] for address, token in held.items()}
-    only = ask.rows(f"/addresses/{holder}/tokens", type="ERC-20")
-    assert {row["token"]["type"] for row in only} == {"ERC-20"}
-
-
 def test_search_redirects_to_hashes_alone(ask, truth):
-    block, sent = truth.blocks[3], truth.transactions[5]["hash"]
-    by_hash = ask("/search/check-redirect", q=block["hash"])
-    assert by_hash == {"redirect": True, "type": "block", "parameter": block["hash"]}
-    redirect = ask("/search/check-redirect", q=sent)
-    assert redirect == {"redirect": True, "type": "transaction", "parameter": sent}
-    assert ask("/search/check-redirect", q="nothing at all")["redirect"] is False
     symbols = {token["symbol"] for token in truth.tokens if 0 < len(token["symbol"]) <= 100}
     assert not any(ask("/search/check-redirect", q=text)["redirect"] for text in symbols)
     symbol = truth.tokens[0]["symbol"]
-    results = ask("/search", q=symbol)["items"]
-    assert truth.tokens[0]["address"] in {r["address_hash"].lower() for r in results}
-    assert {result["reputation"] for result in results} == {"ok"}
-    assert ask("/search/quick", q=symbol) == results
-    assert ask("/search/quick", q="a") == []
-    assert [result["block_number"] for result in ask("/search/quick", q="7")] == [7]
+    assert ask("/search/quick", q=symbol) == ask("/search", q=symbol)["items"] != []
     with patch.multiple("scan.queries.blocks", get=lambda *_: None):  # they vanish meanwhile
         with patch.multiple("scan.queries.transactions", get=lambda *_: None):
             for vanished in (truth.blocks[4]["hash"], truth.transactions[6]["hash"]):
                 assert ask("/search", q=vanished)["items"] == []
         assert ask("/search/check-redirect", q=truth.blocks[4]["hash"])["redirect"] is False
-
-
-def test_the_chain_in_numbers(ask, truth):
-    stats = ask("/stats")
-    assert stats["total_blocks"] == str(len(truth.blocks))
-    assert stats["total_transactions"] == str(len(truth.transactions))
-    assert stats["total_gas_used"] == str(sum(int(b["gasUsed"]) for b in truth.blocks))
-    assert stats["total_addresses"] == str(len(derived_truth.first_acts(truth)))
-    assert stats["coin_price"] is None
-    assert ask("/main-page/blocks")[0]["height"] == truth.blocks[0]["number"]
-    assert len(ask("/main-page/transactions")) == 6
-    status = ask("/main-page/indexing-status")
-    assert (status["indexed_blocks_ratio"], status["finished_indexing"]) == (1.0, True)
 
 
 def test_an_index_without_blocks_has_nothing(database_url):

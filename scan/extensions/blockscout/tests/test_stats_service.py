@@ -6,9 +6,7 @@ from itertools import accumulate
 import pytest
 import yaml
 
-from scan.ethereum.units import in_units
 from scan.extensions.blockscout.paths import answered_paths
-from scan.extensions.blockscout.tests.published import faults
 
 PATH = "/stats-service/api/v1"
 
@@ -73,29 +71,6 @@ def test_spans_add_up_their_days(client, days):
     years = points(client, "newTxns", resolution="YEAR")
     expected = ["01-01" + "12-31"] * len(years)
     assert [point["date"][5:] + point["date_to"][5:] for point in years] == expected
-
-
-def test_counters_are_the_chains(client, scenario):
-    counters = client.get(f"{PATH}/counters").json
-    values = {counter["id"]: counter["value"] for counter in counters["counters"]}
-    truth = scenario.truth
-    assert values["totalBlocks"] == str(len(truth.blocks))
-    assert values["totalTxns"] == str(len(truth.transactions))
-    assert values["totalTokens"] == str(len(truth.tokens))
-    main = client.get(f"{PATH}/pages/main").json
-    assert main["total_transactions"]["value"] == values["totalTxns"]
-    assert main["daily_new_transactions"]["chart"] == points(client, "newTxns")[-30:]
-
-
-def test_a_page_has_the_newest_day(client, days):
-    page = client.get(f"{PATH}/pages/transactions").json
-    assert page is not None and not faults(f"{PATH}/pages/transactions", page)
-    names = {
-        "transactions_24h": str(days[-1]["transactions"]),
-        "transactions_fee_24h": in_units(int(days[-1]["fees"])),
-        "average_transactions_fee_24h": in_units(int(days[-1]["fees"]) // days[-1]["transactions"]),
-    }
-    assert {name: page[name]["value"] for name in names} == names
 
 
 def test_the_document_names_all_paths_and_their_parameters(client):

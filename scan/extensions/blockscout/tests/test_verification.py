@@ -81,6 +81,19 @@ FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that sa
     ("vyper-multi-part", {}, {"files[0]": ("x: uint256", "A.vy"), "interfaces[]": ("[]", "I.json")},
      {"sourceCode": WITH_INTERFACE}),
 ]  # fmt: skip
+# What the frontend sends besides, of what a page's script left undefined.
+_SETTINGS = {"license_type": "none", "evm_version": "default"}
+_SETTINGS |= {"is_optimization_enabled": "false", "optimization_runs": "200"}
+OF_FRONTEND = {
+    "flattened-code": {
+        **_SETTINGS,
+        "contract_name": "undefined",
+        "is_yul_contract": "false",
+        "libraries": "undefined",
+    },
+    "multi-part": _SETTINGS,
+    **dict.fromkeys(("vyper-code", "vyper-multi-part", "vyper-standard-input"), _SETTINGS),
+}
 
 
 @pytest.mark.parametrize(("method", "fields", "files", "body"), FORMS, ids=[f[0] for f in FORMS])
@@ -88,7 +101,7 @@ def test_a_form_is_a_submission_to_the_verifier(explorer, placed, method, fields
     """Of which tests/verification has what becomes of it."""
     version = VERSIONS[method]
     expected = parse({"address": placed, "compilerVersion": version, **body})
-    fields = {"compiler_version": f"v{version}", **fields}
+    fields = {"compiler_version": f"v{version}", **OF_FRONTEND[method], **fields}
     uploads = {field: upload(*file) for field, file in files.items()}
     assert explorer.submission(submit(explorer, placed, method, **fields, **uploads)) == expected
 

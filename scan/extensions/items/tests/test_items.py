@@ -107,12 +107,6 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
     assert kept[0] is None and kept[1] is not None
 
 
-def test_a_bep1155_is_asked_for_its_uri(client, scenario):
-    forge = scenario.stage.contracts["forge"].address
-    page = client.get(f"/nft/{forge.lower()}/7").text
-    assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
-
-
 def test_a_hostile_uri_is_text_on_its_page(talking):
     html = talking.client.get(f"/nft/{talking.tokens['hostile']}/1").text
     assert "<script>window" not in html and "&lt;script&gt;window" in html
@@ -129,34 +123,6 @@ def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
     policy = answer.headers["Content-Security-Policy"]
     assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
-
-
-def test_items_of_a_token_are_listed_by_their_first_transfers(ask, truth):
-    is_unique = {"BEP721": True, "BEP1155": None}
-    with_items = [token for token in truth.tokens if token["type"] != "BEP20"]
-    assert {token["type"] for token in with_items} == is_unique.keys()
-    most_pages = 0
-    for token in with_items:
-        moved = [
-            transfer["tokenId"]
-            for transfer in reversed(truth.token_transfers)
-            if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
-        ]
-        pages = list(ask.pages(f"/tokens/{token['address']}/instances", items_count=2))
-        assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
-        assert {row["is_unique"] for page in pages for row in page} == {is_unique[token["type"]]}
-        most_pages = max(most_pages, len(pages))
-    assert most_pages > 2
-
-
-def test_the_items_that_an_address_holds(ask, truth):
-    holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
-    items = ask.rows(f"/addresses/{holder}/nft")
-    assert len(items) == len({(i["token"]["address_hash"], i["id"]) for i in items})
-    collections = ask.rows(f"/addresses/{holder}/nft/collections")
-    held = truth.tokens_held_by(holder)
-    nfts = {token["tokenAddress"] for token in held if token["type"] != "BEP20"}
-    assert {c["token"]["address_hash"].lower() for c in collections} == nfts
 
 
 def test_refusals_are_as_expected(client, scenario):
