@@ -3,6 +3,7 @@ their chart."""
 
 import random
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -12,12 +13,13 @@ import pytest
 
 from scan import parameters
 from scan.database.connection import Database
+from scan.ethereum.events import Trade
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.views import candle_chart
-from scan.indexer.derivation import derive, read_block_range
 from tests.support import expected, explain, indexing
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.indexing import sources
+from tests.support.made_blocks import Chain, Move
 from tests.support.refusals import require_parameter
 
 getcontext().prec = 700
@@ -25,58 +27,43 @@ POOL, EMPTY, HOSTILE = ("0x" + byte * 20 for byte in ("aa", "bb", "cc"))
 TOKEN0, TOKEN1, WILD = ("0x" + byte * 20 for byte in ("01", "02", "03"))
 BLOCKS, SPACING_S, START_S = 400, 100, 1_700_000_000
 LARGEST = 2**256 - 1
-FILL = """
-INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, sha256('0'), 0);
-INSERT INTO dexes (name) VALUES ('uniswap-v2');
-INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, item_type)
-VALUES ('{token0}', 0, 'BEP20', 'A', 'A', 18, 0, NULL), ('{token1}', 0, 'BEP20', 'B', 'B', 6, 0,
-    NULL), ('{wild}', 0, 'BEP20', 'W', 'W', 255, 0, NULL);
-INSERT INTO pools (address, block_number, dex_id, token0, token1)
-VALUES ('{pool}', 0, 1, '{token0}', '{token1}'), ('{empty}', 0, 1, '{token0}', '{token1}'),
-    ('{hostile}', 0, 1, '{token0}', '{wild}');
-INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,
-    dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash,
-    miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before, internal_transfer_count,
-    traced_before, untraced_before, logs_before, log_count)
-SELECT n, to_timestamp({start} + {spacing} * n), n, 0, {per_block} * n, 1, 0, {per_block},
-    sha256(n::text::bytea), sha256((n - 1)::text::bytea), '\\x00', 1, 2, 1, 0, 0, 0, 0, 0, 0
-FROM generate_series(0, {blocks} - 1) AS n;
-SELECT add_partition(name, 0, 1000000) FROM unnest(ARRAY['transactions', 'dex_trades']) AS name;
-INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash, from_address,
-    to_address, value, gas_price, gas_used, fee, type)
-SELECT n, n, 0, true, sha256(('t' || n)::bytea), '\\x0a', '\\x0b', 0, 1, 1, 1, ''
-FROM generate_series(0, {blocks} - 1) AS n;
-"""
-TRADE = (
-    "INSERT INTO dex_trades (ordinal, block_number, log_index, transaction_index, dex_id,"
-    " pool_address, maker, token_in, token_out, amount_in, amount_out) VALUES "
-)
+PAIRS = {POOL: (TOKEN0, TOKEN1), EMPTY: (TOKEN0, TOKEN1), HOSTILE: (TOKEN0, WILD)}
+TOKENS = {TOKEN0: ("A", 18), TOKEN1: ("B", 6), WILD: ("W", 255)}
 
 
-def bytea(address):
-    return "\\x" + address[2:]
+def key(address):
+    return bytes.fromhex(address[2:])
+
+
+def open_pools(url):
+    """Since the first block, so that no fork takes them back."""
+    execute(url, "INSERT INTO dexes (name) VALUES ('uniswap-v2')")
+    for token, (name, decimals) in TOKENS.items():
+        named = {"name": name, "symbol": name, "decimals": decimals}
+        insert(url, "tokens", address=key(token), type="BEP20", **named)
+    for pool, pair in PAIRS.items():
+        row = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes"
+        execute(url, row, *map(key, (pool, *pair)))
+
+
+def trade(pool, sold, bought, amount_sold, amount_bought):
+    swap = Trade(key(sold), key(bought), amount_sold, amount_bought)
+    return Move(sender=b"\x0a" * 20, recipient=key(pool), pool=key(pool), trade=swap)
 
 
 def fill(url, trades, per_block, spacing_s=SPACING_S):
-    """`per_block` trades of a block, in their order, derived by the indexer's own statements."""
-    names = {"pool": POOL, "empty": EMPTY, "hostile": HOSTILE}
-    names |= {"token0": TOKEN0, "token1": TOKEN1, "wild": WILD}
-    numbers = {"start": START_S, "spacing": spacing_s, "blocks": BLOCKS, "per_block": per_block}
-    database = Database(url, statement_timeout_ms=0)
-    filled = {name: bytea(address) for name, address in names.items()}
-    database.execute_script(FILL.format(**filled, **numbers))
-    rows = [
-        f"({n}, {n // per_block}, {n % per_block}, 0, 1,"
-        f" '{bytea(t['pool'])}', '\\x0a', '{bytea(t['in'])}',"
-        f" '{bytea(t['out'])}', {t['amount_in']}, {t['amount_out']})"
-        for n, t in enumerate(trades)
-    ]
-    if rows:
-        database.execute_script(TRADE + ", ".join(rows))
-    with database.transaction() as tx:
-        derive(tx, read_block_range(tx, 0, BLOCKS - 1))
-    database.execute_script("ANALYZE")
-    database.close()
+    """`per_block` trades of a block, in their order."""
+    open_pools(url)
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        chain = Chain(database)
+        for number in range(BLOCKS):
+            of_block = trades[number * per_block : (number + 1) * per_block]
+            moves = [
+                trade(t["pool"], t["in"], t["out"], t["amount_in"], t["amount_out"])
+                for t in of_block
+            ]
+            chain.append(moves, timestamp_s=START_S + spacing_s * number)
+    execute(url, "ANALYZE")
 
 
 def made_trades():
@@ -97,7 +84,6 @@ def made_trades():
 
 
 TRADES = made_trades()
-UNITS = {TOKEN0: 10**18, TOKEN1: 10**6, WILD: 10**255}
 
 
 @pytest.fixture(scope="module")
@@ -112,11 +98,15 @@ def client(traded):
     return indexing.client_over(traded)
 
 
+def in_units(amounts, token):
+    return Fraction(amounts[token], 10 ** TOKENS[token][1])
+
+
 def price(trade, token1):
     amounts = {trade["in"]: trade["amount_in"], trade["out"]: trade["amount_out"]}
     if not all(amounts.values()):
         return None
-    return Fraction(amounts[token1], UNITS[token1]) / Fraction(amounts[TOKEN0], UNITS[TOKEN0])
+    return in_units(amounts, token1) / in_units(amounts, TOKEN0)
 
 
 def candles_of(pool, span_s, first_s, last_s):
@@ -196,23 +186,6 @@ def test_without_a_range_they_are_the_newest(client):
     require_equal(body["candles"], candles_of(POOL, 300, first_s, last_s - 9_000))
 
 
-def test_volumes_are_sums_of_the_trades(client):
-    newest_s = START_S + SPACING_S * (BLOCKS - 1)
-    body = client.get(f"/api/v1/pools/{POOL}/volume").json
-    assert [span["period"] for span in body["volumes"]] == ["24h", "7d", "all"]
-    firsts = [newest_s // 3_600 * 3_600 - (hours - 1) * 3_600 for hours in (24, 168)]
-    assert [span["timeFrom"] for span in body["volumes"]] == [
-        *(f"{datetime.fromtimestamp(first, UTC):%Y-%m-%dT%H:%M:%SZ}" for first in firsts),
-        None,
-    ]
-    for span in body["volumes"]:
-        [right] = candles_of(POOL, 10**10, 0, newest_s)
-        assert (span["volume0"], span["volume1"]) == (right["volume0"], right["volume1"])
-        assert span["trades"] == right["trades"]
-    pool = client.get(f"/api/v1/pools/{POOL}").json
-    assert (pool["volume0"], pool["volume1"]) == (right["volume0"], right["volume1"])
-
-
 def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
     trades = [
         {"pool": POOL, "in": TOKEN0, "out": TOKEN1, "amount_in": n + 1, "amount_out": 1}
@@ -229,11 +202,6 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
         assert (span["volume0"], span["trades"]) == (str(sum(right)), len(right))
     body = client.get(f"/api/v1/pools/{EMPTY}/volume").json
     assert [span["volume0"] for span in body["volumes"]] == ["0", "0", "0"]
-
-
-def test_a_pool_is_the_lists_record(client):
-    listed = client.get("/api/v1/pools").json["pools"]
-    assert [client.get(f"/api/v1/pools/{pool['address']}").json for pool in listed] == listed
 
 
 def test_too_many_trades_are_counted_and_not_read(client, traded):
@@ -266,7 +234,7 @@ def test_too_many_trades_are_counted_and_not_read(client, traded):
 @pytest.mark.thorough
 def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
     """Of 10 pools with two years of hours, no more hours than the page needs."""
-    fill(database_url, [], 0)
+    open_pools(database_url)
     execute(
         database_url,
         "INSERT INTO pool_candles SELECT CASE WHEN p = 0 THEN address ELSE int4send(p) END,"
@@ -291,6 +259,51 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
             hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
             assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
         assert late.buffers < 1.5 * early.buffers
+
+
+def volumes_of(url):
+    """Of each pool, the smallest first."""
+    return execute(url, "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0")
+
+
+def stored_candle(url, pool, hour_s):
+    """Its trades, volumes, and amounts of its opening, highest, lowest and closing trade."""
+    [values] = execute(
+        url,
+        "SELECT trade_count, volume0, volume1, open_amount0, open_amount1, high_amount0,"
+        " high_amount1, low_amount0, low_amount1, close_amount0, close_amount1 FROM pool_candles"
+        " WHERE pool_address = %s AND extract(epoch FROM hour) = %s",
+        key(pool),
+        hour_s,
+    )
+    return tuple(values)
+
+
+def test_ties_and_odd_times(database_url, database):
+    """Of equal prices the first trade is kept, whatever the batch, also where prices differ by less
+    than any rounding would show; times beyond every calendar are hours like others."""
+    open_pools(database_url)
+    chain, hour_s = Chain(database), START_S // 3_600 * 3_600
+    # So that the exchange stays.
+    chain.append([trade(EMPTY, TOKEN0, TOKEN1, 1, 1)], timestamp_s=hour_s)
+    chain.append([trade(POOL, TOKEN0, TOKEN1, 2, 4)], timestamp_s=hour_s + 1)
+    later = [trade(POOL, TOKEN0, TOKEN1, 1, 2), trade(POOL, TOKEN0, TOKEN1, 0, 9)]
+    chain.append(later, timestamp_s=hour_s + 2)
+    low, high = (LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)
+    near = [trade(HOSTILE, TOKEN0, WILD, *amounts) for amounts in (low, high)]
+    chain.append(near, timestamp_s=hour_s + 3)
+    assert stored_candle(database_url, POOL, hour_s) == (3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)
+    volumes = 2 * LARGEST - 1, 2 * LARGEST - 3
+    row = stored_candle(database_url, HOSTILE, hour_s)
+    assert row == (2, *volumes, *low, *high, *low, *high)
+    assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]
+    far_s = 8_000_000_000_000
+    for n in range(3):
+        chain.append([trade(EMPTY, TOKEN0, TOKEN1, 5, n + 1)], timestamp_s=far_s + n)
+    chain.unwind(5)
+    row = stored_candle(database_url, EMPTY, far_s // 3_600 * 3_600)
+    assert row == (2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)
+    assert volumes_of(database_url)[1] == (11, 4)
 
 
 @pytest.mark.check

@@ -9,87 +9,12 @@ from fractions import Fraction
 
 import pytest
 
-from scan.pages.formatting import pair_name, short_price
+from scan.pages.formatting import pair_name
 from scan.queries import tokens
 from tests.support.explorer import behind
 from tests.support.faulty_node import replacing
 from tests.support.indexing import sources
 from tests.support.serving import NOWHERE
-
-
-def test_pools_are_linked_by_their_pair_wherever_they_are_named(client, scenario):
-    """Not by the name that the contract has as a token, which is the same in all of a factory."""
-    pairs = {
-        pool["address"]: f"{pool['token0Symbol']} / {pool['token1Symbol']}"
-        for pool in client.get("/api/v1/pools").json["pools"]
-    }
-    trade = next(t for t in scenario.truth.dex_trades if t["pairAddress"] in pairs)
-    address = trade["pairAddress"]
-    for path in ("/trades?limit=100", f"/address/{trade['maker']}?tab=trades"):
-        cells = re.findall(
-            r'data-label="Pool"><a href="/pool/(0x\w+)"[^>]*><bdi>([^<]+)', client.get(path).text
-        )
-        assert cells and all(pairs[pool] == name for pool, name in cells), path
-    page = client.get(f"/tx/{trade['transactionHash']}").text
-    assert f'data-label="Pool"><a href="/pool/{address}"' in page
-    assert f'<a href="/pool/{address}" title=' in page.partition("<table")[0]
-    assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
-
-
-def test_the_page_of_a_pool_notes_what_is_said(client, scenario):
-    page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
-    assert "without proof: DEX, tokens of the pool, price" in page
-
-
-def test_trades_have_side_and_price_in_all_lists(client, scenario):
-    pools = {pool["address"]: pool for pool in client.get("/api/v1/pools").json["pools"]}
-    trades = scenario.truth.dex_trades
-    maker, count = Counter(trade["maker"] for trade in trades).most_common(1)[0]
-    assert count > 1
-    of_pools = {f"/pool/{a}": [t for t in trades if t["pairAddress"] == a] for a in pools}
-    of_maker = [trade for trade in trades if trade["maker"] == maker]
-    lists = {"/trades": trades, f"/address/{maker}?tab=trades": of_maker, **of_pools}
-    for path, shown in ((path, rows[:25]) for path, rows in lists.items()):
-        html = client.get(path).text
-        sides = re.findall(r'<span class="badge flow \w+">(buy|sell)<', html)
-        is_buy = [t["tokenOut"] == pools[t["pairAddress"]]["token0"] for t in shown]
-        assert [side == "buy" for side in sides] == is_buy != [], path
-        prices = re.findall(r'data-label="Price">(?:<span[^>]*>\w+</span> )?(.*?)</td>', html)
-        prices = [re.sub(r"<[^>]*>", "", price) for price in prices]
-        assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
-    for path, of_pool in of_pools.items():
-        html = client.get(path).text
-        makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
-        assert makers == [trade["maker"] for trade in of_pool[:25]]
-
-
-def price(trade, pool):
-    """The amount of token1 for one of token0, in units."""
-    amounts = {
-        trade["tokenIn"]: Decimal(trade["amountIn"]),
-        trade["tokenOut"]: Decimal(trade["amountOut"]),
-    }
-    in_units = [
-        amounts[str(pool[token])] / 10 ** (pool[f"{token}Decimals"] or 0)
-        for token in ("token0", "token1")
-    ]
-    return short_price(in_units[1] / in_units[0], is_in_column=True) if all(in_units) else ""
-
-
-def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(client, scenario):
-    for pool in client.get("/api/v1/pools").json["pools"]:
-        address, pair = pool["address"], f"{pool['token0Symbol']} / {pool['token1Symbol']}"
-        page = client.get(f"/address/{address}?tab=trades").text
-        assert f"<h1>Pool <bdi>{pair}</bdi></h1>" in page
-        assert f'<dd><a href="/pool/{address}"><bdi>{pair}</bdi></a> <span class="quiet">of' in page
-        trades = [t for t in scenario.truth.dex_trades if t["pairAddress"] == address]
-        assert re.search(r'"quiet">([\d,]+) trade', page)[1] == f"{len(trades):,}"
-        shown = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', page)
-        assert shown == [trade["maker"] for trade in trades[:25]] != []
-        assert f"/api/v1/dex-trades?pool={address}&amp;format=csv" in page
-        assert client.get(f"/api/v1/addresses/{address}/trades").json["trades"] == []
-    maker = scenario.truth.dex_trades[0]["maker"]
-    assert "DEX pool</dt>" not in client.get(f"/address/{maker}").text
 
 
 def test_a_pair_of_hostile_symbols_keeps_both_in_sight():
@@ -197,13 +122,16 @@ def test_the_price_and_fee_of_a_pool_are_those_of_its_contract(
     assert {f"uniswap-{version}", version} <= dexes
 
 
-def test_the_price_of_another_pool_is_not_known(client, scenario):
-    others = [c for k, c in scenario.stage.pools.items() if not k.startswith(("v2", "v3"))]
-    assert others
-    for contract in others:
+def test_prices_of_other_pools_and_of_pools_by_events_alone_are_not_known(client, scenario):
+    pools, contracts = scenario.stage.pools, scenario.stage.contracts
+    others = [(c, FEES) for key, c in pools.items() if not key.startswith(("v2", "v3"))]
+    by_events = ("impostor of v2", "impostor of v3", "pool without factory")
+    for contract, fees in [*others, *((contracts[key], {}) for key in by_events)]:
         dex = client.get(f"/api/v1/pools/{contract.address}").json["dex"]
         state = client.get(f"/api/v1/pools/{contract.address}/state").json
-        assert (state["price"], state["fee"]) == (None, FEES.get(dex))
+        assert (state["price"], state["fee"]) == (None, fees.get(dex))
+        assert client.get(f"/pool/{contract.address}").status_code == 200
+    assert others
 
 
 def test_the_reserves_of_a_pool_are_its_balances(client, scenario):
@@ -219,14 +147,6 @@ def test_the_reserves_of_a_pool_are_its_balances(client, scenario):
         assert [state["reserve0"], state["reserve1"]] == [str(r) for r in reserves], key
         assert state["blockNumber"] == anvil.head()
         assert "<dt>Reserves</dt>" in client.get(f"/pool/{contract.address}").text
-
-
-def test_a_pool_by_events_alone_has_no_price(client, scenario):
-    for key in ("impostor of v2", "impostor of v3", "pool without factory"):
-        address = scenario.stage.contracts[key].address
-        state = client.get(f"/api/v1/pools/{address}/state").json
-        assert (state["price"], state["fee"]) == (None, None)
-        assert client.get(f"/pool/{address}").status_code == 200
 
 
 def test_without_the_node_a_pool_has_its_reserves(indexed, client, scenario):

@@ -67,34 +67,27 @@ def prices_of(database, min_depth):
     return PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
 
 
-PRICES_OF_DAYS = [
-    (COIN, DAY, "3200"),  # the median, which a single trade does not change
-    (in_hex(WRAPPED), DAY, "3200"),
-    (COIN, NEXT_DAY, "2500"),
-    (in_hex(DOLLAR), "2026-02-02", "1"),
-    (in_hex(DOLLAR), "12000-01-31", "1"),  # a block may have any time
-    (in_hex(GOLD), DAY, "1600"),  # half a coin
-    (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
-]
-
-
-@pytest.mark.parametrize(("asset", "day", "price"), PRICES_OF_DAYS)
-def test_a_price_of_a_day_is_the_median_of_its_hours(database, asset, day, price):
+def test_a_price_of_a_day_is_the_median_of_its_hours(database):
+    """Which a single trade does not change; days without trades have none."""
     prices = prices_of(database, Decimal("0.5"))
-    assert prices.read({(asset, day)}) == {(asset, day): Decimal(price)}
-
-
-def test_days_without_trades_have_no_prices(database):
+    priced = {
+        (COIN, DAY): Decimal(3200),
+        (in_hex(WRAPPED), DAY): Decimal(3200),
+        (COIN, NEXT_DAY): Decimal(2500),
+        (in_hex(DOLLAR), "2026-02-02"): Decimal(1),
+        (in_hex(DOLLAR), "12000-01-31"): Decimal(1),  # a block may have any time
+        (in_hex(GOLD), DAY): Decimal(1600),  # half a coin
+        (in_hex(SILVER), NEXT_DAY): Decimal("0.16666666666666666667"),
+    }
     priceless = {
-        (COIN, "2026-02-02"),
-        (COIN, "12000-01-31"),
+        *((COIN, day) for day in ("2026-02-02", "12000-01-31")),
         (in_hex(GOLD), NEXT_DAY),
         (in_hex(SILVER), DAY),
         (in_hex(ITEM), DAY),  # its pool is with a token that is neither of both
         (in_hex(bytes(20)), DAY),
     }
-    prices = prices_of(database, Decimal("0.5"))
-    assert prices.read(priceless) == prices.read(set()) == {}
+    assert prices.read({*priced, *priceless}) == priced
+    assert prices.read(set()) == {}
 
 
 FEW_TRADES = [

@@ -96,17 +96,6 @@ def test_a_failed_reading_keeps_the_older_prices_and_pauses():
     wait_until(lambda: read()[1] is None)
 
 
-def test_without_older_prices_a_failure_leaves_none_and_pauses():
-    database, clock = SlowDatabase(), Clock()
-    read = reading(database, clock)
-    database.fails = True
-    database.is_let.set()
-    read()
-    wait_until(lambda: read()[1] == FAILED)
-    assert [read() for _ in range(3)] == [({}, FAILED, False)] * 3
-    assert database.readings == 1
-
-
 def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown():
     database, _, read = read_once()
     database.is_let.clear()

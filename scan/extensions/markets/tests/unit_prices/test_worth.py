@@ -1,6 +1,7 @@
 """Prices by pools and the worth of holdings, against reserves, balances and logs of the node, with
 Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
 
+import csv
 from collections import namedtuple
 from decimal import Context, Decimal, localcontext
 from statistics import median_low
@@ -198,24 +199,13 @@ def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s
         assert is_near(Decimal(by["price"]), price)
 
 
-def test_prices_are_near_those_of_the_reserves(market, tmp_path):
-    """A closing price has the fee of its trade in it, and the trades since move the reserves."""
-    prices = market.client(tmp_path).get("/api/v1/prices").json["pools"]
-    for key in POOLS.keys() - {"poor"}:
-        decimals = next(d for k, _, _, d in TOKENS if k == key)
-        reserves = market.stage.anvil.read(market.stage.pools[key], "getReserves")[:2]
-        own, dollars = reserves if _is_first(market.stage, key) else reserves[::-1]
-        spot = Decimal(dollars).scaleb(-6) / Decimal(own).scaleb(-decimals) * PRICE
-        assert abs(Decimal(prices[market.address(key)]["price"]) / spot - 1) < Decimal("0.06"), key
-
-
-def expected_worths(market, prices):
-    """What the holder's balances of the node are worth at the prices of the API."""
+def expected_worths(market, holder, prices):
+    """What a holder's balances of the node are worth at the prices of the API."""
     worths = {}
     with localcontext(Context(prec=300)):
         for key, _, _, decimals in TOKENS:
             contract = market.stage.contracts[key]
-            balance = market.stage.anvil.read(contract, "balanceOf", market.holder)
+            balance = market.stage.anvil.read(contract, "balanceOf", holder)
             by = prices["pools"].get(contract.address)
             price = PRICE if key == "dollar" else by and Decimal(by["price"])
             worth = None if price is None else Decimal(balance).scaleb(-decimals) * price
@@ -228,7 +218,8 @@ def expected_worths(market, prices):
 def test_holdings_by_worth_are_exact_and_suspicious_ones_last(market, tmp_path):
     client = market.client(tmp_path)
     body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth&limit=100").json
-    expected = expected_worths(market, client.get("/api/v1/prices").json)
+    prices = client.get("/api/v1/prices").json
+    expected = expected_worths(market, market.holder, prices)
     shown = {t["tokenAddress"]: t["worth"] and Decimal(t["worth"]) for t in body["tokens"]}
     assert shown == expected
     suspicions = {market.address(key): "imitation" for key in ("copy", "hidden", "coin")}
@@ -252,60 +243,51 @@ def test_holdings_by_worth_are_exact_and_suspicious_ones_last(market, tmp_path):
     assert expected[market.address("poor")] is None and body["total"] == len(TOKENS)
 
 
-FOLLOWING = {
-    "page": lambda number, _: f"&page={number}",
-    "cursor": lambda _, cursor: f"&cursor={cursor}",
-}
-
-
-@pytest.mark.parametrize("following", FOLLOWING.values(), ids=FOLLOWING)
-def test_pages_by_worth_make_the_whole_list(market, tmp_path, following):
-    client = market.client(tmp_path)
-    path = f"/api/v1/addresses/{market.holder}/tokens?sort=worth"
-    whole = client.get(f"{path}&limit=100").json
-    body = client.get(f"{path}&limit=3").json
-    pages = body["tokens"]
-    for number in range(2, len(TOKENS) // 3 + 1):
-        body = client.get(f"{path}&limit=3{following(number, body['next'])}").json
-        assert (body["total"], body["worth"]) == (whole["total"], whole["worth"])
-        pages += body["tokens"]
-    assert pages == whole["tokens"] and body["next"] is None
-    file = client.get(f"{path}&format=csv").text.splitlines()
-    assert len(file) == len(pages) + 1
-    column = file[0].split(",").index("worth")
-    assert [row.split(",")[column] for row in file[1:]] == [t["worth"] or "" for t in pages]
-
-
 def test_an_amount_of_more_than_a_pool_holds_has_no_worth(market, tmp_path):
-    """Nobody could get it for it. The owner of all gold has no more for it than the pool has."""
-    client = market.client(tmp_path)
-    body = client.get(f"/api/v1/addresses/{market.stage.people[0]}/tokens?sort=worth").json
-    by_token = {t["tokenAddress"]: t["worth"] for t in body["tokens"]}
-    assert all(by_token[market.address(key)] is None for key in ("gold", "whole", "gift"))
-    assert by_token[market.address("dollar")] is not None
-    for path in (f"/address/{market.stage.people[0]}?tab=tokens", "/token-transfers?limit=100"):
+    """Nobody could get it for it."""
+    client, owner = market.client(tmp_path), market.stage.people[0]
+    worths = expected_worths(market, owner, client.get("/api/v1/prices").json)
+    assert {worths[market.address(key)] for key in ("gold", "whole", "gift")} == {None}
+    body = client.get(f"/api/v1/addresses/{owner}/tokens?sort=worth&limit=100").json
+    shown = {t["tokenAddress"]: t["worth"] and Decimal(t["worth"]) for t in body["tokens"]}
+    assert shown == {token: worths.get(token) for token in shown}
+    for path in (f"/address/{owner}?tab=tokens", "/token-transfers?limit=100"):
         assert "e+" not in client.get(path).text
 
 
-def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
+def test_pages_by_worth_make_the_whole_list(market, tmp_path):
+    client = market.client(tmp_path)
+    path = f"/api/v1/addresses/{market.holder}/tokens?sort=worth"
+    whole = client.get(f"{path}&limit=100").json
+    first = body = client.get(f"{path}&limit=3").json
+    pages = first["tokens"]
+    for number in range(2, len(TOKENS) // 3 + 1):
+        of_page = client.get(f"{path}&limit=3&page={number}").json
+        body = client.get(f"{path}&limit=3&cursor={body['next']}").json
+        assert body == of_page
+        assert (body["total"], body["worth"]) == (whole["total"], whole["worth"])
+        pages = pages + body["tokens"]
+    assert pages == whole["tokens"] and body["next"] is None
+    file = [*csv.DictReader(client.get(f"{path}&format=csv").text.lstrip("\ufeff").splitlines())]
+    assert [row["worth"] for row in file] == [t["worth"] or "" for t in pages]
+
+
+def test_the_order_is_refused_where_it_is_not_known_or_of_too_many_tokens(market, tmp_path):
     path = f"/api/v1/addresses/{market.holder}/tokens?sort="
-    client = market.client(tmp_path)
-    for query, field in (("price", "sort"), ("worth&block=1", "block")):
-        body = client.get(path + query)
-        assert (body.status_code, body.json["field"]) == (400, field)
+    client, bounded = (market.client(tmp_path) for _ in range(2))
     unpriced = market.indexing.client()
-    body = unpriced.get(f"{path}worth")
-    assert (body.status_code, body.json["field"]) == (400, "sort")
-    assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
-
-
-def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path):
-    client = market.client(tmp_path)
-    bounds = sources(client).get(holdings.HoldingBounds)
+    bounds = sources(bounded).get(holdings.HoldingBounds)
     bounds.tokens, bounds.in_head = len(TOKENS) - 1, len(TOKENS) - 2
-    body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth")
-    assert (body.status_code, body.json["field"]) == (400, "sort")
-    page = client.get(f"/address/{market.holder}?tab=tokens")
+    for asked, query, field in (
+        (client, "price", "sort"),
+        (client, "worth&block=1", "block"),
+        (unpriced, "worth", "sort"),
+        (bounded, "worth", "sort"),
+    ):
+        answer = asked.get(path + query)
+        assert (answer.status_code, answer.json["field"]) == (400, field)
+    assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
+    page = bounded.get(f"/address/{market.holder}?tab=tokens")
     assert page.status_code == 200 and "Total worth" not in page.text
     assert page.text.count('data-label="Token"') == len(TOKENS)
 

@@ -1,12 +1,14 @@
 """What PostgreSQL reads for a holder of 10,000 tokens, and for prices by 2,000 pools."""
 
 import itertools
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from datetime import date, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
+from scan.database.connection import Database
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
@@ -19,49 +21,21 @@ pytestmark = pytest.mark.thorough
 
 AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
-HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
-MADE = f"""
-INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, supply_block,
-    item_type, holder_count)
-SELECT decode(md5(n::text) || '00000000', 'hex'), 0, 'BEP20', 'Made ' || n, 'M' || n %% 500, 18,
-    1e30, 0, NULL, n
-FROM generate_series(1, {HELD}) AS n
-UNION ALL SELECT '\\x{BASE.hex()}'::bytea, 0, 'BEP20', 'Base', 'BASE', 6, 1e30, 0, NULL, {HOLDERS};
-INSERT INTO token_holders (holder, token_address, balance)
-SELECT '\\x{HOLDER.hex()}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
-FROM generate_series(1, {HELD}) AS n;
-INSERT INTO token_holders (holder, token_address, balance)
-SELECT decode(md5(n::text) || '11111111', 'hex'), '\\x{BASE.hex()}'::bytea, n * 1e6
-FROM generate_series(1, {HOLDERS}) AS n;
-INSERT INTO pools (address, block_number, dex_id, token0, token1)
-SELECT decode(md5(n::text) || '11111111', 'hex'), 0, (SELECT min(dex_id) FROM dexes),
-    decode(md5((n %% {POOLS} + 1)::text) || '00000000', 'hex'), '\\x{BASE.hex()}'::bytea
-FROM generate_series({HOLDERS} - {POOLS} + 1, {HOLDERS}) AS n;
-INSERT INTO token_holders (holder, token_address, balance)
-SELECT p.address, p.token0, 1e20 FROM pools p WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
-INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1,
-    close_amount0, close_amount1)
-SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
-FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
-"""  # noqa: S608 (numbers and bytes of this file)
+HOLDER, BASE, FEW_HOLDER = (bytes([n] * 20) for n in (7, 8, 9))
 
 
-FEW_HOLDER = bytes([9] * 20)
-LISTED = f"""
-INSERT INTO listed_tokens (address, list, name, symbol, decimals)
-SELECT decode(md5(n::text) || '22222222', 'hex'), 'made', 'Listed ' || n, 'L' || n, 18
-FROM generate_series(1, {HELD}) AS n
-UNION ALL SELECT decode(md5('three') || '22222222', 'hex'), 'made', 'Three', '$ m\uff13', 18;
-INSERT INTO token_holders (holder, token_address, balance)
-SELECT '\\x{FEW_HOLDER.hex()}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
-FROM generate_series(1, 5) AS n;
-"""  # noqa: S608 (numbers and bytes of this file)
+def insert_rows(url, name):
+    numbers = {"held": HELD, "pools": POOLS, "holders": HOLDERS}
+    given = {"holder": HOLDER.hex(), "base": BASE.hex(), "few_holder": FEW_HOLDER.hex()}
+    script = Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        database.execute_script(script.format(**numbers, **given))
 
 
 @pytest.fixture(scope="module")
 def url(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url:
-        execute(url, MADE)
+        insert_rows(url, "held")
         for table in ("tokens", "token_holders", "pools", "pool_candles"):
             execute(url, f"VACUUM ANALYZE {table}")
         yield url
@@ -76,7 +50,7 @@ def made(url):
 @pytest.fixture
 def listed(made):
     """With tokens of lists, and a holder of few tokens."""
-    execute(made.url, LISTED)
+    insert_rows(made.url, "listed")
     execute(made.url, "VACUUM ANALYZE listed_tokens")
     yield made
     execute(made.url, "TRUNCATE listed_tokens")
