@@ -1,14 +1,10 @@
 """A chain with ENS, indexed, which the tests of a file share and may add names to."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
-from scan.extensions.names.name_services import Choice, Interface, NameService
-from scan.extensions.names.settings import Settings
+from scan.extensions.names.name_services import Choice, Interface
 from scan.extensions.names.tests.ens_chain import EnsChain
-from scan.extensions.names.tests.names_of_chain import Named
+from scan.extensions.names.tests.names_of_chain import served, service_of
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
@@ -31,16 +27,10 @@ def indexing(postgres, template, ens):
 def services(indexing, ens):
     """The service as it reads names by either interface, with a node that may fail."""
     with faulty_node.FaultyNode(ens.anvil.url) as node:
-        yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
-
-
-def _named(interface, indexing, ens, node):
-    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
-    service = NameService(interface, bytes.fromhex(contract.address[2:]))
-    settings = replace(
-        indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: Settings(Choice(service))}
-    )
-    return Named(ens, indexing, node, create_app(settings).test_client())
+        yield {
+            interface: served(ens, indexing, node, Choice(service_of(interface, ens)))
+            for interface in Interface
+        }
 
 
 @pytest.fixture(params=[*Interface])

@@ -1,9 +1,13 @@
 """What the API and pages say of names on a chain."""
 
 from collections import namedtuple
+from dataclasses import replace
 
 import pytest
 
+from app import create_app
+from scan.extensions.names.name_services import Interface, NameService
+from scan.extensions.names.settings import Settings
 from tests.support import extension_tests, serving
 from tests.support.lists import get
 
@@ -40,3 +44,16 @@ class Named(namedtuple("Named", "ens indexing node client")):
     def search(self, text):
         results = get(self.client, "/search", q=text)["results"]
         return [result for result in results if result["type"] == "name"]
+
+
+def service_of(interface, ens):
+    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
+    return NameService(interface, bytes.fromhex(contract.address[2:]))
+
+
+def served(ens, indexing, node, choice, l1_urls=(), **settings):
+    """Of an index, with a node that may fail, by names of that choice."""
+    of_names = {Settings: Settings(choice, l1_urls)}
+    settings |= {"rpc_urls": (node.url,), "of_extensions": of_names}
+    app = create_app(replace(indexing.settings, **settings))
+    return Named(ens, indexing, node, app.test_client())

@@ -1,30 +1,52 @@
 """Names that other hosts keep (EIP-3668): contracts name the hosts, and anybody makes contracts."""
 
+import ipaddress
 import json
+import threading
 import time
 import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from eth_abi import encode
 
-from scan.extensions.names import gateways, name_services, node_names
+from scan.extensions.names import gateways, name_services, node_names, primary_names
 from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
-from scan.extensions.names.tests.gateway_service import (
-    LOOPBACK,
-    answer_with,
-    asking,
-    asking_with,
-    says,
-)
-from scan.extensions.names.tests.names_of_chain import HAS_SEARCH
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served, service_of
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
+from tests.support import WAIT_S
 from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer
+from tests.support.serving import wait_until
 
-__all__ = ["asking"]
-
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
+
+
+def answer_with(value):
+    return Answer(200, (), json.dumps({"data": f"0x{value.hex()}"}).encode())
+
+
+def says(address):
+    return lambda *_: answer_with(encode(["address"], [address]))
+
+
+@pytest.fixture
+def with_gateways(ens, indexing, authority):
+    """The service that asks gateways, by an interface."""
+    with FaultyNode(ens.anvil.url) as node:
+        yield lambda interface: served(
+            *(ens, indexing, node, name_services.Choice(service_of(interface, ens), True)),
+            ca_bundle=str(authority.bundle),
+        )
+
+
+@pytest.fixture(params=[*name_services.Interface])
+def asking(request, with_gateways, monkeypatch):
+    """That may reach gateways of this machine."""
+    monkeypatch.setattr(gateways, "ALLOWED", LOOPBACK)
+    return with_gateways(request.param)
 
 
 def is_get(request):
@@ -81,15 +103,6 @@ def test_lists_ask_no_gateways(asking, receiver):
     assert receiver.received == []
 
 
-def test_an_address_that_a_gateway_gives_to_another_has_no_name(asking, receiver):
-    ens, (alice, *_, mallory) = asking.ens, asking.ens.people
-    ens.resolve_by("stolen.eth", ens.offchain([receiver.url("/{data}")]))
-    ens.choose(mallory, "stolen.eth")
-    asking.follow()
-    receiver.behaviour = says(alice)
-    assert asking.of(mallory)[0] is None
-
-
 @pytest.mark.thorough
 def test_few_names_of_a_request_are_looked_up(asking, receiver):
     ens, people = asking.ens, asking.ens.people[:6]
@@ -129,7 +142,7 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
     assert not any(f"{alice}" in request.path for request in receiver.received)
 
 
-def test_private_addresses_are_refused(ens, indexing, receiver, authority):
+def test_private_addresses_are_refused(ens, with_gateways, receiver):
     urls = [
         receiver.url("/{data}"),
         receiver.url("/{data}", host="127.0.0.1"),
@@ -142,15 +155,14 @@ def test_private_addresses_are_refused(ens, indexing, receiver, authority):
         gateways.BATCH_URL + "x",
         "\u202e",
     ]
-    with FaultyNode(ens.anvil.url) as node:
-        named = asking_with(name_services.Interface.REGISTRY, ens, indexing, node, authority)
-        for number, url in enumerate(urls):
-            ens.resolve_by(f"inside{number}.eth", ens.offchain([url]))
-        named.follow()
-        for number in range(len(urls)):
-            answer = named.lookup(f"inside{number}.eth")
-            assert answer.status_code == 404, urls[number]
-            assert "EIP-3668" in answer.json["error"]
+    named = with_gateways(name_services.Interface.REGISTRY)
+    for number, url in enumerate(urls):
+        ens.resolve_by(f"inside{number}.eth", ens.offchain([url]))
+    named.follow()
+    for number in range(len(urls)):
+        answer = named.lookup(f"inside{number}.eth")
+        assert answer.status_code == 404, urls[number]
+        assert "EIP-3668" in answer.json["error"]
     assert receiver.received == []
 
 
@@ -229,45 +241,39 @@ def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     assert ask(hasty, [gateways.BATCH_URL], data) == answer
 
 
+def array_of(length, *words):
+    return b"".join(number.to_bytes(32) for number in (32, length, *words))
+
+
+MALFORMED_BATCHES = [
+    b"",
+    gateways.QUERY,
+    b"1234" + batch("https://a.example"),
+    batch(*["https://a.example"] * (gateways.MAX_BATCHED + 1)),
+    gateways.QUERY + array_of(2**255),
+    # Four thousand pointers to one request of 100 KB.
+    gateways.QUERY + array_of(4000, *[0] * 4000) + bytes(100_000),
+]
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        gateways.QUERY,
-        b"1234" + batch("https://a.example"),
-        batch(*["https://a.example"] * (gateways.MAX_BATCHED + 1)),
-        gateways.QUERY + (32).to_bytes(32) + (2**255).to_bytes(32),
-        # Four thousand pointers to one request of 100 KB.
-        gateways.QUERY
-        + (32).to_bytes(32)
-        + (4000).to_bytes(32)
-        + (0).to_bytes(32) * 4000
-        + bytes(100_000),
-    ],
-    ids=["empty", "nothing", "selector", "too many", "length", "pointers"],
-)
+@pytest.mark.parametrize("data", MALFORMED_BATCHES, ids=range(len(MALFORMED_BATCHES)))
 def test_malformed_batches_are_refused(hasty, data):
     with pytest.raises(gateways.NoAnswer):
         ask(hasty, [gateways.BATCH_URL], data)
 
 
-MALFORMED_LOOKUPS = [
-    b"",
-    b"\x55\x6f\x18\x30",
-    b"\x55\x6f\x18\x30" + b"\xff" * 320,
-    b"\x55\x6f\x18\x30"
-    + encode(["address", "string[]", "bytes", "bytes4", "bytes"], [bytes(20), [], b"", b"", b""]),
-    b"\x55\x6f\x18\x30"
-    + encode(
-        ["address", "string[]", "bytes", "bytes4", "bytes"], [SENDER, ["a"] * 10_000, b"", b"", b""]
-    ),
-]
+OF_LOOKUP = ["address", "string[]", "bytes", "bytes4", "bytes"]
+MALFORMED_LOOKUPS = {
+    "empty": b"",
+    "selector": b"\x55\x6f\x18\x30",
+    "ones": b"\x55\x6f\x18\x30" + b"\xff" * 320,
+    "another sender": b"\x55\x6f\x18\x30" + encode(OF_LOOKUP, [bytes(20), [], b"", b"", b""]),
+    "many": b"\x55\x6f\x18\x30" + encode(OF_LOOKUP, [SENDER, ["a"] * 10_000, b"", b"", b""]),
+}
 
 
-@pytest.mark.parametrize(
-    "returned", MALFORMED_LOOKUPS, ids=["empty", "selector", "ones", "another sender", "many URLs"]
-)
+@pytest.mark.parametrize("returned", MALFORMED_LOOKUPS.values(), ids=MALFORMED_LOOKUPS)
 def test_malformed_lookups_are_refused(returned):
     with pytest.raises(gateways.NoAnswer):
         gateways.Lookup.of_revert(returned, SENDER)
@@ -302,3 +308,78 @@ def test_a_long_url_is_not_made(name):
     finally:
         tracemalloc.stop()
     assert peak < 5_000_000
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """A client that gave its place back pauses until the test ends, on a busy machine, too."""
+    monkeypatch.setattr(primary_names, "PAUSE_FACTOR", 1e6)
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("patient")
+def test_a_client_has_one_lookup_at_a_time(asking, receiver):
+    """Whoever names a slow host holds one thread, and others' names are read meanwhile."""
+    ens, alice = asking.ens, asking.ens.people[0]
+    for name in ("slow.eth", "second.eth"):
+        ens.resolve_by(name, ens.offchain([receiver.url("/{data}")]))
+    asking.follow()
+    answered = threading.Event()
+
+    def slowly(handler, received):
+        assert answered.wait(WAIT_S)
+        return says(alice)(handler, received)
+
+    receiver.behaviour = slowly
+    statuses = []
+    client = asking.client.application.test_client()
+    slow = threading.Thread(
+        target=lambda: statuses.append(client.get("/api/v1/names/slow.eth").status_code)
+    )
+    slow.start()
+    receiver.wait_for(1)
+    try:
+        assert asking.lookup("second.eth").status_code == 404
+        assert len(receiver.received) == 1
+    finally:
+        answered.set()
+        slow.join(WAIT_S)
+    assert statuses == [200]
+    assert asking.lookup("second.eth").json["address"] == alice
+
+
+@pytest.mark.thorough
+@pytest.mark.usefixtures("patient")
+def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receiver):
+    ens, alice = asking.ens, asking.ens.people[0]
+    for number in range(4):
+        ens.resolve_by(f"new{number}.eth", ens.offchain([receiver.url(f"/{number}/{{data}}")]))
+    asking.follow()
+    answered = [threading.Event() for _ in range(4)]
+
+    def slowly(handler, received):
+        assert answered[int(received.path[1])].wait(WAIT_S)
+        return says(alice)(handler, received)
+
+    def look_up(number, client):
+        test_client = asking.client.application.test_client()
+        path = f"/api/v1/names/new{number}.eth"
+        return test_client.get(path, environ_base={"REMOTE_ADDR": client}).status_code
+
+    receiver.behaviour = slowly
+    with ThreadPoolExecutor(3) as pool:
+        first = pool.submit(look_up, 0, "192.0.2.1")
+        receiver.wait_for(1)
+        second = pool.submit(look_up, 1, "192.0.2.2")
+        receiver.wait_for(2)
+        answered[1].set()
+        assert second.result(WAIT_S) == 200
+        third = pool.submit(look_up, 2, "192.0.2.2")
+        wait_until(lambda: third.done() or len(receiver.received) > 2)
+        answered[3].set()
+        try:
+            assert look_up(3, "192.0.2.3") == 200
+        finally:
+            for event in answered:
+                event.set()
+        assert (first.result(WAIT_S), third.result(WAIT_S)) == (200, 404)

@@ -3,7 +3,6 @@
 import pytest
 from eth_abi import encode
 
-from scan.extensions.names.name_services import Interface
 from scan.extensions.names.tests import names_of_chain
 from tests.support.faulty_node import replacing
 
@@ -27,20 +26,6 @@ CLAIMS = {
 UNREACHABLE = {"dots": "vic..eth", "long": "a" * 10_000 + ".eth"}
 
 
-def by_both(names, quickly_by):
-    """What either interface is tried with; test-all has those by which it tries the nth name."""
-    return [
-        pytest.param(
-            interface,
-            name,
-            marks=[] if interface in quickly_by(number) else [pytest.mark.long],
-            id=f"{interface}-{name}",
-        )
-        for number, name in enumerate(names)
-        for interface in Interface
-    ]
-
-
 @pytest.fixture(scope="module")
 def parrot(ens):
     return ens.anvil.deploy(ens.owner, "Parrot")
@@ -52,14 +37,11 @@ def say(named, parrot, answer):
     assert anvil.receipt_of(sent)["status"] == "0x1"
 
 
-@pytest.mark.parametrize(
-    ("named", "kind"),
-    # What is no normalised name is known from the text alone, whoever has read it.
-    by_both(CLAIMS, lambda number: [[*Interface][number % 2]]),
-    indirect=["named"],
-)
-def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, kind):
+# What is no normalised name is known from the text alone, by whichever interface it was read.
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(universal, kind):
     """The claim leads back to its owner, as far as contracts are concerned."""
+    named = universal
     ens, claim, mallory = named.ens, CLAIMS[kind], named.ens.people[8]
     ens.point(claim, mallory)
     ens.choose(mallory, claim)
@@ -69,11 +51,7 @@ def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, kind):
     assert "it may imitate another" in named.page(f"/address/{mallory}")
 
 
-@pytest.mark.parametrize(
-    ("named", "kind"),
-    by_both(UNREACHABLE, lambda number: [[*Interface][number % 2]]),
-    indirect=["named"],
-)
+@pytest.mark.parametrize("kind", UNREACHABLE)
 def test_a_claim_that_no_name_leads_back_from_is_not_shown_anywhere(named, parrot, kind):
     claim, mallory = UNREACHABLE[kind], named.ens.people[8]
     named.ens.be_named_by(mallory, parrot)
@@ -130,10 +108,7 @@ FORMS = {
 }
 
 
-OTHER_FORMS = by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface])
-
-
-@pytest.mark.parametrize(("named", "form"), OTHER_FORMS, indirect=["named"])
+@pytest.mark.parametrize("form", FORMS)
 def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, form):
     """Of resolvers, whatever they are asked."""
     ens, mallory = named.ens, named.ens.people[8]

@@ -1,21 +1,17 @@
 """Names of Ethereum on an L2 (ENSIP-19): chosen on the L2 or for all chains, kept on Ethereum."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.extensions.names import name_services, node_names
 from scan.extensions.names.primary_names import Names
-from scan.extensions.names.settings import Settings
 from scan.extensions.names.tests.ens_chain import EnsChain
-from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, Named
+from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served
 from tests.support.anvil import Anvil
 from tests.support.authorizations import CHAIN_ID
-from tests.support.faulty_node import FaultyNode, cut_connection, hang, replacing
+from tests.support.faulty_node import FaultyNode, cut_connection, hang
 from tests.support.indexing import sources
-from tests.support.serving import wait_until
 
+NO_NAMES = name_services.Choice(name_services.NO_NAMES)
 COIN = node_names.evm_coin_type(CHAIN_ID)
 
 
@@ -44,14 +40,8 @@ def registrar(ens):
 def l2(ens, indexing, l1, registrar):
     """The L2, which is the indexed chain, with a node of its own that may fail."""
     with FaultyNode(ens.anvil.url) as node:
-        yield served(ens, indexing, node, l1)
+        yield served(ens, indexing, node, NO_NAMES, (l1.url,))
         l1.fault = None
-
-
-def served(ens, indexing, node, l1, service=name_services.NO_NAMES):
-    settings = Settings(name_services.Choice(service), () if l1 is None else (l1.url,))
-    settings_ = replace(indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: settings})
-    return Named(ens, indexing, node, create_app(settings_).test_client())
 
 
 def choose(named, registrar, account, name):
@@ -119,8 +109,8 @@ def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, 
     frank, grace, heidi = ens.people[6:9]
     service = name_services.BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
     with FaultyNode(ens.anvil.url) as node:
-        for with_l1 in (None, l1):
-            named = served(ens, indexing, node, with_l1, service)
+        for l1_urls in ((), (l1.url,)):
+            named = served(ens, indexing, node, name_services.Choice(service), l1_urls)
             ens.point("frank.base.eth", frank)
             ethereum.point_on("frank.base.eth", heidi, COIN)
             choose(named, registrar, frank, "frank.base.eth")
@@ -161,21 +151,6 @@ def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1):
 
 
 @pytest.mark.thorough
-def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1, ethereum):
-    sources(l2.client).get(Names).kept_s = 0.0  # or all but the first lie go unread
-    heidi = l2.ens.people[8]
-    ethereum.point_on("heidi.eth", heidi, COIN)
-    choose(l2, registrar, heidi, "heidi.eth")
-    for lie in ("0x", "0xzz", None, "0x" + "ff" * 96, "0x" + "00" * 400_000):
-        l1.fault = replacing("eth_call", lie)
-        assert l2.of(heidi)[0] is None
-        assert l2.lookup("heidi.eth").status_code in (404, 502)
-        l2.mine()
-    l1.fault = None
-    wait_until(lambda: l2.of(heidi) == ("heidi.eth", None))
-
-
-@pytest.mark.thorough
 def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
     alice = l2.ens.people[0]
     ethereum.point_on("alice.eth", alice, COIN)
@@ -203,14 +178,10 @@ def test_services_are_chosen_by_the_chain_s_id():
 def test_the_setting_has_a_service_and_whether_gateways_are_asked():
     own = name_services.NameService(name_services.Interface.REGISTRY, bytes(19) + b"\x07")
     address = f"0x{own.contract.hex()}"
-    assert name_services.name_service("auto") == name_services.Choice(
-        "auto"
-    ) and name_services.name_service("off") == name_services.Choice("off")
-    assert name_services.name_service("auto+gateways") == name_services.Choice("auto", True)
-    assert name_services.name_service(f"registry:{address}") == name_services.Choice(own)
-    assert name_services.name_service(f"registry:{address}+gateways") == name_services.Choice(
-        own, True
-    )
+    chosen = {"auto": ("auto",), "off": ("off",), "auto+gateways": ("auto", True)}
+    chosen |= {f"registry:{address}": (own,), f"registry:{address}+gateways": (own, True)}
+    for text, choice in chosen.items():
+        assert name_services.name_service(text) == name_services.Choice(*choice)
     for wrong in ("off+gateways", "+gateways", "auto+", f"{address}+gateways", "registry:0x1"):
         with pytest.raises(ValueError, match="gateways may follow"):
             name_services.name_service(wrong)

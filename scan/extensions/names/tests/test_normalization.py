@@ -25,34 +25,23 @@ pytestmark = pytest.mark.check
 CASES = {
     "nick.eth": "nick.eth",
     "NICK.eth": "nick.eth",
-    "-.$-9.eth": "-.$-9.eth",
     "__a.eth": "__a.eth",
-    "___": "___",
-    "a--b": "a--b",
     "xn--a.eth": None,
-    "ab--": None,
     "a_b.eth": None,
-    "a_.eth": None,
     "a..eth": None,
-    ".eth": None,
-    "eth.": None,
     "a b.eth": None,
     "a'b.eth": "a\u2019b.eth",  # mapped to the apostrophe of typography
     "\uff36italik.eth": "vitalik.eth",  # of full width
     "1\ufe0f\u20e3.eth": "1\u20e3.eth",
-    "caf\u00e9.eth": "caf\u00e9.eth",
     "cafe\u0301.eth": "caf\u00e9.eth",
     "\u03be.eth": "\u03be.eth",
     "v\u0456talik.eth": None,  # Cyrillic among Latin
-    "\u0440\u0430\u0443\u0440\u0430l.eth": None,
     "\u0430\u0440\u0435.eth": None,  # whole-script confusable with Latin
     "ni\u200dck.eth": None,
     "\u202enick.eth": None,
-    "nick\u2066.eth": None,
     "a\u0300\u0300\u0300\u0300\u0300.eth": None,
     "<b>.eth": None,
     "a\0b.eth": None,
-    "a\nb.eth": None,
     "a\ufffd.eth": None,
     "\ud800.eth": None,
 }
