@@ -1,6 +1,7 @@
 """A chain whose owner approves in every way there is, and its approvals by the API."""
 
 from collections import namedtuple
+from contextlib import contextmanager
 
 from tests.support.anvil import ZERO
 from tests.support.lists import pages
@@ -19,11 +20,16 @@ class Chain(namedtuple("Chain", "anvil owner contracts")):
     def address(self, name):
         return self.contracts[name].address
 
-    def replace_since(self, snapshot):
-        """Empty blocks, more than there were, in place of all since."""
-        head = self.anvil.head()
-        self.anvil.revert(snapshot)
-        self.anvil.mine(head + 1 - self.anvil.head())
+    @contextmanager
+    def undone(self):
+        """Afterwards empty blocks, more than there were, are in place of all that was done."""
+        snapshot = self.anvil.snapshot()
+        try:
+            yield
+        finally:
+            head = self.anvil.head()
+            self.anvil.revert(snapshot)
+            self.anvil.mine(head + 1 - self.anvil.head())
 
     def contract(self, address):
         return next(c for c in self.contracts.values() if c.address == address)

@@ -15,19 +15,15 @@ from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2,
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support import WAIT_S
 from tests.support.explorer import behind
-from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse, replacing
-from tests.support.indexing import Indexing, client_over, settings_for, sources
+from tests.support.faulty_node import FaultyNode, Reply, node_error, replacing
+from tests.support.indexing import Indexing, settings_for, sources
 from tests.support.lists import get
 
 Service = namedtuple("Service", "stored client url indexing")
 
 
-def is_logs(call):
-    return call["method"] == "eth_getLogs"
-
-
-SOURCES = {"none": "node", "all": "index", "standard": "index"}
-LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
+SOURCES = {"none": "node", "all": "index"}
+LOGS = ["none", "all"]
 
 
 @pytest.fixture
@@ -101,8 +97,7 @@ def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
     victim = chain.anvil.accounts[8]
-    snapshot = chain.anvil.snapshot()
-    try:
+    with chain.undone():
         chain.do("coin", "approve", chain.address("one"), 5, sender=victim)
         for n in range(4):
             for first in (1, 2_001):
@@ -121,16 +116,12 @@ def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
         page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)
         [own] = page["approvals"]
         assert (own["amountNow"], own["unavailable"]) == ("5", None)
-    finally:
-        chain.replace_since(snapshot)
-        service.indexing.wait_for(chain.anvil.head())
 
 
 @pytest.mark.parametrize("followed", LOGS[1:], indirect=True)  # a node is read as time allows
 def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain):
     everything = by_key(service.client, chain.owner, ended="true")
-    snapshot = chain.anvil.snapshot()
-    try:
+    with chain.undone():
         chain.do("boaster0", "boast", chain.owner, 1, 40, sender=chain.anvil.accounts[7])
         service.indexing.wait_for(chain.anvil.head())
         sources(service.client).get(events.ApprovalBounds).events = 30
@@ -142,32 +133,12 @@ def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain)
         coin = chain.address("coin")
         few = get(service.client, path, ended="true", tokenAddress=coin, limit=100)
         assert {key_of(r) for r in few["approvals"]} == {k for k in everything if k[1] == coin}
-    finally:
-        chain.replace_since(snapshot)
-        service.indexing.wait_for(chain.anvil.head())
-
-
-def test_a_fork_takes_approvals_back(service, chain):
-    expected = by_key(service.client, chain.owner, ended="true")
-    coin, other = chain.address("coin"), chain.address("other")
-    snapshot = chain.anvil.snapshot()
-    chain.do("coin", "approve", other, 700)
-    chain.do("coin", "approve", chain.anvil.accounts[9], 8)
-    service.indexing.wait_for(chain.anvil.head())
-    changed = by_key(service.client, chain.owner)
-    assert changed["allowance", coin, other]["amountNow"] == "700"
-    assert changed["allowance", coin, other]["lastUse"] is None
-    assert changed["allowance", coin, chain.anvil.accounts[9]]["amount"] == "8"
-    chain.replace_since(snapshot)
-    service.indexing.wait_for(chain.anvil.head())
-    assert by_key(service.client, chain.owner, ended="true") == expected
 
 
 def test_a_node_away_leaves_what_is_stored(service, chain):
     """Without logs, those of the blocks whose events are read as stored."""
     down = node_error(-32000, "unavailable")
-    snapshot = chain.anvil.snapshot()
-    try:
+    with chain.undone():
         chain.do("coin", "approve", chain.address("one"), MOST)
         service.indexing.wait_for(chain.anvil.head())
         with behind(service.indexing.settings, down) as (client, _):
@@ -178,8 +149,6 @@ def test_a_node_away_leaves_what_is_stored(service, chain):
             page = client.get(f"/address/{chain.owner}?tab=approvals").text
             assert "The node did not return the current amounts of" in page
             assert "Amounts are read from the contracts" not in page
-    finally:
-        chain.replace_since(snapshot)
 
 
 def test_events_are_read_from_the_node_once(postgres, template, chain):
@@ -196,7 +165,7 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
         return page["approvals"], [*requests]
 
-    snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
+    head = chain.anvil.head()
     with (
         postgres.cloned(template) as url,
         Indexing(url, chain.anvil.url, until=head) as indexing,
@@ -204,13 +173,11 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
     ):
         everything, asked_for = read(client)
         assert asked_for == [(0, head - MOST_STORED_AT_ONCE)] and read(client) == (everything, [])
-        try:
+        with chain.undone():
             chain.do("coin", "approve", chain.anvil.accounts[9], 8)
             indexing.wait_for(head + 1)
             more, asked_for = read(client)
             assert asked_for == [] and len(more) == len(everything) + 1
-        finally:
-            chain.replace_since(snapshot)
         indexing.wait_for(chain.anvil.head())
         again, asked_for = read(client)
         assert again == everything
@@ -220,13 +187,13 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
 @pytest.mark.thorough
 def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
     """For as long as they were cached; a balancer sent it to another node than the headers."""
-    snapshot, spender = chain.anvil.snapshot(), chain.anvil.accounts[9]
+    spender = chain.anvil.accounts[9]
 
     def spenders(client):
         page = get(client, f"/addresses/{chain.owner}/approvals", limit=100)
         return {record["spender"] for record in page["approvals"]}
 
-    try:
+    with chain.undone():
         chain.do("coin", "approve", spender, 8)
         head = chain.anvil.head()
         behind_index = replacing(
@@ -254,8 +221,6 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
             assert refused.status_code == 502 and "not at the same chain" in refused.text
             node.fault = None
             assert spender in spenders(client)
-    finally:
-        chain.replace_since(snapshot)
 
 
 @pytest.mark.thorough
@@ -286,36 +251,6 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
             )
         assert (page.status_code, first.done()) == (200, False)
         answers.set()
-
-
-@pytest.mark.thorough
-def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain):
-    widths = []
-
-    def refuse_wide(calls, forward):
-        for call in calls:
-            if is_logs(call):
-                first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))
-                widths.append(last - first + 1)
-                if last - first >= 5:
-                    too_wide = refuse(is_logs, -32602, "block range is too wide")
-                    return too_wide(calls, forward)
-        return Reply(body=forward(calls))
-
-    with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
-        indexing = Indexing(url, chain.anvil.url, stores_bodies=False)
-        indexing.run_until(chain.anvil.head())
-        whole = by_key(indexing.client(), chain.owner, ended="true")
-        node.fault = refuse_wide
-        client = client_over(url, node.url)
-        sources(client).get(events.ApprovalBounds).events = 9
-        page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
-        assert max(widths) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
-        shown = [key_of(r) for r in page["approvals"]]
-        assert shown == [*whole][: len(shown)] and 5 < len(shown) < len(whole)
-        widths.clear()
-        get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=2, page=2)
-        assert not widths  # kept until there is another block
 
 
 def test_an_approval_begins_with_the_event_that_its_uses_lower():
