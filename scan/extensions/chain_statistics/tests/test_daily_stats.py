@@ -1,11 +1,10 @@
 """GET /stats/daily and /stats/largest-transfers: exact days, refused dates, and the largest
 transfers, exact or of the newest where a day has more."""
 
-import csv
-import io
 import json
 import random
 import re
+from contextlib import closing
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -13,12 +12,9 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.chain_statistics import statistics
-from tests.support import explain, indexing, made_blocks
+from tests.support import indexing, made_blocks
 from tests.support.daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
 from tests.support.database import execute
-from tests.support.refusals import HUGE, require_parameter
-from tests.support.scenario.stage import STRANGERS
-from tests.support.table_digest import digest, fresh_digest
 
 PATH = "/api/v1/stats/daily"
 COUNTS = {
@@ -95,32 +91,6 @@ def test_only_days_of_the_chain_are_listed(days, query, dates):
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
 
 
-def test_parties_that_events_alone_name_are_neither_active_nor_new(
-    anvil, database_url, postgres, template
-):
-    me = anvil.accounts[0]
-    coin = anvil.deploy(me, "Named", "MANY")
-    with indexing.Indexing(database_url, anvil.url, until=anvil.head()) as following:
-
-        def today():
-            [day] = following.client().get(PATH).json["days"]
-            return day["activeAddresses"], day["newAddresses"], day["tokenTransfers"]
-
-        before = today()
-        faked = anvil.receipt_of(anvil.transact(me, coin, "fake", 300, gas=2_000_000))
-        assert faked["status"] == "0x1"
-        following.wait_for(anvil.head())
-        assert today() == (*before[:2], before[2] + 300)
-        anvil.receipt_of(anvil.send(me, STRANGERS[0], value=1))
-        following.wait_for(anvil.head())
-        assert today() == (before[0] + 1, before[1] + 1, before[2] + 300)
-        anvil.reorganise(2)
-        anvil.mine(2)
-        following.wait_for(anvil.head())
-        assert today() == before
-    assert digest(database_url) == fresh_digest(postgres, template, anvil)
-
-
 def test_charts_have_counts_in_units_and_fees_in_coins(days):
     newest = days.get(PATH).json["days"][-1]
     tables = re.findall(r"<th>Time</th><th>(.*?)</th>(.*?)</table>", days.get("/charts").text, re.S)
@@ -133,55 +103,6 @@ def test_charts_have_counts_in_units_and_fees_in_coins(days):
     assert [title for title, _ in shown if ", " in title] == ["Fees, coin", "Burnt fees, coin"]
 
 
-def test_days_as_csv(days):
-    response = days.get(f"{PATH}?format=csv&from=2023-11-14")
-    assert response.content_type.startswith("text/csv")
-    rows = list(csv.DictReader(io.StringIO(response.data.decode("utf-8-sig"))))
-    records = days.get(f"{PATH}?from=2023-11-14").json["days"]
-    assert [row["date"] for row in rows] == [day["date"] for day in records]
-    assert [row["fees_wei"] for row in rows] == [f"{day['fees']} wei" for day in records]
-    assert [Decimal(row["fees"]) * 10**18 for row in rows] == [int(d["fees"]) for d in records]
-    assert [int(row["active_addresses"]) for row in rows] == [d["activeAddresses"] for d in records]
-
-
-NO_DATES = [
-    "",
-    " ",
-    *"""
-            2023 2023-11 2023-13-01 2023-02-30 0000-01-01 20231114 2023-11-14T00:00:00Z 23-11-14
-            -2023-11-14
-        """.split(),
-    "2023-11-14 ",
-    "2023-W46-2",
-    HUGE,
-    "12023-11-14",
-    "\u0662\u0660\u0662\u0663-11-14",
-    "null",
-    "0",
-    "2023-11-1\0",
-]
-
-
-@pytest.mark.parametrize("name", ["from", "to"])
-@pytest.mark.parametrize("value", NO_DATES, ids=lambda value: ascii(value)[:20])
-def test_dates_that_are_refused(days, name, value):
-    require_parameter(days.get(PATH, query_string={name: value}), name)
-
-
-REFUSED = [
-    ("from=2022-11-19", "from"),
-    ("from=2023-11-16&to=2023-11-15", "from"),
-    ("from=0001-01-01&to=9999-12-31", "from"),
-    ("format=ndjson", "format"),
-    ("page=2", "page"),
-]
-
-
-@pytest.mark.parametrize(("query", "parameter"), REFUSED)
-def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter):
-    require_parameter(days.get(f"{PATH}?{query}"), parameter)
-
-
 def test_before_the_first_block_there_are_no_days(database_url):
     client = indexing.client_over(database_url)
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
@@ -191,19 +112,14 @@ def test_before_the_first_block_there_are_no_days(database_url):
 
 @pytest.fixture(scope="module")
 def busy(postgres, template):
-    """Days of four blocks, and a last one of 450 with more gas in each."""
+    """Days of four blocks, and a last one of 450 with more gas in some."""
+    times = [*range(0, 3 * DAY_S, 21_600), *range(3 * DAY_S, 3 * DAY_S + 27_000, 60)]
     with postgres.cloned(template) as url:
-        fill(url)
-        execute(
-            url,
-            "INSERT INTO blocks SELECT added.* FROM generate_series(1, 450) AS n, blocks b,"
-            " jsonb_populate_record(b, jsonb_build_object('number', b.number + n,"
-            " 'hash', '\\x' || lpad(n::text, 64, '0'), 'gas_used', n * n,"
-            " 'timestamp', b.timestamp + interval '6 hours' + n * interval '1 minute',"
-            " 'transactions_before', b.transactions_before + b.transaction_count + (n - 1) * 2,"
-            " 'transaction_count', 2)) AS added"
-            " WHERE b.number = (SELECT max(number) FROM blocks)",
-        )
+        with closing(Database(url, statement_timeout_ms=0)) as database:
+            chain = made_blocks.Chain(database)
+            for n, second in enumerate(times):
+                sent = [made_blocks.Move(*PEOPLE[:2])] * (n * n % 7)
+                chain.append(sent, timestamp_s=MIDNIGHT_S + second)
         yield url
 
 
@@ -297,49 +213,6 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
         keys = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
         assert keys == sorted(keys, reverse=True)
         assert (body["of"], body["total"]) == (len(newest), len(made))
-
-
-@pytest.mark.thorough
-def test_large_values_of_many_runs_are_read_by_index(database_url):
-    """Of 60,000 transactions in four runs of 16,384, of which every twentieth is large."""
-    execute(
-        database_url,
-        "INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,"
-        " dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash,"
-        " parent_hash, miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before,"
-        " internal_transfer_count, traced_before, untraced_before, logs_before, log_count)"
-        " SELECT n, to_timestamp(n), 100 * n, 0, 0, 100, 0, 0, int4send(n), '', '', 1, 1, 1,"
-        " 0, 0, 0, 0, 0, 0 FROM generate_series(0, 599) AS n",
-    )
-    execute(database_url, "SELECT add_partition('transactions', 0, 1000000)")
-    execute(
-        database_url,
-        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, to_address, value, gas_price, gas_used, fee, type) SELECT n, n / 100,"
-        " mod(n, 100), mod(n, 7) > 0, int4send(n), '', '', CASE WHEN mod(n, 20) = 0"
-        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1, 1, ''"
-        " FROM generate_series(0, 59999) AS n",
-    )
-    execute(database_url, "ANALYZE")
-    database = explain.ExplainingDatabase(database_url)
-    for first, last in ((0, 599), (150, 180), (10, 420)):
-        row = database.row(
-            "queries/transactions_list_largest_in_blocks",
-            block_from=first,
-            block_to=last,
-            limit=10,
-            most=100,
-        )
-        data, of, block, total = row[-4:]
-        large = (n for n in range(first * 100, last * 100 + 100) if n % 20 == 0 and n % 7 > 0)
-        values = sorted((LARGE + n * 7919 % 60013 for n in large), reverse=True)
-        assert [int(record["value"]) for record in json.loads(data)] == values[:10]
-        assert of == total == (last - first + 1) * 100 and block == first
-        plan = database.plans[-1]
-        scans = {n["Index"] for n in plan.nodes if n["Index"] and n["Actual Loops"]}
-        assert "transactions_by_value" in scans
-        assert plan.sequential_scans() == set() and plan.buffers < 150
-    database.close()
 
 
 TEN_YEARS = """

@@ -13,7 +13,6 @@ from tests.support import indexing
 from tests.support.database import insert
 from tests.support.indexing import sources
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.refusals import require_parameter
 
 
 def percentile(values, share):
@@ -163,17 +162,3 @@ def test_a_chain_without_base_fees_has_gas_prices(database_url):
     assert body["nextBaseFeePerGas"] is None
     assert body["suggestions"]["fast"]["gasPrice"] == "1"
     assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit
-
-
-def test_etherscans_oracle_says_the_same(client):
-    require_parameter(client.get("/api/v1/gas?blocks=5"), "blocks")
-    body = client.get("/api/v1/gas").json
-    oracle = client.get("/api?module=gastracker&action=gasoracle").json
-    assert (oracle["status"], oracle["message"]) == ("1", "OK")
-    result = oracle["result"]
-    assert result["LastBlock"] == str(body["blockNumber"])
-    for name, key in (("slow", "Safe"), ("standard", "Propose"), ("fast", "Fast")):
-        wei = int(body["suggestions"][name]["gasPrice"])
-        whole, _, fraction = result[f"{key}GasPrice"].partition(".")
-        assert int(whole) * 10**9 + int(fraction.ljust(9, "0")) == wei
-    assert len(result["gasUsedRatio"].split(",")) == 5

@@ -1,11 +1,14 @@
 """Plans of the statements of the busiest pool's and token's pages."""
 
+import json
+
 import pytest
 
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from scan.queries.tokens import CHANGE_DAYS
 from tests.support.bounded_statements import database, service, token
+from tests.support.database import execute
 
 pytestmark = pytest.mark.thorough
 
@@ -48,3 +51,24 @@ def test_holders_by_day_and_contracts_by_gas_are_read_in_bounds(database, token)
         plan.require_indexes()
     _, none, _ = (plan.buffers for plan in database.plans)
     assert none <= 40  # where there are more, none is read
+
+
+def test_large_values_of_many_runs_are_read_by_index(own_seeded_service):
+    """Of 50,000 transactions in runs of 16,384, of which every twentieth is large."""
+    url, database = own_seeded_service.url, own_seeded_service.database
+    large = "value = 1e19 + mod(ordinal * 7919, 60013) WHERE mod(ordinal, 20) = 0"
+    execute(url, f"UPDATE transactions SET {large}")  # noqa: S608
+    execute(url, "VACUUM ANALYZE transactions")
+    listed = (
+        "SELECT value::text FROM transactions WHERE status AND value >= 1e19"
+        " AND block_number BETWEEN %s AND %s ORDER BY value DESC, ordinal DESC LIMIT 10"
+    )
+    for first, last in ((0, BIGINT_MAX), (150, 180), (10, 420)):
+        of_range = {"block_from": first, "block_to": last, "limit": 10, "most": 100}
+        row = database.row("queries/transactions_list_largest_in_blocks", **of_range)
+        values = [(record["value"],) for record in json.loads(row[-4])]
+        assert values == execute(url, listed, first, last) != []
+        plan = database.plans[-1]
+        plan.require_indexes()
+        scans = {n["Index"] for n in plan.nodes if n["Index"] and n["Actual Loops"]}
+        assert "transactions_by_value" in scans and plan.buffers < 200
