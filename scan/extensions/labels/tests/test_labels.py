@@ -1,7 +1,5 @@
 """`scan labels`: labels of addresses from a file, and to one."""
 
-import pytest
-
 from tests.support.database import execute, insert
 from tests.support.scan_command import scan
 
@@ -24,23 +22,25 @@ def test_labels_are_stored_replaced_and_removed(database_url, tmp_path):
     assert labels(database_url) == {FIRST: "Vault"}
 
 
-@pytest.mark.parametrize(
-    "line", ["0x12,short", f"{FIRST}", f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"]
-)
-def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line):
-    file = tmp_path / "labels.csv"
-    file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
-    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert done.returncode == 1
-    assert done.stderr.startswith("scan: line 3: ")
-    assert labels(database_url) == {}
+WRONG = [
+    *("0x12,short", FIRST, f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"),
+    f"{FIRST},M\xfcnze",  # not in UTF-8
+]
 
 
-def test_labels_that_are_not_utf_8_are_refused(database_url, tmp_path):
+def test_of_a_wrong_file_nothing_is_stored_and_its_fault_is_named(database_url, tmp_path):
     file = tmp_path / "labels.csv"
-    file.write_bytes(f"{FIRST},M\xfcnze\n".encode("latin-1"))
-    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert (done.returncode, done.stderr) == (1, f"scan: {file}: not a text file in UTF-8\n")
+    faults = dict.fromkeys(WRONG[:-1], "scan: line 3: ")
+    faults[WRONG[-1]] = f"scan: {file}: not a text file in UTF-8\n"
+    for line, fault in faults.items():
+        file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n", encoding="latin-1")
+        done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+        assert (done.returncode, done.stderr[: len(fault)]) == (1, fault), line
+    for action in ("import", "export"):
+        absent = str(tmp_path / "none" / "labels.csv")
+        done = scan("labels", action, absent, DATABASE_URL=database_url)
+        assert done.returncode == 1
+        assert done.stderr == f"scan: {absent}: No such file or directory\n"
     assert labels(database_url) == {}
 
 
@@ -68,10 +68,3 @@ def test_labels_are_removed_by_address(database_url):
     wrong = scan("labels", "remove", SECOND, "0x12", DATABASE_URL=database_url)
     assert wrong.returncode == 1 and "40 hex digits" in wrong.stderr
     assert [*labels(database_url)] == [SECOND.lower()]
-
-
-def test_a_file_that_cannot_be_is_named(database_url, tmp_path):
-    for action in ("import", "export"):
-        file = str(tmp_path / "none" / "labels.csv")
-        done = scan("labels", action, file, DATABASE_URL=database_url)
-        assert done.returncode == 1 and done.stderr == f"scan: {file}: No such file or directory\n"

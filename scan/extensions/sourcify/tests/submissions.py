@@ -1,11 +1,11 @@
 """Submissions to Sourcify's form, and what is looked up there."""
 
 import re
-import time
 from pathlib import Path
 
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
+from tests.support.serving import wait_until
 
 CHAIN = "31337"
 SOURCE = Path(__file__).with_name("Stored.sol").read_text()
@@ -35,14 +35,10 @@ def ended(explorer, response):
     assert response.status_code == 202, response.json
     verification_id = response.json["verificationId"]
     assert UUID.fullmatch(verification_id)
-    deadline = time.monotonic() + 60
+    path = f"/v2/verify/{verification_id}"
     with explorer.running_jobs():
-        while time.monotonic() < deadline:
-            job = get(explorer, f"/v2/verify/{verification_id}")
-            assert job.status_code == 200
-            if job.json["isJobCompleted"]:
-                return job.json
-    raise TimeoutError(job.json)
+        wait_until(lambda: get(explorer, path).json["isJobCompleted"])
+    return get(explorer, path).json
 
 
 def is_error(response, status, code):

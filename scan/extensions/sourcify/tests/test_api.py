@@ -238,14 +238,6 @@ def test_proxies_are_resolved(explorer, stored):
     assert checksummed(implementation["address"], stored)
 
 
-@pytest.mark.thorough
-def test_a_large_source_verifies(explorer):
-    source = SOURCE.replace("4711", "4760")
-    address = deployed(explorer, source)
-    body = standard_request(source + "//" + "é" * 500_000)
-    assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "match"
-
-
 def test_a_request_waits_for_its_job(explorer, running_jobs):
     """An anonymous client has ten requests in a minute; three are enough."""
     address = deployed(explorer, SOURCE.replace("4711", "4780"))

@@ -50,10 +50,6 @@ def write_list(path, tokens, name="Test"):
     return str(path)
 
 
-def digest(content):
-    return hashlib.sha256(content).hexdigest()
-
-
 def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, tmp_path):
     token, other = (record["address"] for record in scenario.truth.tokens[:2])
     before = client.get("/api/v1/tokens").data
@@ -64,7 +60,7 @@ def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, t
     assert done.returncode == 0, done.stderr
     assert "Test: 2 tokens stored, 0 removed\n" in done.stdout
     assert "1 logos stored, 0 failed\n" in done.stdout
-    path = f"/api/v1/logos/{digest(PNG)}"
+    path = f"/api/v1/logos/{hashlib.sha256(PNG).hexdigest()}"
     urls = {t["address"]: t.get("logoUrl") for t in client.get("/api/v1/tokens").json["tokens"]}
     assert urls[token] == path and set(urls.values()) == {path, None}
     detail = client.get(f"/api/v1/tokens/{token}").json
@@ -78,11 +74,9 @@ def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, t
     assert below.get(f"/bsc/api/v2/tokens/{token}").json["icon_url"] == f"/bsc{path}"
     assert f'"logoUrl":"/bsc{path}"' in below.get("/bsc/api/v1/tokens?format=ndjson").text
     assert f'src="/bsc{path}"' in below.get(f"/bsc/token/{token}").text
-    for page in (
-        "/tokens",
-        f"/token/{token}",
-        f"/address/{_sender_of(scenario, token)}?tab=transfers",
-    ):
+    moved = next(t for t in scenario.truth.token_transfers if t["tokenAddress"] == token)
+    of_holder = f"/address/{moved['toAddress']}?tab=transfers"
+    for page in ("/tokens", f"/token/{token}", of_holder):
         assert f'src="{path}"' in client.get(page).text, page
     assert "listed as <bdi>A name</bdi>" in client.get(f"/token/{token}").text
     logo = client.get(path)
@@ -91,11 +85,6 @@ def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, t
     assert run("remove", "Test").stdout == "2 tokens removed\n"
     assert client.get("/api/v1/tokens").data == before
     assert client.get(path).status_code == 404
-
-
-def _sender_of(scenario, token):
-    transfers = scenario.truth.token_transfers
-    return next(str(t["toAddress"]) for t in transfers if t["tokenAddress"] == token)
 
 
 def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
