@@ -147,12 +147,10 @@ class Factories:
                 data = b"".join(upper + data[n + 12 : n + 32] for n in range(0, len(data), 32))
         return topics, data, None, None
 
-    def forget(self, after):
-        self.logs = [log for log in self.logs if log.block <= after]
-
     def fork(self, depth, logs):
         """Replaces the newest blocks, and has other logs emitted."""
-        self.forget(self.anvil.head() - depth)
+        kept = self.anvil.head() - depth
+        self.logs = [log for log in self.logs if log.block <= kept]
         self.anvil.reorganise(depth)
         self.play(logs)
 

@@ -227,9 +227,6 @@ class Contract:
             block = self._anvil.head()
             self.logs += [(block, number, arguments) for number, arguments in of_block]
 
-    def forget(self, after):
-        self.logs = [log for log in self.logs if log[0] <= after]
-
     def expected(self, number):
         return [(block, arguments) for block, n, arguments in self.logs if n == number]
 

@@ -26,20 +26,6 @@ def add_rows(url, emitter, blocks, topic0=None, log_index=0):
     )
 
 
-def test_counts_are_exact_when_newest_blocks_are_removed(database_url):
-    """Of an event all its logs are removed, of others of the contract some or none; a third one has
-    as many logs as are removed of another contract's."""
-    add_rows(database_url, b"a", range(1, 8), b"1")
-    add_rows(database_url, b"a", range(1, 4), b"2", log_index=1)
-    add_rows(database_url, b"a", range(6, 8), b"3", log_index=2)
-    add_rows(database_url, b"b", range(2, 4), b"1", log_index=3)
-    add_rows(database_url, b"b", range(5, 8), log_index=4)
-    assert len(execute(database_url, COUNTED)) == 5
-    for newest in (6, 4, 3):
-        execute(database_url, "DELETE FROM contract_events WHERE block_number > %s", newest)
-        assert execute(database_url, COUNTED) == execute(database_url, ROWS) != []
-
-
 def test_a_log_takes_the_place_of_one_that_was_queued_while_its_block_was_removed(database_url):
     """Its views were made meanwhile, by a transaction that saw it still."""
     queued = "SELECT ordinal >> 20, address FROM undecoded_events"

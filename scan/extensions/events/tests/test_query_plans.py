@@ -2,49 +2,24 @@
 builds."""
 
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from scan.extensions.events.following import MOST_AUTOMATIC
-from tests.support.database import execute
 from tests.support.explain import ExplainingDatabase
 
-FOLLOWED, BUILDS, OF_A_BUILD, MANY = 500, 1000, 100_000, 20_000
-TABLES = "contracts, built_abis, followed_contracts, contract_changes, verified_contracts"
-# Of a build each, but for the first, of which there are many; the followed ones are proxies, too.
-ROWS = f"""
-    CREATE FUNCTION of(text) RETURNS bytea LANGUAGE sql RETURN substr(sha256($1::bytea), 1, 20);
-    INSERT INTO contracts SELECT of('many' || n), n, sha256('code1')
-    FROM generate_series(1, {OF_A_BUILD}) AS n;
-    INSERT INTO contracts SELECT of('one' || n), n, sha256(('code' || n)::bytea)
-    FROM generate_series(2, {BUILDS}) AS n;
-    INSERT INTO contracts SELECT of('other' || n), n, sha256(('other' || n %% 3000)::bytea)
-    FROM generate_series(1, 100000) AS n;
-    INSERT INTO contract_changes SELECT of('other' || n), n, NULL, true
-    FROM generate_series(1, 100000) AS n;
-    INSERT INTO built_abis SELECT sha256(('code' || n)::bytea), 'Build' || n, '[]', now()
-    FROM generate_series(1, {BUILDS}) AS n;
-    INSERT INTO followed_contracts (address, name, complete_from, is_automatic, implementations)
-    SELECT of('other' || n), 'c' || n, 0, n < {MOST_AUTOMATIC},
-        ARRAY[of('many' || n), of('many' || n + 500)]
-    FROM generate_series(1, {FOLLOWED}) AS n;
-    INSERT INTO followed_contracts (address, name, is_automatic, factory)
-    VALUES (sha256('rule'), 'rule', false, of('other1'));
-    INSERT INTO followed_children SELECT of('child' || n), sha256('rule'), n
-    FROM generate_series(1, {MANY}) AS n;
-    INSERT INTO contract_event_counts SELECT of('other1'), sha256(n::text::bytea), 1
-    FROM generate_series(1, {MANY}) AS n;
-    INSERT INTO log_emitters SELECT of('other' || n %% 1000), n
-    FROM generate_series(1, 100000) AS n;
-    ANALYZE {TABLES}, log_emitters, followed_children, contract_event_counts;
-"""  # noqa: S608
+FOLLOWED, BUILDS = 500, 1000
+NUMBERS = {"followed": FOLLOWED, "builds": BUILDS, "of_a_build": 100_000, "many": 20_000}
+NUMBERS["most_automatic"] = MOST_AUTOMATIC
 
 
 @pytest.fixture(scope="module")
 def database(postgres, template):
     with postgres.cloned(template) as url:
-        execute(url, ROWS)
         explaining = ExplainingDatabase(url)
+        rows = Path(__file__).with_name("followed.sql").read_text(encoding="utf-8")
+        explaining.execute_script(rows.format(**NUMBERS))
         yield explaining
         explaining.close()
 
