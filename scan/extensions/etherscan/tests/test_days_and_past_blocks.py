@@ -50,17 +50,13 @@ def test_state_of_another_fork_is_refused(postgres, template):
 
     with with_state_of_a_fork(postgres, template, act) as (client, indexed, node, coin):
         head, holder, ask = indexed.head(), indexed.accounts[1], Asking(client)
+        of_coin = {"contractaddress": coin, "blockno": head - 1}
         requested = [
-            ("account", "balance", {"address": UNSEEN, "tag": tag}, "1")
-            for tag in (hex(head), str(head - 1), "pending")
+            ("account", "balance", {"address": UNSEEN, "tag": hex(head)}, "1"),
+            ("account", "balancehistory", {"address": UNSEEN, "blockno": head}, "1"),
+            ("account", "tokenbalance", {"contractaddress": coin, "address": holder}, "1000"),
+            ("stats", "tokensupplyhistory", of_coin, "1000"),
         ]
-        for suffix, of_block in (("", {}), ("history", {"blockno": head - 1})):
-            of_coin = {"contractaddress": coin, **of_block}
-            requested += [
-                ("account", f"tokenbalance{suffix}", {**of_coin, "address": holder}, "1000"),
-                ("stats", f"tokensupply{suffix}", of_coin, "1000"),
-            ]
-        requested.append(("account", "balancehistory", {"address": UNSEEN, "blockno": head}, "1"))
         for module, action, parameters, _ in requested:
             body = ask(module, action, **parameters)
             assert body["status"] == "0", (action, parameters, body)

@@ -42,28 +42,23 @@ WRONG = {
 }
 
 
-class CountingNode(faulty_node.FaultyNode):
-    """Counts calls by their method; receipts are those of before Byzantium while it is set so."""
-
-    def __init__(self, upstream):
-        super().__init__(upstream)
-        self.methods = Counter()
-        self.is_before_byzantium = False
-        self.fault = self._count
-
-    def _count(self, calls, forward):
-        self.methods.update(call["method"] for call in calls)
-        answers = forward(calls)
-        for call, answer in zip(calls, answers, strict=True):
-            if self.is_before_byzantium and "Receipt" in call["method"]:
-                del answer["result"]["status"]
-        return faulty_node.Reply(body=answers)
+def without_status(call, answer):
+    """Of receipts, as before Byzantium."""
+    if "Receipt" in call["method"]:
+        del answer["result"]["status"]
 
 
 @pytest.fixture
 def node(scenario):
-    with CountingNode(scenario.anvil.url) as node:
+    with faulty_node.FaultyNode(scenario.anvil.url) as node:
         yield node
+
+
+def counted(node):
+    """How many calls of each method the node gets from now on."""
+    methods = Counter()
+    node.fault = faulty_node.altering(lambda call, _: methods.update([call["method"]]))
+    return methods
 
 
 def asking(settings, node):
@@ -92,10 +87,6 @@ def check_everything(ask, truth):
             assert rows == (expected if token["type"] == kind else [])
 
 
-def test_rows_of_stored_blocks_need_no_node(indexed, etherscan_truth):
-    check_everything(asking(indexed.settings, serving.NOWHERE), etherscan_truth)
-
-
 def test_a_page_that_takes_too_long_says_what_to_request(indexed, etherscan_truth):
     ask, address = asking(indexed.settings, serving.NOWHERE), parties(etherscan_truth)[0]
     sources(ask.client).transaction_contents.read_s = -1.0
@@ -105,32 +96,19 @@ def test_a_page_that_takes_too_long_says_what_to_request(indexed, etherscan_trut
     assert len(ask.rows("account", "txlist", address=address, offset=1)) == 1
 
 
-def test_transactions_without_input_need_no_node(indexed_without_bodies, etherscan_truth):
-    ask = asking(indexed_without_bodies.settings, serving.NOWHERE)
-    bodies = [
-        (row, ask("account", "txlist", address=address, page=page, offset=1))
-        for address in parties(etherscan_truth)
-        for page, row in enumerate(etherscan_truth.transactions(address)[:30], 1)
-    ]
-    plain = [(row, body) for row, body in bodies if row["input"] == "0x"]
-    others = [body for row, body in bodies if row["input"] != "0x"]
-    assert plain and [body["result"] for _, body in plain] == [[row] for row, _ in plain]
-    assert others and all(map(is_refused, others))
-
-
 def test_only_inputs_are_asked_for(indexed_without_bodies, etherscan_truth, node):
     ask = asking(indexed_without_bodies.settings, node.url)
-    address = parties(etherscan_truth)[0]
+    address, methods = parties(etherscan_truth)[0], counted(node)
     rows = ask.rows("account", "txlist", address=address)
     assert rows == etherscan_truth.transactions(address)
     # Every few seconds the node is asked for its chain as well.
     of_chain = {"eth_chainId", "eth_getBlockByNumber"}
-    assert node.methods.keys() - of_chain == {"eth_getTransactionByHash"}
+    assert methods.keys() - of_chain == {"eth_getTransactionByHash"}
     with_input = sum(row["input"] != "0x" for row in rows)
-    assert 0 < node.methods["eth_getTransactionByHash"] <= with_input < len(rows)
-    total = node.methods.total()
+    assert 0 < methods["eth_getTransactionByHash"] <= with_input < len(rows)
+    total = methods.total()
     ask.rows("account", "txlist", address=address, offset=len(rows) - 1)
-    assert node.methods.total() == total  # what was read is kept
+    assert methods.total() == total  # what was read is kept
 
 
 def test_whether_a_receipt_has_a_status(postgres, indexed_template, etherscan_truth, node):
@@ -138,9 +116,10 @@ def test_whether_a_receipt_has_a_status(postgres, indexed_template, etherscan_tr
     with postgres.cloned(indexed_template) as url:
         database.execute(url, BEFORE_LONDON)
         settings = settings_for(url, node.url)
+        methods = counted(node)
         check_everything(asking(settings, node.url), etherscan_truth)
-        assert node.methods["eth_getTransactionReceipt"]
-        node.is_before_byzantium = True
+        assert methods["eth_getTransactionReceipt"]
+        node.fault = faulty_node.altering(without_status)
         parameters = {"address": parties(etherscan_truth)[0]}
         rows = asking(settings, node.url).rows("account", "txlist", **parameters)
         statuses = {"0": "", "1": "0"}
