@@ -4,7 +4,6 @@ import itertools
 from contextlib import ExitStack, closing
 from datetime import date, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 
@@ -22,12 +21,47 @@ pytestmark = pytest.mark.thorough
 AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE, FEW_HOLDER = (bytes([n] * 20) for n in (7, 8, 9))
+HELD_ROWS = r"""
+-- A holder of many tokens, and pools of a base token, each with hours of trades.
+INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, supply_block,
+    item_type, holder_count)
+SELECT decode(md5(n::text) || '00000000', 'hex'), 0, 'BEP20', 'Made ' || n, 'M' || n % 500, 18,
+    1e30, 0, NULL, n
+FROM generate_series(1, {held}) AS n
+UNION ALL SELECT '\x{base}'::bytea, 0, 'BEP20', 'Base', 'BASE', 6, 1e30, 0, NULL, {holders};
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT '\x{holder}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
+FROM generate_series(1, {held}) AS n;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT decode(md5(n::text) || '11111111', 'hex'), '\x{base}'::bytea, n * 1e6
+FROM generate_series(1, {holders}) AS n;
+INSERT INTO pools (address, block_number, dex_id, token0, token1)
+SELECT decode(md5(n::text) || '11111111', 'hex'), 0, (SELECT min(dex_id) FROM dexes),
+    decode(md5((n % {pools} + 1)::text) || '00000000', 'hex'), '\x{base}'::bytea
+FROM generate_series({holders} - {pools} + 1, {holders}) AS n;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT p.address, p.token0, 1e20 FROM pools p WHERE p.token1 = '\x{base}'::bytea;
+INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1,
+    close_amount0, close_amount1)
+SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
+FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\x{base}'::bytea;
+"""
+LISTED_ROWS = r"""
+-- Tokens of a list, and a holder of few tokens.
+INSERT INTO listed_tokens (address, list, name, symbol, decimals)
+SELECT decode(md5(n::text) || '22222222', 'hex'), 'made', 'Listed ' || n, 'L' || n, 18
+FROM generate_series(1, {held}) AS n
+UNION ALL SELECT decode(md5('three') || '22222222', 'hex'), 'made', 'Three', '{symbol}', 18;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT '\x{few_holder}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
+FROM generate_series(1, 5) AS n;
+"""
 
 
-def insert_rows(url, name):
+def insert_rows(url, script):
     numbers = {"held": HELD, "pools": POOLS, "holders": HOLDERS}
     given = {"holder": HOLDER.hex(), "base": BASE.hex(), "few_holder": FEW_HOLDER.hex()}
-    script = Path(__file__).with_name(f"{name}.sql").read_text(encoding="utf-8")
+    given["symbol"] = "$ m\uff13"
     with closing(Database(url, statement_timeout_ms=0)) as database:
         database.execute_script(script.format(**numbers, **given))
 
@@ -35,7 +69,7 @@ def insert_rows(url, name):
 @pytest.fixture(scope="module")
 def url(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url:
-        insert_rows(url, "held")
+        insert_rows(url, HELD_ROWS)
         for table in ("tokens", "token_holders", "pools", "pool_candles"):
             execute(url, f"VACUUM ANALYZE {table}")
         yield url
@@ -50,7 +84,7 @@ def made(url):
 @pytest.fixture
 def listed(made):
     """With tokens of lists, and a holder of few tokens."""
-    insert_rows(made.url, "listed")
+    insert_rows(made.url, LISTED_ROWS)
     execute(made.url, "VACUUM ANALYZE listed_tokens")
     yield made
     execute(made.url, "TRUNCATE listed_tokens")
