@@ -12,6 +12,7 @@ from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.retention.tests.forty_days import followed, forty_days
 from scan.extensions.retention.tests.removal import pruned, remove, whole_settings
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
+from tests.support import indexing
 from tests.support.database import execute, insert
 from tests.support.made_blocks import address
 
@@ -64,3 +65,17 @@ def test_streams_begin_at_the_first_kept_block(followed):
             read_next(database, positions[0], TYPES, orphaned)
         events = read_next(database, positions[1], TYPES, orphaned).events
         assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
+
+
+def test_the_transfers_of_an_item_begin_with_the_first_kept(postgres, indexed_template, scenario):
+    transfers = scenario.truth.token_transfers[::-1]
+    blocks = [transfer["blockNumber"] for transfer in transfers]
+    last_of_blocks = (t for n, t in enumerate(transfers) if blocks.index(t["blockNumber"]) == n)
+    kept = next(t for t in last_of_blocks if t["tokenId"] is not None)
+    with postgres.cloned(indexed_template) as url:
+        remove(url, kept["blockNumber"])
+        client = indexing.client_over(url)
+        path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
+        oldest = client.get(path).json["transfers"][-1]
+    expected = (kept["transactionHash"], kept["logIndex"])
+    assert (oldest["transactionHash"], oldest["logIndex"]) == expected

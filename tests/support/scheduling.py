@@ -20,7 +20,6 @@ SHARED = {
     "demo": (
         "api/test_back_in_time.py",
         "extensions/test_chains.py",
-        "extensions/test_transaction_details.py",
         "demo/tests/test_demo.py",
         "extensions/test_mcp.py",
     ),
