@@ -4,9 +4,6 @@ import json
 import os
 import sys
 
-import pytest
-
-from tests.support import WAIT_S
 from tests.support.indexing import client_over
 from tests.support.serving import ROOT, completed
 
@@ -33,12 +30,12 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     failed = next(row for row in scenario.truth.transactions if not row["status"])
     keepers = scenario.stage.contracts["keepers"].address
     paths = {
-        *("/", "/txs", "/blocks", "/tokens", "/token-transfers", "/trades", "/keys"),
-        *("/webhooks", f"/tx/{sent['hash']}", f"/address/{sent['fromAddress']}"),
-        *(f"/block/{sent['blockNumber']}", "/api/v1/stats", "/live", "/txs?status=false"),
-        *("/contracts", f"/token/{keepers}", f"/token/{keepers}?tab=holders"),
-        *(f"/address/{keepers}", f"/tx/{failed['hash']}"),
-        *(f"/api/v1/addresses/{sent['fromAddress']}", "/readyz"),
+        *("/", "/txs", "/txs?status=false", "/blocks", "/tokens", "/token-transfers", "/trades"),
+        *("/keys", "/webhooks", "/contracts", "/live", "/readyz", "/api/v1/stats"),
+        *(f"/tx/{sent['hash']}", f"/tx/{failed['hash']}", f"/block/{sent['blockNumber']}"),
+        *(f"/address/{sent['fromAddress']}", f"/address/{keepers}", f"/token/{keepers}"),
+        f"/token/{keepers}?tab=holders",
+        f"/api/v1/addresses/{sent['fromAddress']}",
         f"/api/v1/transactions/{sent['hash']}",
     }
     arguments = (database_url, scenario.anvil.url, str(scenario.anvil.head()), *lists, *paths)
@@ -70,14 +67,3 @@ def test_none_is_the_service_of_the_specification(scenario, indexed, database_ur
     assert of_host["field"] == "url" and "internal transfers" not in responses["/webhooks"][1]
     late = client_over(database_url, scenario.anvil.url)
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
-
-
-@pytest.mark.thorough
-def test_none_has_a_run_command_that_tells_its_options():
-    done = completed(
-        [sys.executable, "-m", "scan", "run", "--help"],
-        cwd=ROOT,
-        env=os.environ | {"SCAN_EXTENSIONS": "none"},
-        timeout=WAIT_S,
-    )
-    assert (done.returncode, done.stderr) == (0, "")

@@ -21,10 +21,3 @@ def test_where_no_extension_removes_rows_none_can_be_kept_for_a_time(text):
     assert ended.stderr.startswith(f"scan: SCAN_KEEP_DAYS={text!r}: must be 0 to keep all, ")
     assert ended.stderr.endswith(": no extension that is on removes rows\n")
     assert ended.returncode == 2
-
-
-def test_a_malformed_setting_stops_commands_of_extensions():
-    for command in registry.commands().keys() & {"doctor"}:
-        ended = started("scan", command, environ={"PORT": "http"})
-        assert ended.returncode == 2
-        assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"

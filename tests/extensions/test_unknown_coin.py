@@ -37,17 +37,3 @@ def test_it_has_no_unit_and_no_namesake(world):
     done = scan("doctor", "--json", DATABASE_URL=world.url, RPC_URL=world.anvil.url)
     warnings = [f for f in json.loads(done.stdout) if "no known one" in f["text"]]
     assert ["SCAN_COIN_SYMBOL" in finding["advice"] for finding in warnings] == [True]
-
-
-def test_a_contract_that_pays_as_tokens_move_is_none(world):
-    payments = world.deploy("Payments")
-    paid = world.queue(payments, "pay", world.you, value=10**18)
-    world.anvil.mine()
-    world.read()
-    assert "tokens" not in world.transaction(paid)["summary"]["text"]
-    queried = world.client.post("/api/v1/query", json={"entity": "tokens"}).json
-    searched = world.get(f"/api/v1/search?q={payments.address}")["results"]
-    assert (world.get("/api/v1/tokens")["total"], queried["count"]) == (0, 0)
-    assert [result["type"] for result in searched] == ["address"]
-    assert world.get("/api/v2/tokens")["items"] == []
-    assert world.get("/api/v1/stats")["totalTokens"] == 0

@@ -111,13 +111,3 @@ contract LateItems {
         return _owners[id];
     }
 }
-
-/// Takes coin, and says so as tokens do; it has no function of one.
-contract Payments {
-    event Transfer(address indexed from, address indexed to, uint256 value);
-
-    function pay(address payable to) external payable {
-        to.transfer(msg.value);
-        emit Transfer(msg.sender, to, msg.value);
-    }
-}
