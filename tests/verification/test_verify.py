@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.explorer import compiled, from_node_modules, standard_input
-from tests.support.solidity import NODE, artifact
+from tests.support.explorer import compiled, standard_input
 
 pytestmark = pytest.mark.thorough
 
@@ -16,7 +15,7 @@ MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint2
 SEVEN = f"{7:064x}"
 
 IMMUTABLES = Path(__file__).with_name("Immutables.sol").read_text()
-Case = namedtuple("Case", "version source name settings arguments", defaults=("",))
+Case = namedtuple("Case", "version source name settings arguments match", defaults=("", "full"))
 
 
 def deployed(explorer, case):
@@ -50,22 +49,16 @@ CASES = [
     Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
     Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
     Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
-]
-WITHOUT_A_HASH = [
-    Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": NO_HASH}, SEVEN),
-    Case(
-        "0.8.28",
-        MODERN_BOX,
-        "Box",
-        {"optimizer": ON, "metadata": {**NO_HASH, "appendCBOR": False}},
-        SEVEN,
+    *(
+        Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, SEVEN, "partial")
+        for metadata in (NO_HASH, {**NO_HASH, "appendCBOR": False})
     ),
 ]
 
 
-def verified_with_less_and_more(explorer, case):
-    """The address, and the answer to all settings and the path, once without them the match was
-    partial and the settings were found."""
+@pytest.mark.parametrize("case", CASES, ids=name_of)
+def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
+    """But of code without a hash of its metadata, which matches partially whatever is given."""
     address = deployed(explorer, case)
     answer = explorer.verify(address, case.source, case.version)
     assert answer.status_code == 200, answer.json
@@ -77,31 +70,18 @@ def verified_with_less_and_more(explorer, case):
     assert answer.json["constructorArguments"] == "0x" + case.arguments
     for name in case.settings.keys() - {"optimizer"}:
         assert answer.json["settings"][name] == case.settings[name]
-    return address, explorer.verify(
-        address,
-        standard_input({WHOLE_PATH: case.source}, **case.settings),
-        case.version,
-        contractName=f"{WHOLE_PATH}:{case.name}",
-        constructorArguments=case.arguments,
-        license="MIT",
+    told = standard_input({WHOLE_PATH: case.source}, **case.settings)
+    named = {"contractName": f"{WHOLE_PATH}:{case.name}", "license": "MIT"}
+    answer = explorer.verify(
+        address, told, case.version, constructorArguments=case.arguments, **named
     )
-
-
-@pytest.mark.parametrize("case", CASES, ids=name_of)
-def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
-    address, answer = verified_with_less_and_more(explorer, case)
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert (answer.status_code, answer.json["match"]) == (200, case.match), answer.json
     stored = explorer.contract(address).json
-    assert (stored["creationMatch"], stored["verifiedBy"]) == ("full", None)
-    assert stored["sources"] == {WHOLE_PATH: {"content": case.source}}
+    assert (stored["creationMatch"], stored["verifiedBy"]) == (case.match, None)
     assert stored["abi"] == _compiled(case).abi
-    assert (stored["license"], stored["filePath"]) == ("MIT", WHOLE_PATH)
-
-
-@pytest.mark.parametrize("case", WITHOUT_A_HASH, ids=name_of)
-def test_code_without_a_hash_of_its_metadata_matches_partially_whatever_is_given(explorer, case):
-    _, answer = verified_with_less_and_more(explorer, case)
-    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    kept = stored["sources"], stored["license"], stored["filePath"]
+    whole = {WHOLE_PATH: {"content": case.source}}, "MIT", WHOLE_PATH
+    assert (kept == whole) is (case.match == "full")
 
 
 @pytest.mark.parametrize("patch", [11, 17, 18, 22, 26])
@@ -119,16 +99,6 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     answer = explorer.verify(address, source, version, contractName="Old", optimizationUsed=0)
     assert (answer.status_code, answer.json.get("match")) == (200, "full"), answer.json
     assert explorer.call(address, "number").json["result"] == str(number)
-
-
-def test_a_usual_path_is_guessed_and_braces_around_standard_json_are_taken_off(explorer):
-    standard = standard_input({"src/Box.sol": MODERN_BOX})
-    code = compiled("0.8.28", standard, "src/Box.sol", "Box")
-    for source in (MODERN_BOX, "{" + json.dumps(standard) + "}"):
-        address = explorer.deploy(code.creation, SEVEN)
-        answer = explorer.verify(address, source, "0.8.28", optimizationUsed=False)
-        assert (answer.json["match"], answer.json["filePath"]) == ("full", "src/Box.sol")
-        assert answer.json["creationMatch"] == "full"
 
 
 def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
@@ -176,44 +146,3 @@ def test_libraries_are_linked_and_called(explorer, version):
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
     assert explorer.call(address, "four", "5").json["result"] == "20"
-
-
-def openzeppelin(name):
-    """(sources, path) of a token and everything that it imports."""
-    path = f"{name}Coin.sol"
-    base = f"@openzeppelin/contracts/token/{name}/{name}.sol"
-    text = (
-        f'pragma solidity ^0.8.20; import "{base}";\n'
-        f'contract {name}Coin is {name} {{ constructor() {name}("Coin", "COIN") {{}} }}'
-    )
-    code = compiled("0.8.28", standard_input({path: text}, optimizer=ON), path, f"{name}Coin")
-    imported = [source for source in json.loads(code.metadata)["sources"] if source != path]
-    return {path: text, **from_node_modules(*imported)}, path
-
-
-@pytest.mark.parametrize("name", ["ERC20", "ERC721"])
-def test_openzeppelin_tokens(explorer, name):
-    sources, path = openzeppelin(name)
-    standard = standard_input(sources, optimizer=ON)
-    address = explorer.deploy(compiled("0.8.28", standard, path, f"{name}Coin").creation)
-    for source in (standard, standard_input(sources)):
-        answer = explorer.verify(address, source, "v0.8.28+commit.7893614a")
-        assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
-        assert answer.json["contractName"] == f"{name}Coin"
-    assert explorer.call(address, "symbol").json["result"] == "COIN"
-
-
-def test_uniswap_v2_as_published(explorer):
-    """The deployed bytes are those of Uniswap's package; its sources are compiled by us."""
-    folder = NODE / "node_modules/@uniswap/v2-core"
-    sources = {
-        str(path.relative_to(folder)): path.read_text()
-        for path in sorted((folder / "contracts").rglob("*.sol"))
-        if "test" not in path.parts
-    }
-    address = explorer.deploy(artifact("UniswapV2Factory").bytecode.hex(), "00" * 32)
-    standard = standard_input(sources, optimizer={"enabled": True, "runs": 999999})
-    answer = explorer.verify(address, standard, "0.5.16", contractName="UniswapV2Factory")
-    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
-    assert answer.json["creationMatch"] == "full"
-    assert answer.json["constructorArguments"] == "0x" + "00" * 32

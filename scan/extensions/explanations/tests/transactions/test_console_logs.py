@@ -2,12 +2,10 @@
 
 import itertools
 import random
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
 from scan.extensions.explanations.transactions import console_logs
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTrace
@@ -16,22 +14,9 @@ from tests.support.anvil import Anvil, calldata, encoded_call
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
 
-VERSION = "0.8.28"
 MIXED = ("uint256", "string", "bool", "address")
 VALUES = {"uint256": 2**255, "string": "%s-%d%%", "bool": True, "address": "0x" + 20 * "aB"}
 CONSOLE = solidity.NODE / "node_modules" / "hardhat" / "console.sol"
-SOURCE = Path(__file__).with_name("ConsoleVault.sol").read_text()
-
-
-@contextmanager
-def vault_on(database_url):
-    """A node, its index, a vault, and the transaction that created it."""
-    sources = {"Vault.sol": SOURCE, "hardhat/console.sol": CONSOLE.read_text()}
-    code = compiled(VERSION, standard_input(sources), "Vault.sol", "Vault").creation
-    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
-        data = f"0x{code.removeprefix('0x')}"
-        made = anvil.send(anvil.accounts[0], None, data=data, gas=3_000_000)
-        yield anvil, indexing, anvil.receipt_of(made)["contractAddress"], made
 
 
 def frame_of(data, **fields):
@@ -82,14 +67,6 @@ def test_formats_are_those_of_hardhat():
         for _ in range(300)
     ]
     assert texts_of(calls) == hardhats(calls)
-
-
-@pytest.mark.check
-def test_selectors_of_older_versions_are_known():
-    values = encoded_call("log(string,uint256)", "five %d", 5)[4:]
-    assert texts_of([keccak(text="log(string,uint)")[:4] + values]) == ["five 5"]
-    assert texts_of([keccak(text="log(int)")[:4] + encode(["int256"], [-5])]) == ["-5"]
-    assert texts_of([encoded_call("log(string,int256)", "of Foundry", -5)]) == ["of Foundry -5"]
 
 
 @pytest.mark.check
@@ -144,8 +121,13 @@ def test_a_long_text_is_cut():
 
 def test_a_transaction_says_what_it_logged(database_url):
     """In a library, before a failure and in a constructor: in trace, call tree and reason."""
-    with vault_on(database_url) as (anvil, indexing, vault, made):
+    source = Path(__file__).with_name("ConsoleVault.sol").read_text()
+    sources = {"Vault.sol": source, "hardhat/console.sol": CONSOLE.read_text()}
+    code = compiled("0.8.28", standard_input(sources), "Vault.sol", "Vault").creation
+    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
         one = anvil.accounts[0]
+        made = anvil.send(one, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
+        vault = anvil.receipt_of(made)["contractAddress"]
         failed = anvil.send(one, vault, data=calldata("take(uint256)", 7))
         anvil.mine()
         indexing.wait_for(anvil.head())
@@ -163,35 +145,3 @@ def test_a_transaction_says_what_it_logged(database_url):
         assert [line["text"] for line in made_trace["logs"]] == [f"made by {one.lower()}"]
         plain = indexing.client()  # of a chain that is none for development
         assert "taking 7 true" not in plain.get(f"/tx/{failed}").text
-
-
-@pytest.mark.thorough
-def test_thousands_of_lines_are_bounded_and_what_else_is_called_is_shown(database_url):
-    """10,000 lines, 30 lines before a failure, a line of several, and a call that sends value."""
-    console = "0x" + console_logs.ADDRESS.hex()
-    with vault_on(database_url) as (anvil, indexing, vault, _):
-
-        def send(times, text, value=0):
-            data = encoded_call("log(string)", text)
-            call = calldata("pass(address,uint256,uint256,bytes)", console, value, times, data)
-            return anvil.send(anvil.accounts[0], vault, data=call, value=value, gas=28_000_000)
-
-        thousands = send(10_000, "again")
-        anvil.mine()
-        some, several = send(30, "line"), send(1, "\u202eone\r\ntwo\x1b<i>")
-        sending = send(1, "nothing to see", 10**18)
-        anvil.mine()
-        indexing.wait_for(anvil.head())
-        client = indexing.client(development_node="auto")
-
-        trace = client.get(f"/api/v1/transactions/{thousands}/trace").json
-        assert (len(trace["logs"]), trace["frameCount"], trace["truncated"]) == (999, 10_001, True)
-        page = client.get(f"/tx/{thousands}").text
-        assert page.count("again") == 20 and "More lines may follow" in page
-        page = client.get(f"/tx/{some}").text
-        before = f'10 lines <a href="/api/v1/transactions/{some}/trace">before these</a>'
-        assert page.count("line\n") == 20 and before in page
-        assert "[U+202E]one\ntwo[U+001B]&lt;i&gt;\n</pre>" in client.get(f"/tx/{several}").text
-        assert client.get(f"/api/v1/transactions/{sending}/trace").json["logs"] == []
-        tree = client.get(f"/tx/{sending}?tab=calls").text.partition('class="tree"')[2]
-        assert "nothing to see" not in tree and tree.count("<span>1 <bdi>ETH</bdi></span>") == 2

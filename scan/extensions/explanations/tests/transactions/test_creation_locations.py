@@ -1,7 +1,6 @@
 """The line in which the creation of a contract failed, which left no contract: by the source of
 another one that the same code has created."""
 
-import re
 from collections import namedtuple
 from functools import partial
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from scan.extensions.explanations.tests.transactions.ways import WAYS
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, linked, standard_input
-from tests.support.lists import post
 from tests.support.solidity import marked_line
 
 VERSION = "0.8.28"
@@ -90,56 +88,11 @@ def test_a_creation_by_a_factory(deployed):
     assert error["reverting"]["type"] == "CREATE"
 
 
-def test_calls_inside_and_around_a_creation_have_their_lines(deployed):
-    sent = deployed.explorer.send(deployed.factory, calldata("create(uint256)", 7), gas=1_400_000)
-    frames = deployed.explorer.frames(sent)
-    lines = [frame["error"]["location"]["line"] for frame in frames]
-    assert lines == [line_of(m) for m in ("calls: child", "calls: library", "fails: library")]
-
-
 def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed):
     sent = deployed.explorer.send(deployed.factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
     own, child, _ = deployed.explorer.frames(sent)
     assert own["error"] is None
     assert child["error"]["location"]["line"] == line_of("fails: child")
-
-
-def test_the_page_links_to_the_verified_contract(deployed):
-    record = deployed.transact(None, deployed.created(2000))
-    page = deployed.explorer.client.get(f"/tx/{record['hash']}").text
-    number, verified = line_of("fails: parent"), record["error"]["location"]["address"]
-    assert f"/address/{verified}?tab=contract&file={PATH}#L{number}" in page
-    assert f'<span data-line="{number}" class=hit>' in page
-    assert "the source of another contract, with the same creation code" in page
-
-
-def test_a_simulated_creation_has_its_line(deployed):
-    calls = [{"data": deployed.created(2000)}]
-    [outcome] = post(deployed.explorer.client, "/simulate", calls=calls)["calls"]
-    assert outcome["error"]["location"]["line"] == line_of("fails: parent")
-
-
-@pytest.mark.thorough
-def test_code_that_differs_in_a_constant_is_other_code(deployed):
-    """A constant address looks like that of a library, which may differ."""
-    sum_ = f"73{'11' * 20}"
-    other = SOURCE.replace(f"{0xAA:040X}", "11" * 20)
-    assert other != SOURCE
-    standard = standard_input({PATH: other}, **WAYS["plain"], evmVersion="cancun")
-    creation = compiled(VERSION, standard, PATH, "Created").creation.removeprefix("0x")
-    assert sum_ in creation
-    error = deployed.transact(None, f"0x{creation}{arguments(1, TEXT)}")["error"]
-    assert (error["name"], error["location"]) == ("Error", None)
-
-
-@pytest.mark.thorough
-def test_code_with_other_metadata_is_found(deployed):
-    """As where comments differ: a partial match."""
-    prefix = b"dipfsX\x22\x12\x20".hex()
-    code = re.sub(f"{prefix}.{{64}}", prefix + "00" * 32, deployed.creation)
-    assert code != deployed.creation
-    location = deployed.location(None, f"0x{code}{arguments(2000, TEXT)}")
-    assert location["line"] == line_of("fails: parent")
 
 
 def test_of_versions_that_differ_in_comments_the_line_is_of_the_one_that_was_created(explorer):
@@ -157,39 +110,7 @@ def test_of_versions_that_differ_in_comments_the_line_is_of_the_one_that_was_cre
     assert lines == [0, 1, 2]
 
 
-@pytest.mark.thorough
-def test_a_library_at_another_address_is_found(deployed):
-    code = deployed.child_creation.replace(deployed.library[2:].lower(), "22" * 20)
-    assert code != deployed.child_creation
-    location = deployed.location(None, f"0x{code}{6:064x}")
-    assert location["line"] == line_of("calls: library")
-
-
 @pytest.mark.parametrize("data", ["0xfe", "0x60006000fd"])
 def test_creations_by_no_known_code_have_no_line(deployed, data):
     error = deployed.transact(None, data)["error"]
     assert error is not None and error["location"] is None
-
-
-@pytest.mark.parametrize("data", ["0x", "0x" + "73" * 4_000])
-def test_creations_of_no_code_do_not_fail(deployed, data):
-    assert deployed.transact(None, data)["error"] is None
-
-
-VYPER_SOURCE = Path(__file__).with_name("failing_creation.vy").read_text()
-VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
-
-
-FAILING_CREATIONS = [(1, "check", "__init__"), (2, "divide", "_keep")]
-
-
-@pytest.mark.parametrize(("number", "mark", "function"), FAILING_CREATIONS)
-@pytest.mark.parametrize("release", VYPER_RELEASES)
-def test_the_line_of_a_creation_in_vyper(explorer, vyper, release, number, mark, function):
-    vyper.verified(explorer, release, VYPER_SOURCE, "Counter.vy:Counter", f"{5:064x}")
-    creation = vyper.creation_of(release, VYPER_SOURCE).removeprefix("0x")
-    code = f"0x{creation}{number:064x}"
-    location = explorer.transact(None, code, gas=1_000_000)["error"]["location"]
-    assert location is not None
-    expected = marked_line(VYPER_SOURCE, f"fails: {mark}")
-    assert (location["line"], location["function"]) == (expected, function)

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.explanations.gas_use.gas_of_calls import MAX_DEPTH
 from scan.extensions.explanations.tests.transactions.ways import WAYS
 from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
@@ -17,11 +15,8 @@ from scan.extensions.explanations.transactions.failure_locations import (
     MAX_LOCATIONS,
     FailedCall,
     of_steps,
-    read,
 )
 from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
-from scan.extensions.traces.transaction_traces import TransactionTraces
-from scan.queries.reader import Reader
 from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.explorer import behind, standard_input
@@ -115,26 +110,12 @@ def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized):
     assert (location["function"], location["generated"]) == ("wrongType", True)
 
 
-def test_the_page_of_a_contract_says_how_its_code_is_optimized(optimized):
-    page = optimized.explorer.client.get(f"/address/{optimized.address}?tab=contract").text
-    assert "<dt>Optimizer</dt><dd>on, 200 runs</dd>" in page
-
-
 def test_each_call_of_the_trace_that_failed_has_its_line(failing):
     sent = failing.transaction(call_of("caught"))["hash"]
     own, inside = failing.explorer.frames(sent)
     assert own["error"]["location"]["function"] == "caught"
     assert inside["error"]["location"]["line"] in expected_line("refuse", "inner")
     assert inside["error"]["location"]["address"] == failing.inner
-
-
-def test_arguments_and_coin_that_a_function_does_not_take(failing):
-    """The compiler's own checks, in the function that they belong to."""
-    wrong = failing.error(call_of("wrongType", 2, "bool"))["location"]
-    assert wrong["function"] == "wrongType"
-    assert wrong["generated"] or failing.way == "plain" or wrong["line"] is None
-    paid = failing.error(call_of("notPayable"), value=hex(1))["location"]
-    assert paid["function"] in ("notPayable", None)
 
 
 def test_a_function_that_is_not_there(failing):
@@ -258,37 +239,6 @@ def test_other_code_that_stood_there_before_has_no_line(failing):
         execute(url, delete, *earlier)
 
 
-class UnansweredTraces:
-    """Traces that a node does not give in this request."""
-
-    def __init__(self, error):
-        self.error = error
-        self.requests = 0
-
-    def read(self, node, *_):
-        self.requests += 1
-        node.record_failed()
-        raise self.error
-
-
-NODE_ERRORS = [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
-
-
-@pytest.mark.parametrize(("error", "requests"), NODE_ERRORS)
-def test_only_what_the_node_did_not_give_is_not_asked_again(failing, error, requests, monkeypatch):
-    sources = failing.explorer.app.extensions["scan"].sources
-    traces = UnansweredTraces(error)
-    monkeypatch.setattr(TransactionTraces, "read", traces.read)
-    calls = {(): FailedCall(bytes.fromhex(failing.address[2:]))}
-    block = failing.explorer.anvil.head()
-    for _ in range(2):
-        reader = Reader(sources, "a")
-        sent = IndexedTransaction(f"0x{requests}", block, "0x34", 0, None)
-        assert read(reader, sent, calls, ()) == {}
-        assert reader.has_node_failed  # so that no response without the line is cached
-    assert traces.requests == requests
-
-
 DEEP = Path(__file__).with_name("Deep.sol").read_text()
 BOTTOM, CALL, MANY = 6, 8, 15
 
@@ -308,21 +258,6 @@ def test_the_line_is_that_of_the_innermost_call(explorer, deep):
     frames = explorer.frames(record["hash"])
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
     assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
-
-
-@pytest.mark.thorough
-def test_the_line_of_a_simulated_call_is_that_of_the_innermost(explorer, deep):
-    body = {"calls": [{"to": deep, "data": calldata("down(uint256)", MAX_LOCATIONS + 5)}]}
-    [outcome] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
-    assert outcome["error"]["location"]["line"] == BOTTOM
-
-
-@pytest.mark.thorough
-def test_failed_calls_inside_do_not_take_the_place_of_the_cause(explorer, deep):
-    sent = explorer.send(deep, calldata("many(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
-    frames = explorer.frames(sent)
-    lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
-    assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
 
 
 @pytest.mark.thorough
@@ -367,15 +302,6 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
     assert traced(600_000) > 2 * LEAST_STEPS
     assert traced(-1) == TOO_SLOW
     assert traced(-1, "return this.stepped") < LEAST_STEPS + 100
-
-
-@pytest.mark.thorough
-def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
-    body = {"calls": [{"to": failing.address, "data": call_of("text")}]}
-    with behind(failing.explorer.settings, answer_slowly) as (client, _):
-        answer = client.post("/api/v1/simulate", json=body)
-    [outcome] = answer.json["calls"]
-    assert outcome["error"]["location"]["line"] == line_of("text")
 
 
 @pytest.mark.thorough

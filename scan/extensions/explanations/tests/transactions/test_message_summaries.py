@@ -15,8 +15,7 @@ from scan.webhooks.messages import SummaryPart, plain_summary
 from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.serving import free_port, wait_until
-from tests.support.webhooks import NO_NODE, Deliverer
+from tests.support.serving import wait_until
 
 OWNER, SHOP = address("owner"), address("shop")
 
@@ -61,13 +60,6 @@ def one_block(blocks):
     return dict([next(iter(blocks.items()))])
 
 
-def test_a_sentence_is_made_once_for_all_messages(services, one_block):
-    only_one, blocks = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0), one_block
-    first = only_one.read(blocks)
-    assert first
-    assert only_one.read(blocks) == first
-
-
 def test_sentences_take_a_share_of_the_time(services, blocks):
     without_more = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
     [known] = without_more.read(blocks)
@@ -94,11 +86,6 @@ def test_no_message_waits_for_the_sentences_of_others(services, one_block):
     assert summaries.read(one_block)
 
 
-def test_no_sentence_is_begun_when_a_message_is_late(services, one_block):
-    late = MessageSummaries(lambda: services, message_s=-1.0)
-    assert late.read(one_block) == {}
-
-
 def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_ones(
     webhooks, receiver
 ):
@@ -123,18 +110,6 @@ def test_a_message_says_what_its_transaction_did_and_what_of_it_is_the_watched_o
     assert "called" in of_transaction
     assert failed.startswith(f"{to_hex(SHOP)[:8]}…")
     assert not re.search(r"[@<>\[\]*_`:~|]\S", of_transfer)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("command", ["deliver", "serve"])
-def test_both_processes_that_deliver_make_sentences(webhooks, receiver, command):
-    webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
-    webhooks.register(OWNER, receiver.url("/"), ("token_transfer",), format="slack")
-    webhooks.chain.append([Move(SHOP, OWNER, value=0, tokens=5)])
-    ports = {"serve": {"RPC_URL": NO_NODE, "PORT": str(free_port())}}
-    with Deliverer(webhooks, command, **ports.get(command, {})):
-        [request] = receiver.wait_for(1)
-    assert request.event["text"].startswith("Sent 0 coin to ")
 
 
 def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver):

@@ -6,7 +6,7 @@ from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.tests.transactions.conftest import answer_of
-from tests.support.faulty_node import Reply
+from tests.support import faulty_node
 
 FIELDS = ("balance", "nonce", "code")
 
@@ -67,58 +67,25 @@ def states(played, address, number):
 
 
 def test_the_parity_form_of_state_changes_says_the_same(played):
-    def replayed(calls, forward):
-        requests = [
-            {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
-            if call["method"] == "trace_replayTransaction"
-            else call
-            for call in calls
-        ]
-        answers = forward(requests)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "trace_replayTransaction":
-                answer["result"] = {"stateDiff": parity_form(**answer["result"])}
-            elif call["method"] == "debug_traceTransaction":
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "Method not found"}
-        return Reply(body=answers)
-
-    with conftest.behind(played, replayed) as (client, _):
-        for name in ("alone", "clearing", "deployment", "money"):
-            same = answer_of(played, name, "state-changes", client)
-            assert same == answer_of(played, name, "state-changes")
-
-
-PRESTATE = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-
-
-def parity_form(pre, post):
-    """As OpenEthereum's documentation has it, of what prestateTracer says."""
-
-    def side(before, after):
-        if after is None or before == after:
-            return "="
-        return {"+": after} if before is None else {"*": {"from": before, "to": after}}
-
-    def hexed(value):
-        return hex(value) if isinstance(value, int) else value
-
-    diff = {}
-    for address, after in post.items():
-        before = pre.get(address, {})
-        slots = {*before.get("storage", {}), *after.get("storage", {})}
-        zero = "0x" + 64 * "0"
-        diff[address] = {
-            **{part: side(hexed(before.get(part)), hexed(after.get(part))) for part in FIELDS},
-            "storage": {
-                slot: side(
-                    before.get("storage", {}).get(slot, zero),
-                    after.get("storage", {}).get(slot, zero),
-                )
-                for slot in slots
-            },
-        }
-    return diff
+    """As OpenEthereum's documentation has it, of a node without tracers."""
+    one, two = ("0x" + 40 * digit for digit in "12")
+    word = {"from": f"0x{1:064x}", "to": f"0x{0:064x}"}
+    paid = {"balance": {"*": {"from": "0x7", "to": "0x5"}}, "nonce": "=", "code": "="}
+    made = {"balance": {"+": "0x2"}, "nonce": {"+": "0x1"}, "code": {"+": "0x6001"}}
+    diff = {one: {**paid, "storage": {f"0x{9:064x}": {"*": word}}}, two: {**made, "storage": {}}}
+    replayed = faulty_node.replacing("trace_replayTransaction", {"stateDiff": diff})
+    fault = faulty_node.before(conftest.NO_TRACERS, replayed)
+    with conftest.behind(played, fault) as (client, _):
+        accounts = answer_of(played, "fine", "state-changes", client)["accounts"]
+    code = {"size": 2, "hash": "0x" + keccak(b"\x60\1").hex()}
+    slot = {"slot": f"0x{9:064x}", "before": word["from"], "after": word["to"]}
+    expected = [
+        (one, {"before": "7", "after": "5"}, None, None, [{**slot, "variables": []}]),
+        (two, {"before": "0", "after": "2"}, {"before": 0, "after": 1},
+         {"before": None, "after": code}, []),
+    ]  # fmt: skip
+    names = ("address", "balance", "nonce", "code", "storage")
+    assert [tuple(account[name] for name in names) for account in accounts] == expected
 
 
 def test_nonces_are_numbers_or_quantities(played):

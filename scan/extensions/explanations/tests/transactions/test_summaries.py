@@ -4,7 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding
-from scan.ethereum import text_cleaning, units
+from scan.ethereum import units
 from scan.ethereum.stored_blocks import TransactionLog
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.explanations.transactions import summary_parts, transaction_summary
@@ -66,22 +66,6 @@ def sentence(parties, *, to=TOKEN, value=0, data=b"\xa9\x05\x9c\xbb", method=Non
 APPROVAL = "Approval(address,address,uint256)"
 
 
-def test_a_call_named_transfer_that_emits_nothing_transferred_nothing():
-    assert sentence({TOKEN: token()}).text == "Called 0xa9059cbb of “Meridian” (0x333333…3333)"
-
-
-def test_a_transfer_is_what_was_emitted():
-    summary = sentence({TOKEN: token()}, transfers=[transfer(ALICE, BOB, 1_234_500_000)])
-    assert summary.text == "Sent 1,234.5 MUSD to 0x222222…2222"
-    assert summary.record()["parts"][1] == {
-        "text": "1,234.5 MUSD",
-        "type": "token",
-        "address": TOKEN,
-        "value": "1234500000",
-        "verified": False,
-    }
-
-
 APPROVALS = [
     ((ALICE, BOB, MOST), 3, "Approved 0x222222…2222 to spend unlimited MUSD"),
     ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
@@ -99,16 +83,6 @@ APPROVALS = [
 def test_approvals(words, topics, text):
     logs = [log(TOKEN, APPROVAL, *words, topics=topics)]
     assert sentence({TOKEN: token()}, logs=logs).text == text
-
-
-def test_an_approval_by_another_contract_is_not_the_called_ones():
-    logs = [log(OTHER, APPROVAL, ALICE, BOB, MOST)]
-    assert sentence({TOKEN: token(), OTHER: token()}, logs=logs).action == "call"
-
-
-def test_data_that_ends_within_a_word_is_no_argument():
-    approval = log(TOKEN, APPROVAL, ALICE, BOB, data=b"\xff" * 31)
-    assert sentence({TOKEN: token()}, logs=[approval]).text.startswith("Called 0xa9059cbb of ")
 
 
 def test_a_token_of_no_known_decimals_has_units():
@@ -148,23 +122,6 @@ def test_a_swap_for_another_states_no_more_than_the_sender_gave():
     moved = [transfer(buyer, POOL, 10_000_000), transfer(POOL, ALICE, 9_000_000, OTHER)]
     text = sentence(parties, to=BOB, transfers=moved, trades=trades).text
     assert text == "Swapped 10 BET of 0x666666…6666 for 9 ALF on Uniswap V2"
-
-
-def test_coin_sent_along_is_never_left_out():
-    moved = [transfer(ZERO, ALICE, 1, tokenId="12")]
-    parties = {TOKEN: token(name="Lamp", type="BEP721")}
-    summary = sentence(parties, value=8 * 10**16, transfers=moved)
-    assert summary.text == "Minted “Lamp” (0x333333…3333) #12, sending 0.08 ETH"
-
-
-def test_a_failed_transaction_says_why():
-    parties = {TOKEN: token()}
-    failed = sentence(parties, status=False, transfers=[transfer(ALICE, BOB, 5)])
-    assert failed.text == "Failed: 0xa9059cbb of “Meridian” (0x333333…3333)"
-    known = sentence(parties, status=False, error="not enough\u202e balance\n")
-    assert known.text == "Failed: not enough balance"
-    lure = sentence(parties, status=False, error="“5” USDC are ready", is_quoted=True)
-    assert lure.text == "Failed: the contract reports “5 USDC are ready”"
 
 
 # Like the coin's, like a number, or like words of the sentence.
@@ -207,13 +164,6 @@ def test_the_name_of_an_unverified_token_names_no_party():
     assert called.text == "Called 0xa9059cbb of “Uniswap Router” (0x222222…2222)"
 
 
-def test_a_verified_token_is_named_by_itself_before_its_source():
-    dollar = {BOB: token(name="True Dollar") | {"contract": "Token"}}
-    assert sentence(dollar, to=BOB).text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
-    sent = sentence({TOKEN: token(), **dollar}, transfers=[transfer(ALICE, BOB, 5_000_000)])
-    assert sent.text == "Sent 5 MUSD to “True Dollar” (0x222222…2222)"
-
-
 def test_many_items_are_counted():
     moved = [transfer(ALICE, BOB, 1, tokenId=str(n)) for n in range(200)]
     parties = {TOKEN: token(name="Lamp", type="BEP1155")}
@@ -237,10 +187,6 @@ AMOUNTS = [
 @pytest.mark.parametrize(("value", "decimals", "text"), AMOUNTS)
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
     assert units.shortened(value, decimals) == text
-
-
-def test_clean_text_has_one_line_without_hidden_characters():
-    assert text_cleaning.clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
 
 
 POOL_OF_BOTH = {
@@ -323,13 +269,6 @@ ACTIONS = [
 def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(to, moved, action):
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action
-
-
-def test_a_transfer_beside_a_trade_that_none_backs_is_a_call():
-    parties = {TOKEN: token(), BOB: {"isContract": True}}
-    moved, claimed = [transfer(ALICE, BOB, 1)], {**trade(1, 1), "backedByTransfers": False}
-    assert sentence(parties, to=TOKEN, transfers=moved, trades=[claimed]).action == "call"
-    assert sentence(parties, to=TOKEN, transfers=moved).action == "transfer"
 
 
 def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left():

@@ -8,10 +8,9 @@ from html import unescape
 import pytest
 from eth_utils import keccak
 
-from scan.database.connection import Database
 from scan.extensions.explanations.tests.transactions import conftest
+from scan.extensions.explanations.transactions import transaction_failures
 from tests.support import database, expected, indexing
-from tests.support.anvil import RpcError
 from tests.support.database import execute
 from tests.support.faulty_node import (
     FaultyNode,
@@ -32,27 +31,6 @@ def test_each_way_to_fail_is_answered_as_expected(played):
     """Each function of Reasons fails in the way that the transaction's name says."""
     client = indexing.client_over(played.url, played.anvil.url)
     expected.compare(__file__, client, conftest.names_of(played))
-
-
-def test_data_is_what_the_contract_returned(played):
-    """By eth_call at the block: the reasons here do not depend on the state."""
-    for name in ("require", "own error", "panic 0x12", "library", "unknown data"):
-        sent = played.anvil.call("eth_getTransactionByHash", played.sent[name])
-        call = {"from": sent["from"], "to": sent["to"], "data": sent["input"]}
-        with pytest.raises(RpcError) as refused:
-            played.anvil.call("eth_call", call, "latest")
-        error = error_of(played, name)
-        assert error["data"] == refused.value.data
-        assert error["dataSize"] == len(error["data"]) // 2 - 1
-
-
-def test_pages_show_data_that_no_abi_decodes(played):
-    error = error_of(played, "unknown data")
-    page = played.client.get(f"/tx/{played.sent['unknown data']}").text
-    assert f">{error['data'][:10]}</code>" in page and f">{error['data']}</code>" in page
-    assert f'href="/address/{error["reverting"]["address"]}?tab=contract"' in page
-    assert "scan signatures import" in page
-    assert "scan signatures import" not in played.client.get(f"/tx/{played.sent['require']}").text
 
 
 def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(played):
@@ -89,31 +67,16 @@ def test_what_is_kept_of_another_block_is_ignored(played):
     assert execute(played.url, select, hash_, "revert") == [(1,)]
 
 
-def test_the_table_keeps_the_newest(played):
-    database = Database(played.url, statement_timeout_ms=5000)
-    values = {
-        **dict.fromkeys(("words", "type"), ""),
-        "kind": "revert",
-        "returned": b"",
-        "data_size": 0,
-        "trace_address": [3, 1],
-        "selector": b"",
-        "code_addresses": [],
-        "address": None,
-        "kept": 5,
-    }
-    with database.transaction() as tx:
-        for number in range(12):
-            hash_ = bytes([number]) * 32
-            tx.execute(
-                "contracts/transaction_failures_put",
-                **{**values, "transaction_hash": hash_, "block_hash": hash_},
-            )
-        select = "SELECT transaction_hash FROM transaction_failures ORDER BY number"
-    database.close()
-    kept = [bytes(hash_)[0] for (hash_,) in execute(played.url, select)]
-    assert kept == [7, 8, 9, 10, 11]
+def test_the_table_keeps_the_newest(played, monkeypatch):
+    monkeypatch.setattr(transaction_failures, "KEPT", 2)
     execute(played.url, "DELETE FROM transaction_failures")
+    names = ("require", "silent", "own error", "panic 0x11")
+    with conftest.behind(played) as (client, _):
+        for name in names:
+            error_of(played, name, client)
+    select = "SELECT '0x' || encode(transaction_hash, 'hex') FROM transaction_failures"
+    kept = [hash_ for (hash_,) in execute(played.url, f"{select} ORDER BY number")]
+    assert kept == [played.sent[name] for name in names[-2:]]
 
 
 def test_without_traces_the_same_call_is_made_on_the_block_before(played):
@@ -189,10 +152,7 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
     stored = {
         "require": "the door is shut",
         "panic 0x11": "panic 0x11 (arithmetic overflow or underflow)",
-        "own error": "Refused(",
         "callee's error": "NotAllowed(",
-        "silent": "The call reverted without a reason",
-        "invalid opcode": "The contract ran an invalid instruction",
         "unknown data": "The call reverted with data that no known ABI decodes",
     }
     for name in stored:

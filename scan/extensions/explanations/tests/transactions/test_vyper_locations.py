@@ -4,13 +4,12 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from eth_abi.abi import encode
 
 from scan.extensions.compiled_sources.refusing_statements import ContractText
 from scan.extensions.compiled_sources.source_maps import SourceText, Span
 from tests.support.anvil import calldata
 from tests.support.solidity import marked_line
-from tests.support.vyper import NEWEST, SOURCES
+from tests.support.vyper import NEWEST
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
@@ -58,76 +57,6 @@ def test_the_line_of_each_kind_of_failure(failing, name):
 
 
 WHO = "0x" + 40 * "1"
-OF_MODULES = [
-    ("transfer(address,uint256)", (WHO, 101), "lib/tokens/base.vy", '"poor"', "transfer"),
-    ("give(address)", (WHO,), "lib/owned.vy", '"not owner"', "give"),
-    ("open(int96,string)", (11, ""), "lib/maths.vy", '"eleven"', "check"),
-    ("open(int96,string)", (3, ""), "Vault.vy", '"three"', "open"),
-    ("boom(uint256,int128)", (1, 0), "lib/maths.vy", "10 // (n - 1)", "half"),
-]
-
-
-@pytest.fixture(scope="module")
-def vault(explorer, vyper):
-    """A contract of several modules, which another account owns."""
-    folder = SOURCES / "vault"
-    files = {str(f.relative_to(folder)): f.read_text() for f in folder.rglob("*.vy*")}
-    settings = {"enable_decimals": True, "outputSelection": {"Vault.vy": ["*"]}}
-    arguments = encode(["uint256", "string[]"], [9, []]).hex()
-    address, _ = vyper.verified_files(explorer, NEWEST, "Vault.vy", files, arguments, **settings)
-    explorer.send(address, calldata("give(address)", "0x" + 40 * "2"))
-    return Deployed(explorer, address), files
-
-
-@pytest.mark.parametrize(("function", "arguments", "path", "text", "inside"), OF_MODULES)
-def test_the_line_of_a_module(vault, function, arguments, path, text, inside):
-    deployed, files = vault
-    call = calldata(function, *arguments)
-    record = deployed.explorer.transact(deployed.address, call, gas=500_000)
-    location = record["error"]["location"]
-    [line] = [n for n, of in enumerate(files[path].split("\n"), 1) if text in of]
-    assert (location["file"], location["line"], location["function"]) == (path, line, inside)
-
-
-def test_structs_of_modules_in_the_storage(vault):
-    deployed, _ = vault
-    deployed.explorer.send(deployed.address, calldata("open(int96,string)", 5, "note"), gas=900_000)
-    path = f"/api/v1/contracts/{deployed.address}/storage"
-    owner = deployed.explorer.anvil.accounts[0].lower()
-    query = {"variable": f"positions[{owner}]"}
-    variables = deployed.explorer.client.get(path, query_string=query).json["variables"]
-    values = {variable["name"].partition("]")[2]: variable["value"] for variable in variables}
-    assert (values["[0].size"], values["[0].who"], values["[0].note"]) == ("5", owner, "note")
-
-
-MODULE = """# of a module
-kept: uint256
-
-@internal
-def put(n: uint256):
-    assert n != 1, "one"
-    self.kept = n + 2
-"""
-OVER_MODULE = Path(__file__).with_name("over_module.vy").read_text()
-OLD_MODULES = [(f"\n{MODULE}", "lib/base.vy", 6, "put"), (MODULE, "A.vy", None, "run")]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("other", "path", "line", "function"), OLD_MODULES)
-def test_a_module_of_a_release_that_does_not_name_it_is_the_only_source_with_its_places(
-    explorer, vyper, other, path, line, function
-):
-    """Of two sources that are alike neither is, and the function that called it is said instead."""
-    files = {"lib/base.vy": MODULE, "A.vy": OVER_MODULE, "lib/other.vy": other}
-    selection = {"A.vy": ["*"]}
-    address, _ = vyper.verified_files(explorer, "0.4.0", "A.vy", files, outputSelection=selection)
-    located = [
-        explorer.transact(address, calldata("run(uint256)", n), gas=200_000)["error"]["location"]
-        for n in (1, 2)
-    ]
-    in_module, own = located
-    assert (own["file"], own["line"], own["function"]) == ("A.vy", 7, "_own")
-    assert [in_module[key] for key in ("file", "line", "function")] == [path, line, function]
 
 
 # The texts at the ends of the lines in which f(0), f(1), ... fail.

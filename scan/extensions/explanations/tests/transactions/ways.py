@@ -1,4 +1,4 @@
-"""Ways to compile a contract, and what is marked in a source: `// at: name, other`."""
+"""Ways to compile a contract."""
 
 OPTIMIZED = {"enabled": True, "runs": 200}
 MANY_RUNS = {"enabled": True, "runs": 1_000_000}
@@ -14,13 +14,3 @@ WAYS = {
     "IR many runs": {"optimizer": MANY_RUNS, "viaIR": True},
     "IR by steps": {"optimizer": OPTIMIZED | {"details": CUSTOM}, "viaIR": True},
 }
-
-
-def marked_lines(source):
-    """The numbers of the lines by the names in their marks."""
-    return {
-        name: number
-        for number, line in enumerate(source.split("\n"), 1)
-        for name in line.partition("// at: ")[2].split(", ")
-        if name
-    }
