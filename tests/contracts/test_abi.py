@@ -36,7 +36,6 @@ TAKEN = [
     ("bytes2", "0x0001", b"\0\1"),
     ("string", "ünï\0", "ünï\0".encode()),
     ("address", CHECKSUMMED, bytes.fromhex(CHECKSUMMED[2:])),
-    ("address", "0x" + CHECKSUMMED[2:].upper(), bytes.fromhex(CHECKSUMMED[2:])),
     ("uint8[2][]", [[1, 2]], [[1, 2]]),
     (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
     (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),

@@ -63,12 +63,10 @@ def standard(sources, **settings):
 
 
 TOO_LARGE = [
-    ("sourceCode", "{" * 20_000),
     ("sourceCode", standard({f"{n}.sol": {"content": ""} for n in range(10_000)})),
     ("sourceCode", standard({"A.sol": {"content": MANY}}, remappings=["a=" + "b" * 1_100_000])),
     ("libraries", {"A.sol": dict.fromkeys(map(str, range(201)), ADDRESS)}),
     ("constructorArguments", "0x" + "ab" * 2_400_000),
-    ("constructorArguments", "ab" * 20_000 + "g0"),
 ]
 
 

@@ -105,16 +105,6 @@ def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
             selectors(reader, text)
 
 
-@pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])
-def test_lists_of_transactions_show_it(client, path):
-    """Of the scenario's chain."""
-    newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
-    called = next(transaction for transaction in newest if transaction["methodId"])
-    add_methods(reader_of(client.application), [called])
-    text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
-    assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text
-
-
 def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
     """Only its first four bytes are stored. Marks that turn the direction of what follows, and
     halves of characters, are left out."""

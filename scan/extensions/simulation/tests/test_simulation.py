@@ -201,13 +201,9 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
 MALFORMED_ANSWERS = [
     None,
     [],
-    "0x",
-    {"type": "CALL"},
     lambda own: {**own, "from": "0x12"},
     lambda own: {**own, "post": [], "pre": {}},
-    lambda own: {**own, "calls": [None]},
     lambda own: {**own, "logs": [{}]},
-    lambda own: {**own, "value": "5"},
     lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
 ]
 

@@ -1,9 +1,7 @@
 """Contracts that have a build's code are verified by themselves, or decoded by its ABI."""
 
 import json
-import logging
 import os
-from unittest.mock import patch
 
 import pytest
 from eth_abi.abi import encode
@@ -23,7 +21,6 @@ from scan.extensions.contract_details.tests.builds.projects import (
     match_of,
     write,
 )
-from scan.verification import submission_compilations
 from scan.verification.compiler_run import compile_source
 from tests.support import WAIT_S
 from tests.support.anvil import calldata
@@ -151,26 +148,6 @@ def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tm
     page = running.client.get(f"/address/{library}?tab=contract").text
     assert claim["reason"] in page and "hunter2secret" not in page
     assert "hunter2secret" in caplog.text
-
-
-@pytest.mark.thorough
-def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplog):
-    """Once for code, and once for the syntax trees."""
-    caplog.set_level(logging.INFO)
-    library = running.deploy(creation_of("Halves"))
-    store = running.deploy(creation_of("Store", library), f"{5:064x}")
-    factory = running.deploy(creation_of("Factory", library))
-    with patch.object(
-        submission_compilations, "compile_source", wraps=submission_compilations.compile_source
-    ) as compiled:
-        Watched(running, foundry(tmp_path)).step()
-    assert compiled.call_count == 2
-    names = {library: "Halves", store: "Store", factory: "Factory"}
-    expected = {address: ("full", name) for address, name in names.items()}
-    assert {address: match_of(running, address) for address in names} == expected
-    assert {*running.contract(library).json["sources"]} == {HALVES_PATH}  # no file of others
-    lines = [line for line in caplog.messages if line.startswith("verified ")]
-    assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
 
 
 def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
