@@ -61,21 +61,18 @@ def test_mutants_are_killed_by_the_tests_that_fail_of_each_alone(tmp_path, monke
     first, *lines = capsys.readouterr().out.splitlines()
     assert (status, first) == (1, "seed 606, 6 mutants")
     outcomes = [line.partition("   in")[0] for line in lines if not line.startswith(" ")]
-    assert (
-        sorted(outcomes)
-        == [
-            "killed by make test-all: scan/api/a.py:4: 1 -> 2",
-            "killed by make test: scan/api/a.py:2: 5 -> 6",
-            "killed by make test: sql/api/rows_list.sql:1: 1 -> 2",
-            "killed by make test: sql/api/rows_list.sql:1: min -> max",
-            *(f"lives: scan/api/a.py:{at}" for at in ("3: 7 -> 8", "4: 1 -> 2", "5: 3 -> 4")),
-            "make test kills 75% of what make test-all kills; it lets live",
-            "survived: scan/api/a.py:5: 3 -> 4",
-            "tests/api/test_a.py::test_sum fails of several mutants at once",
-            "tuning: scan/api/a.py:3: 7 -> 8",
-        ]
-        or outcomes
-    )
+    assert sorted(outcomes) == [
+        "3 killed by make test, 1 killed by make test-all, 1 survived, 1 tuning",
+        "killed by make test-all: scan/api/a.py:4: 1 -> 2",
+        "killed by make test: scan/api/a.py:2: 5 -> 6",
+        "killed by make test: sql/api/rows_list.sql:1: 1 -> 2",
+        "killed by make test: sql/api/rows_list.sql:1: min -> max",
+        *(f"lives: scan/api/a.py:{at}" for at in ("3: 7 -> 8", "4: 1 -> 2", "5: 3 -> 4")),
+        "make test kills 75% of what make test-all kills; it lets live",
+        "survived: scan/api/a.py:5: 3 -> 4",
+        "tests/api/test_a.py::test_sum fails of several mutants at once",
+        "tuning: scan/api/a.py:3: 7 -> 8",
+    ]
     # A second run tries none of these again.
     mutants.main(arguments)
-    assert capsys.readouterr().out.splitlines()[1:] == lines[-4:]
+    assert capsys.readouterr().out.splitlines()[1:] == lines[-3:]
