@@ -86,26 +86,29 @@ def alone(path):
         yield
 
 
-def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
-    """The standard-JSON output for sources by file name; raises with the compiler's own words."""
-    request = {
+def standard_input(sources, **settings):
+    return {
         "language": "Solidity",
-        "sources": {name: {"content": text} for name, text in sources.items()},
+        "sources": {path: {"content": content} for path, content in sources.items()},
         "settings": settings,
     }
-    output = npm_output(compiler, json.dumps(request))
-    errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
-    if errors:
-        raise ValueError("\n".join(errors))
-    return output
+
+
+def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
+    """The standard-JSON output for sources by file name."""
+    return npm_output(compiler, json.dumps(standard_input(sources, **settings)))
 
 
 @cache
 def npm_output(package, text):
-    """What npm's own compiler gives for standard JSON, with imports from node_modules."""
-    output = compile_json(package, soljson(package), text.encode())
-    assert output is not None, f"{package} has thrown"
-    return json.loads(output)
+    """What npm's own compiler gives for standard JSON, with imports from node_modules; fails with
+    the compiler's own words."""
+    compiled = compile_json(package, soljson(package), text.encode())
+    assert compiled is not None, f"{package} has thrown"
+    output = json.loads(compiled)
+    errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
+    assert not errors, errors
+    return output
 
 
 @cache
