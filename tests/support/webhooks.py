@@ -1,8 +1,5 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-import os
-import signal
-import subprocess
 import sys
 from collections import namedtuple
 from contextlib import contextmanager
@@ -13,9 +10,9 @@ from app import create_app
 from scan.database.connection import Database
 from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
 from scan.webhooks.queues import DeliveryQueues
-from tests.support import WAIT_S, forked_python, indexing, made_blocks
+from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.serving import ROOT
+from tests.support.indexer_process import IndexerProcess
 
 NO_NODE = "http://127.0.0.1:9"
 QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
@@ -152,34 +149,15 @@ def fill(webhooks, hook, events):
         tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
 
 
-class Deliverer:
+class Deliverer(IndexerProcess):
     """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
 
     def __init__(self, webhooks, command="deliver", **environment):
-        settings = webhooks.settings
-        self._process = forked_python.Forked(
-            [sys.executable, "-m", "scan", command],
-            cwd=ROOT,
-            env={
-                "PATH": os.environ["PATH"],
-                "DATABASE_URL": settings.database_url,
-                "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
-                "REQUESTS_CA_BUNDLE": settings.ca_bundle,
-                **environment,
-            },
-            stderr=subprocess.DEVNULL,
-        )
+        self.command = sys.executable, "-m", "scan", command
+        environment["SCAN_WEBHOOK_ALLOW_NETWORKS"] = "127.0.0.0/8"
+        environment["REQUESTS_CA_BUNDLE"] = webhooks.settings.ca_bundle
+        super().__init__(webhooks.settings.database_url, "", **environment)
+        self.start()
 
     def __enter__(self):
         return self
-
-    def __exit__(self, *_):
-        self.kill()
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-
-    def terminate(self):
-        self._process.send_signal(signal.SIGTERM)
-        return self._process.wait(WAIT_S)
