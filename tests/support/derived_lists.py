@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from tests.support.derived_truth import records_by, transfers_of_items
+from tests.support.derived_truth import items, records_by
 
 
 def list_checkpoints(truth, every=128):
@@ -21,9 +21,9 @@ def list_checkpoints(truth, every=128):
             for list_, keys in listed(record).items():
                 for key in keys - {None}:
                     entries[list_, key].append((ordinal, block_of[hash_]))
-    for (token, _), transfers in transfers_of_items(truth).items():
-        ordinal, first = transfers[0]
-        entries["token_items_by_token", token].append((ordinal, block_of[first["transactionHash"]]))
+    for ordinal, item in items(truth):
+        block = item.transfers[0]["blockNumber"]
+        entries["token_items_by_token", item.token].append((ordinal, block))
     return checkpoints_of(entries, every)
 
 

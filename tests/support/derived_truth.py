@@ -9,6 +9,7 @@ from collections import Counter, defaultdict, namedtuple
 from datetime import UTC, datetime
 from fractions import Fraction
 
+from tests.support.items import items_of
 from tests.support.truth.reading import ZERO
 from tests.support.truth.tokens import balances_of
 
@@ -49,8 +50,8 @@ def addresses(truth, withdrawals=()):
         rows[trade["maker"]]["trade_count"] += 1
     for log in truth.logs:
         rows[log["address"]]["log_count"] += 1
-    for owners in items_by_owner(truth).values():
-        for owner in owners:
+    for _, item in items(truth):
+        for owner in item.owners():
             rows[owner]["item_count"] += 1
     return dict(rows)
 
@@ -154,48 +155,31 @@ def tokens(truth):
     return rows
 
 
-def transfers_of_items(truth):
-    """The transfers of each item with their ordinals, oldest first."""
-    by_item = defaultdict(list)
-    for ordinal, transfer in enumerate(reversed(truth.token_transfers)):
-        if transfer["tokenId"] is not None:
-            by_item[transfer["tokenAddress"], transfer["tokenId"]].append((ordinal, transfer))
-    return by_item
-
-
-def items_by_owner(truth):
-    """Who owns each item: by the newest transfer, or whoever has some of a BEP1155's."""
-    owners = {}
-    for item, transfers in transfers_of_items(truth).items():
-        records = [transfer for _, transfer in transfers]
-        if records[0]["tokenType"] == "BEP721":
-            owners[item] = [r["toAddress"] for r in records[-1:] if r["toAddress"] != ZERO]
-        else:
-            owners[item] = [h for h, n in balances_of(records).items() if n > 0 and h != ZERO]
-    return owners
+def items(truth):
+    """Each item with the ordinal of its first transfer."""
+    ordinals = {id(t): ordinal for ordinal, t in enumerate(reversed(truth.token_transfers))}
+    by_token = items_of(truth.token_transfers)
+    return [(ordinals[id(i.transfers[0])], i) for of_token in by_token.values() for i in of_token]
 
 
 def token_items(truth):
     """Items by token and the ordinal of their first transfer."""
-    owners = items_by_owner(truth)
-    rows = {}
-    for item, transfers in transfers_of_items(truth).items():
-        is_single = transfers[0][1]["tokenType"] == "BEP721"
-        rows[item[0], transfers[0][0]] = {
-            "transfer_count": len(transfers),
-            "owner": (owners[item] or [None])[0] if is_single else None,
-            "owner_count": None if is_single else len(owners[item]),
+    return {
+        (item.token, first): {
+            "transfer_count": len(item.transfers),
+            "owner": item.owner,
+            "owner_count": None if item.token_type == "BEP721" else len(item.owners()),
         }
-    return rows
+        for first, item in items(truth)
+    }
 
 
 def item_balances(truth):
     """Balances of BEP1155 items, by holder and the ordinal of the item's first transfer."""
     return {
-        (holder, transfers[0][0]): {"balance": balance}
-        for transfers in transfers_of_items(truth).values()
-        if transfers[0][1]["tokenType"] == "BEP1155"
-        for holder, balance in balances_of([transfer for _, transfer in transfers]).items()
+        (holder, first): {"balance": balance}
+        for first, item in items(truth)
+        for holder, balance in item.balances.items()
         if balance and holder != ZERO
     }
 
