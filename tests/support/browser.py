@@ -6,11 +6,10 @@ import os
 import select
 import subprocess
 import tempfile
-import time
 from contextlib import contextmanager, suppress
 from urllib.parse import urlsplit
 
-from tests.support.serving import program
+from tests.support.serving import program, wait_until
 
 PATIENCE_S = 120.0
 # Without isolation of sites, what keeps pages that were left, and the windows' own pages, such as
@@ -93,10 +92,7 @@ class Page:
 
     def wait(self, condition):
         """Until a script's value is true, on whichever page is shown then."""
-        deadline = time.monotonic() + PATIENCE_S
-        while not self._holds(condition):
-            assert time.monotonic() < deadline, f"waited in vain for {condition}"
-            time.sleep(0.05)
+        wait_until(lambda: self._holds(condition), timeout_s=PATIENCE_S, told=lambda: condition)
 
     def _holds(self, condition):
         try:
