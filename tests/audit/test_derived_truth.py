@@ -3,9 +3,7 @@
 So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
-import json
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import pytest
 
@@ -71,11 +69,12 @@ def require_derived(settings, table, truth, make):
     require_same(rows, truth, null_is_zero=make is derived_truth.addresses)
 
 
-# The other columns of blocks are the node's, which `scan audit --node` compares.
-COMPUTED_TABLES = [make for make in TABLES if make is not derived_truth.blocks]
-
-
-@pytest.mark.parametrize("make", COMPUTED_TABLES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize(
+    "make",
+    # The other columns of blocks are the node's, which `scan audit --node` compares.
+    [make for make in TABLES if make is not derived_truth.blocks],
+    ids=lambda make: make.__name__,
+)
 def test_every_column_is_computed_from_the_node(finished, scenario, make):
     table = make.__name__
     computed = {name for row in make(scenario.truth).values() for name in row} | {*TABLES[make]}
@@ -154,13 +153,13 @@ def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scena
         require_same(counts, derived_lists.list_counts(entries))
 
 
-CREATIONS = [
-    pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
-    pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
-]
-
-
-@pytest.mark.parametrize(("change", "field", "value", "make"), CREATIONS)
+@pytest.mark.parametrize(
+    ("change", "field", "value", "make"),
+    [
+        pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
+        pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
+    ],
+)
 def test_a_creation_is_counted_as_what_it_is(copied, scenario, change, field, value, make):
     """Coin that it pays is sent; one that failed makes no contract."""
     creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
@@ -217,69 +216,6 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, sc
         derived_truth.addresses,
     ):
         require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
-
-
-def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(copied, scenario):
-    tokens = derived_truth.tokens(scenario.truth)
-    balances = derived_truth.token_holders(scenario.truth)
-    below = [token for (_, token), row in balances.items() if row["balance"] < 0]
-    counted = max(below, key=lambda token: tokens[token]["holder_count"])
-    assert tokens[counted]["holder_count"] > 0
-    execute(
-        copied.database_url,
-        "INSERT INTO token_holder_ranges VALUES (%s, 0, 0), (%s, 1, 5)",
-        *[bytes.fromhex(counted[2:])] * 2,
-    )
-    key = ("token_address", "balance_range")
-    rows = stored(copied, "token_holder_ranges_expected()", key, ["holder_count"])
-    assert {token for token, _ in rows} == {counted}
-    assert rows[counted, 0] == {"holder_count": 0}
-    assert (counted, 1) not in rows
-    assert sum(row["holder_count"] for row in rows.values()) == tokens[counted]["holder_count"]
-
-
-def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
-    """With whatever else a block of another day changes."""
-    blocks = scenario.truth.blocks
-    newest = max(blocks, key=lambda block: block["number"])
-    tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
-    empty = {
-        "number": newest["number"] + 1,
-        "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "txCount": 0,
-        "gasUsed": "0",
-        "burntFees": "0",
-    }
-    execute(
-        copied.database_url,
-        "INSERT INTO blocks SELECT added.* FROM blocks b, jsonb_populate_record(b, %s) AS added"
-        " WHERE b.number = %s",
-        json.dumps(
-            {
-                "number": empty["number"],
-                "hash": "\\x01",
-                "timestamp": tomorrow.isoformat(),
-                "transaction_count": 0,
-                "gas_used": 0,
-                "burnt_fees": 0,
-                "blob_fees": 0,
-                "miner": "\\x" + newest["miner"][2:],
-            }
-        ),
-        newest["number"],
-    )
-    truth = replace(scenario.truth, blocks=[*blocks, {**newest, **empty}])
-    days = derived_truth.daily_stats(truth)
-    require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
-    execute(copied.database_url, "DELETE FROM daily_stats")
-    execute(
-        copied.database_url,
-        "INSERT INTO daily_stats SELECT (jsonb_populate_record(NULL::daily_stats, to_jsonb(e))).*"
-        " FROM daily_stats_expected() e",
-    )
-    numbers = [block["number"] for block in truth.blocks]
-    rows = execute(copied.database_url, "SELECT day_of_block(n) FROM unnest(%s) AS n", numbers)
-    assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
 
 
 # Whether a block has traces, by its number and that of the newest; None where that is not known.

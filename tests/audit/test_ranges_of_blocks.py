@@ -75,51 +75,6 @@ def database(copied):
     database.close()
 
 
-def test_a_reading_is_that_of_its_token_alone(copied, database):
-    columns = ["total_supply", "supply_block", "name", "symbol", "decimals", "read_block"]
-    columns += ["inconsistent_since", "contradicted"]
-    mark = [20 * "00", None]
-    before = stored(copied, "tokens", ("address",), columns)
-    first, last = min(before), max(before)
-    with database.transaction() as tx:
-        tx.execute(
-            "indexer/tokens_refresh",
-            addresses=[bytes.fromhex(token[2:]) for token in (first, last)],
-            supplies=[12345, 6],
-            block_numbers=[7, 8],
-            read_blocks=[None, 8],
-            names=["", "Anew"],
-            symbols=["", "NEW"],
-            decimals=[0, 9],
-            inconsistent=[None, 8],
-            contradicted=[None, json.dumps(mark)],
-            asked=[None, 2],
-            drawn=[None, 1],
-            are_reported=False,
-        )
-    after = stored(copied, "tokens", ("address",), columns)
-    whole = {"name": "Anew", "symbol": "NEW", "decimals": 9, "read_block": 8}
-    was_marked = before[last]["contradicted"] is not None
-    whole["inconsistent_since"] = before[last]["inconsistent_since"] if was_marked else 8
-    whole["contradicted"] = mark
-    assert after == before | {
-        first: before[first] | {"total_supply": 12345, "supply_block": 7},
-        last: {"total_supply": 6, "supply_block": 8, **whole},
-    }
-
-
-def test_a_token_is_changed_by_what_is_held_alone(copied, database):
-    columns = ["holder_count", "held_supply"]
-    before = stored(copied, "tokens", ("address",), columns)
-    token = min(before)
-    change = {"holders": [0], "held": [1], "large": 10**9}
-    with database.transaction() as tx:
-        tx.rows("indexer/tokens_add_holders", tokens=[bytes.fromhex(token[2:])], **change)
-    after = stored(copied, "tokens", ("address",), columns)
-    supply = before[token]["held_supply"] + 1
-    assert after == before | {token: {**before[token], "held_supply": supply}}
-
-
 def test_pools_are_listed_whose_second_token_is_unknown(copied, database):
     execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
     pools = database.row(

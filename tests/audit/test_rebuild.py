@@ -16,12 +16,10 @@ from scan.audit.rebuild import RANGE_BLOCKS, CannotRebuild, Rebuild, from_blocks
 from scan.commands import database_commands, long_work
 from scan.commands.rebuild import run_beside
 from scan.database import connection, migrations
-from scan.ethereum import events
-from scan.indexer import block_rows
 from tests.support import auditing, request_contracts, serving
 from tests.support.anvil import Anvil
 from tests.support.database import execute, name_in
-from tests.support.indexing import Indexing, client_over, index_apart, settings_for
+from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.scan_command import scan
 from tests.support.table_digest import digest, fresh_digest
 
@@ -184,38 +182,6 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
         assert execute(spoilt_url, "SELECT stored_logs FROM chain") == [(logs,)]
     with pytest.raises(CannotRebuild, match="cannot become standard"):
         rebuild(spoilt_url, "logs", logs="standard")
-
-
-@pytest.mark.thorough
-def test_logs_that_are_being_added_are_read_from_whole_blocks(spoilt_url):
-    """A topic with a number is one of which all logs are stored: none gets one before the end."""
-    standard = {*block_rows.load_standard_topics()}
-    rebuild(spoilt_url, "logs", logs="standard")
-    rebuild(spoilt_url, "logs", logs="all", stop_after=2, range_blocks=20)
-    stored = "SELECT topic0 FROM expected_logs WHERE topic0 IS NOT NULL"
-    added = {bytes(topic) for (topic,) in execute(spoilt_url, stored)} - standard
-    numbered = {bytes(topic) for (topic,) in execute(spoilt_url, "SELECT topic0 FROM event_topics")}
-    assert numbered == standard
-    client = client_over(spoilt_url)
-    for topic in (*added, events.TRANSFER):
-        answer = client.get(f"/api/v1/logs?topic0=0x{topic.hex()}")
-        assert answer.json["logs"], (topic.hex(), answer.text)
-    assert added
-
-
-@pytest.mark.thorough
-def test_a_running_indexer_stores_the_logs_a_rebuild_adds(anvil, postgres, template, database_url):
-    """No block has a log before: the numbers of rows do not change."""
-    anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
-    anvil.mine(3)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
-        rebuild(database_url, "logs", logs="all")
-        for _ in range(3):
-            anvil.send(anvil.accounts[0], request_contracts.WITHDRAWALS)
-            anvil.mine()
-        indexing.wait_for(anvil.head())
-    assert digest(database_url) == fresh_digest(postgres, template, anvil, logs="all")
 
 
 def test_a_damaged_block_is_named_and_refused(late_url):

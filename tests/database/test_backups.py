@@ -1,17 +1,11 @@
 """docs/operation.md, followed to the letter: what is restored serves, and is exact."""
 
-from contextlib import closing
-
 import pytest
 import requests
 
-from scan.accounts.api_keys import new_key
-from scan.database import owners_file
-from scan.database.connection import Database
 from tests.support import WAIT_S, auditing, backups, serving, table_digest
 from tests.support.database import Postgres, execute, name_in
 from tests.support.indexing import Indexing, settings_for
-from tests.support.owners_rows import fill_owners
 
 pytestmark = pytest.mark.long
 
@@ -50,22 +44,3 @@ def test_a_moment_is_restored_from_incremental_backups_and_wal(server, anvil, op
             copy = restored.url(name_in(url))
             assert table_digest.digest(copy) == before
             assert_serves(copy, 35)
-
-
-def test_what_cannot_be_indexed_again_is_restored(postgres, template, anvil, open_folder):
-    key = new_key()
-    anvil.mine(5)
-    with postgres.cloned(template) as old, postgres.cloned(template) as new:
-        Indexing(old, anvil.url).run_until(5)
-        fill_owners(old, key.id, key.hash, key.prefix)
-        with closing(Database(old, statement_timeout_ms=0)) as database:
-            owners_file.write(database, open_folder / "owners")
-        Indexing(new, anvil.url).run_until(5)
-        with closing(Database(new, statement_timeout_ms=0)) as database:
-            owners_file.restore(database, owners_file.read(open_folder / "owners"))
-        assert table_digest.digest(new) == table_digest.digest(old)
-        assert_serves(new, 5)
-        with serving.gunicorn(new, RPC_URL=serving.NOWHERE) as address:
-            headers = {"X-API-Key": key.text}
-            response = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=WAIT_S)
-            assert response.headers["X-RateLimit-Limit"] == "77"

@@ -13,7 +13,7 @@ import psycopg2
 import pytest
 
 from scan.database import connection
-from scan.database.embedded import EmbeddedPostgres, StartFailed
+from scan.database.embedded import EmbeddedPostgres
 from scan.errors import Unavailable
 from tests.support.database import execute
 from tests.support.embedded import data_folder, running_in, start
@@ -77,17 +77,6 @@ def test_a_start_may_be_repeated(started, folder):
 
 
 @pytest.mark.thorough
-def test_a_killed_server_starts_again(started, folder):
-    require_answer(started)
-    os.kill(postmaster(folder), signal.SIGKILL)
-    start(started)
-    require_answer(started)
-    os.kill(postmaster(folder), signal.SIGKILL)
-    started.stop()  # which is quiet
-    start(started)
-
-
-@pytest.mark.thorough
 def test_what_a_killed_server_has_left_is_ended(started, folder):
     """A session in a long statement does not notice that its server is gone, and PostgreSQL starts
     no other one beside it."""
@@ -113,16 +102,6 @@ def disk_is_full(request, monkeypatch):
     return request.param == 2**20
 
 
-def test_a_start_that_fails_names_a_full_disk(folder, disk_is_full):
-    """What PostgreSQL's log has need not: `checkpoint request failed`."""
-    (folder / "postgres" / "postgresql.auto.conf").write_text("no_setting = 1\n")
-    server = EmbeddedPostgres(folder)
-    with pytest.raises(StartFailed, match=r"FATAL: .*contains errors") as failed:
-        start(server)
-    says_so = f"cannot start PostgreSQL: the disk of {folder / 'postgres'} is full; add space. "
-    assert failed.value.message.startswith(says_so) is disk_is_full
-
-
 @pytest.fixture(scope="module")
 def zombie(tmp_path_factory):
     """A process of the server's name that has ended, and for which nobody has waited."""
@@ -140,17 +119,14 @@ def server_of_another_folder():
         yield postmaster(path)
 
 
-PID_FILES = ["{another}", "not a number", "", "{zombie}", "{server}", "{none}", "{another}\n" * 8]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("pattern", PID_FILES)
+@pytest.mark.parametrize("pattern", ["{another}", "not a number", "{zombie}", "{server}"])
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
     started, folder, zombie, server_of_another_folder, pattern
 ):
     started.stop()
-    numbers = {"another": os.getpid(), "server": server_of_another_folder}
-    text = pattern.format(**numbers, zombie=zombie, none=2**22 + 1)  # more than there may be
+    numbers = {"another": os.getpid(), "server": server_of_another_folder, "zombie": zombie}
+    text = pattern.format(**numbers)
     (folder / "postgres" / "postmaster.pid").write_text(f"{text}\n")
     server = EmbeddedPostgres(folder)
     start(server)

@@ -1,6 +1,5 @@
 """What a database may do: it dies, restarts, fills up, turns read-only; the tables stay exact."""
 
-import random
 import threading
 import time
 from pathlib import Path
@@ -8,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from scan.database import errors
-from tests.support import database, indexer_process, postgres_wires
+from tests.support import database, postgres_wires
 from tests.support.indexing import Indexing, status
 from tests.support.serving import wait_until
-from tests.support.table_digest import digest, fresh_digest
+from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.long
 
@@ -24,52 +23,9 @@ def kill_backends(database_url):
     )
 
 
-@pytest.mark.long
-def test_killed_backends_cost_nothing(scenario, finished_digest, database_url):
-    chance = random.Random(1)
-    with indexer_process.IndexerProcess(database_url, scenario.anvil.url) as indexer:
-        for _ in range(12):
-            time.sleep(chance.uniform(0.05, 0.4))
-            kill_backends(database_url)
-        newest = scenario.anvil.call("eth_getBlockByNumber", "latest", False)
-        indexer.wait_for(scenario.anvil.head(), newest["hash"])
-    assert digest(database_url) == finished_digest
-
-
 @pytest.fixture
 def finished_digest(indexed):
     return digest(indexed.url)
-
-
-@pytest.mark.long
-def test_a_killed_server_costs_nothing(anvil, scenario):
-    """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
-    chance = random.Random(2)
-    with database.Postgres() as server:
-        template = server.make_template()
-        with server.cloned(template) as url:
-            with indexer_process.IndexerProcess(url, scenario.anvil.url) as indexer:
-                for _ in range(3):
-                    time.sleep(chance.uniform(0.6, 1.0))
-                    server.kill()
-                    server.start()
-                newest = scenario.anvil.call("eth_getBlockByNumber", "latest", False)
-                indexer.wait_for(scenario.anvil.head(), newest["hash"])
-            assert digest(url) == fresh_digest(server, template, scenario.anvil)
-        with server.cloned(template) as url:
-            anvil.mine(80)
-            with indexer_process.IndexerProcess(url, anvil.url) as indexer:
-                for _ in range(3):
-                    newest = anvil.call("eth_getBlockByNumber", "latest", False)
-                    indexer.wait_for(80, newest["hash"])
-                    anvil.call("anvil_setCoinbase", "0x" + chance.randbytes(20).hex())
-                    anvil.reorganise(60)
-                    time.sleep(chance.uniform(0.0, 0.5))
-                    server.kill()
-                    server.start()
-                newest = anvil.call("eth_getBlockByNumber", "latest", False)
-                indexer.wait_for(80, newest["hash"])
-            assert digest(url) == fresh_digest(server, template, anvil)
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(scenario, finished_digest, database_url):

@@ -10,7 +10,7 @@ import requests
 
 from bench.seed import seed
 from scan.database import errors, notifications
-from scan.database.connection import Database, request_waits
+from scan.database.connection import Database
 from scan.errors import Unavailable
 from tests.support import WAIT_S
 from tests.support.postgres_wires import DeadNetwork
@@ -143,73 +143,11 @@ def test_a_statement_that_gets_no_response_is_not_asked_again(network, database)
     wait_until(lambda: answers(database))
 
 
-def test_a_thread_that_has_a_connection_fails_at_once_as_well(network):
-    """It waited as long as the first one, once the server was known not to answer."""
-    with ThreadPoolExecutor(1) as pool:
-        database = Database(network.url, statement_timeout_ms=1000)
-        assert pool.submit(answers, database).result() and answers(database)
-        with cleared(network.is_alive):
-            with pytest.raises(errors.NoResponse):
-                database.value("http/chain_get_version")
-            other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
-            assert isinstance(other, Unavailable) and not isinstance(other, errors.NoResponse)
-        wait_until(lambda: pool.submit(answers, database).result())
-        pool.submit(database.close).result()
-        database.close()
-
-
-def test_an_open_transaction_goes_on_where_another_thread_got_no_response(network, database):
-    with ThreadPoolExecutor(1) as pool:
-        with database.transaction() as transaction:
-            assert transaction.value("http/chain_get_version") is not None
-            with cleared(network.is_alive):
-                other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
-                assert isinstance(other, errors.NoResponse)
-            assert database.value("http/chain_get_version") is not None
-            assert transaction.value("http/chain_get_version") is not None
-        assert pool.submit(answers, database).result()
-        pool.submit(database.close).result()
-
-
-def test_a_request_waits_in_vain_for_one_of_two_servers(network):
-    """As where a key is looked up in the primary, then in its replica, and both are frozen."""
-    with ThreadPoolExecutor(1) as pool:
-        primary = Database(network.url, statement_timeout_ms=1000)
-        replica = Database(network.url, statement_timeout_ms=600_000)
-
-        def look_up():
-            assert answers(primary) and answers(replica)
-            network.is_alive.clear()
-            request_waits.begin(time.perf_counter())
-            return answers(primary) or answers(replica)
-
-        assert pool.submit(look_up).result(PATIENCE_S) is False
-        for database in (primary, replica):
-            pool.submit(database.close).result()
-
-
 def answers(database):
     try:
         return database.value("http/chain_get_version") is not None
     except Unavailable:
         return False
-
-
-def test_a_transaction_ends_as_well(network, database):
-    with pytest.raises(errors.NoResponse), database.transaction() as transaction:
-        transaction.value("http/chain_get_version")
-        with cleared(network.is_alive):
-            transaction.value("http/chain_get_version")
-
-
-def test_two_servers_in_one_thread_have_a_deadline_each(url, network, database):
-    """As where a view reads while it has a transaction open elsewhere."""
-    inner = Database(url, statement_timeout_ms=200)
-    with pytest.raises(errors.NoResponse), database.transaction() as transaction:
-        assert inner.value("http/chain_get_version") is not None
-        with cleared(network.is_alive):
-            transaction.value("http/chain_get_version")
-    inner.close()
 
 
 def test_listening_ends_as_well(network, database):

@@ -11,7 +11,6 @@ from scan.database.connection import Database
 from scan.database.migrations import read_schema
 from scan.database.owners_file import OwnersFileError
 from tests.support.database import execute, insert
-from tests.support.indexing import Indexing
 from tests.support.owners_rows import (
     BODY,
     FILES,
@@ -120,10 +119,11 @@ QUEUE = """SELECT first_block, fresh_block, pending_count, pending_bytes
     FROM webhooks JOIN delivery_queues ON webhook_id = id"""
 
 
-WITHOUT_DELIVERIES = [path for path in FILES if b'"deliveries"' not in path.read_bytes()]
-
-
-@pytest.mark.parametrize("path", WITHOUT_DELIVERIES, ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    [path for path in FILES if b'"deliveries"' not in path.read_bytes()],
+    ids=lambda path: path.stem,
+)
 def test_a_file_without_deliveries_names_the_first_block_that_was_not_sent(path, database_url):
     restore(database_url, path)
     assert execute(database_url, QUEUE) == [(9, None, 0, 0)]
@@ -149,33 +149,6 @@ def test_deliveries_of_webhooks_that_are_there_are_not_restored_again(database_u
 
 def test_the_newest_file_has_every_table():
     assert lines(NEWEST).keys() == owners_file.owned_tables().keys()
-
-
-def test_a_webhook_without_unsent_events_goes_on_after_the_files_block(
-    database_url, other_url, tmp_path
-):
-    fill_owners(database_url)
-    add_chain(database_url, 1, 12)
-    write(database_url, tmp_path / "file")
-    restore(other_url, tmp_path / "file")
-    assert execute(other_url, "SELECT first_block FROM webhooks") == [(13,)]
-
-
-def test_events_of_older_blocks_are_not_sent_to_a_restored_webhook(database_url, anvil):
-    """In a database that is indexed from the first block on."""
-    sender = "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"
-    address = bytes.fromhex(sender[2:])
-    for number, event in ((1, "{tx}"), (2, "{log}")):
-        webhook = {"id": number, "watch_address": address, "event_types": event}
-        insert(database_url, "webhooks", **webhook, first_block=3)
-        insert(database_url, "delivery_queues", webhook_id=number, host="example.com")
-    for _ in range(4):
-        anvil.call("eth_sendTransaction", {"from": sender, "to": sender, "value": "0x1"})
-        anvil.mine(1)
-    indexing = Indexing(database_url, anvil.url)
-    indexing.run_until(4)
-    statement = "SELECT webhook_id, block_number FROM deliveries ORDER BY 1, 2"
-    assert execute(database_url, statement) == [(1, 3), (1, 4)]
 
 
 def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, tmp_path):

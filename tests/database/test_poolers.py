@@ -1,16 +1,13 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 
-import psycopg2
 import pytest
 
-from scan.database import errors, notifications, sessions
+from scan.database import errors
 from scan.database.connection import Database
 from scan.http.services import SESSION
-from scan.webhooks.dispatcher import Dispatcher
-from tests.support import WAIT_S, http_client, indexing, serving
+from tests.support import WAIT_S, http_client, serving
 from tests.support.database import execute
 from tests.support.http_client import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support.indexer_process import IndexerProcess
@@ -90,48 +87,12 @@ def indexer_locks(url):
     return count
 
 
-def test_a_listener_receives_what_is_notified(database_url, pooled):
-    listener = notifications.Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
-    waker = notifications.Waker()
-    labels = "coalesce((SELECT version FROM label_state), 0)"
-    [expected] = execute(database_url, f"SELECT 0::bigint, {labels}")
-    assert listener.connect("http/chain_get_version") == expected
-    execute(database_url, "SELECT pg_notify('scan_outbox', 'now')")
-    assert listener.wait(30.0, waker) == ["now"]
-    waker.wake()
-    assert listener.wait(30.0, waker) == []
-    listener.close()
-
-
-def test_a_dispatcher_is_found_alive_through_a_pooler(database_url, pooled):
-    dispatcher = Dispatcher(indexing.settings_for(pooled, serving.NOWHERE))
-    statement = (
-        "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
-        " WHERE l.classid = hashtext('scan.deliverer')::oid AND d.datname = current_database()"
-    )
-    dispatcher.start()
-    try:
-        serving.wait_until(lambda: execute(database_url, statement) == [(1,)])
-    finally:
-        dispatcher.stop()
-    serving.wait_until(lambda: execute(database_url, statement) == [(0,)])
-
-
-SHARING = [
-    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
-    for mode in ("transaction", "statement")
-    for settings in (
-        {},
-        {"default_pool_size": "1"},
-        {"server_round_robin": "1"},
-        {"server_round_robin": "1", "min_pool_size": "5"},
-        {"server_reset_query_always": "1"},
-        {"server_reset_query_always": "1", "default_pool_size": "1"},
-    )
-]
-
-
-@pytest.mark.parametrize(("mode", "settings"), SHARING)
+@pytest.mark.parametrize("mode", ["transaction", "statement"])
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"default_pool_size": "1"}, {"server_round_robin": "1", "min_pool_size": "5"}],
+    ids=str,
+)
 def test_a_shared_session_is_found_out(database_url, mode, settings):
     """Whatever other clients do at the moment, and however sessions are lent."""
     with pgbouncer(database_url, mode, **settings) as url, ThreadPoolExecutor(4) as pool:
@@ -141,29 +102,6 @@ def test_a_shared_session_is_found_out(database_url, mode, settings):
             with pytest.raises(errors.SharedSession):
                 database.value("http/chain_get_version")
         list(asking)
-
-
-def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(database_url):
-    """While the second connection of the check connects, its sessions change their order once."""
-
-    def connected():
-        client = psycopg2.connect(url)
-        client.autocommit = True
-        return client
-
-    def run(client, statement):
-        with client.cursor() as cursor:
-            cursor.execute(statement)
-
-    def second():
-        others = [connected(), connected()]
-        for statement in ("BEGIN", "SELECT 1", "COMMIT"):  # the first takes the marked session
-            for other in others:
-                run(other, statement)
-        return connected()
-
-    with pgbouncer(database_url, "transaction") as url, pytest.raises(errors.SharedSession):
-        sessions.require_own_session(connected(), second, lambda _: nullcontext())
 
 
 def test_no_direct_connection_is_taken_for_a_shared_one(postgres, pooled):
@@ -187,15 +125,7 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
         database.close()
 
 
-COMMANDS = [
-    ("index", "transaction"),
-    ("deliver", "statement"),
-    ("serve", "transaction"),
-    ("run", "statement"),
-]
-
-
-@pytest.mark.parametrize(("command", "mode"), COMMANDS)
+@pytest.mark.parametrize(("command", "mode"), [("deliver", "statement"), ("run", "statement")])
 def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
     with pgbouncer(database_url, mode) as url:
         given = {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())}

@@ -79,37 +79,6 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
         serving.wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
 
 
-def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(anvil, replica, urls):
-    """As long as the replica answers how new it is; while it is frozen nothing is served."""
-    url, copy = urls
-    reading = {"READ_DATABASE_URL": copy, "STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
-    with Indexing(url, anvil.url) as indexing, serving.gunicorn(url, **reading) as server:
-        client = http_client.Client(server)
-        for number in range(1, 6):
-            anvil.mine()
-            indexing.wait_for(number)
-            text = f'"number":{number},'.encode()
-            serving.wait_until(lambda text=text: text in client.ask(NEWEST).body)
-            assert client.ask(NEWEST)["X-Scan-Block"] == str(number)
-        tag = client.ask(NEWEST)["ETag"]
-        assert client.ask(NEWEST, more=f"If-None-Match: {tag}\r\n").status == 304
-        with http_client.busy_threads(server, url):  # which are the primary's to answer
-            # On a busy machine the version may be read too late for one request, which then waits.
-            serving.wait_until(lambda: text in answer_within_a_second(server))
-            with replica.frozen():
-                time.sleep(0.3)
-                assert answer_within_a_second(server) == b""
-
-
-def answer_within_a_second(server):
-    client = http_client.Client(server)
-    client.socket.settimeout(1.0)
-    try:
-        return client.ask(NEWEST).body
-    except TimeoutError:
-        return b""
-
-
 def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
     url, copy = urls
     with (
@@ -158,20 +127,3 @@ def test_nothing_starts_on_a_standby_as_its_primary(urls, command):
     assert ended.returncode == 2 and "Traceback" not in ended.stderr
     assert ended.stderr.startswith("scan: DATABASE_URL=")
     assert "this server is read-only" in ended.stderr
-
-
-def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
-    port = serving.free_port()
-    with serving.redis_server(tmp_path, port) as storage:
-        server = serving.gunicorn(database_url, SCAN_RATE_LIMIT_STORAGE=storage, **SETTINGS)
-        address = server.__enter__()
-        serving.wait_until(lambda: ready(address)[0] == 200)
-    try:
-        serving.wait_until(lambda: ready(address)[0] == 503)
-        _, body = ready(address)
-        assert "limit" in body["problem"] and body["code"] == "unavailable"
-        assert requests.get(f"{address}/healthz", timeout=WAIT_S).status_code == 200
-        with serving.redis_server(tmp_path, port):
-            serving.wait_until(lambda: ready(address)[0] == 200)
-    finally:
-        server.__exit__(None, None, None)

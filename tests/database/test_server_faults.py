@@ -14,11 +14,8 @@ NOVEMBER = "CVE-2026-6460"
     ("version", "number", "faults", "newest"),
     [
         (160_000, "16.0", f"{AUGUST}, {NOVEMBER}", "16.16"),
-        (160_014, "16.14", f"{AUGUST}, {NOVEMBER}", "16.16"),
         (160_015, "16.15", NOVEMBER, "16.16"),
         (170_010, "17.10", f"{AUGUST}, {NOVEMBER}", "17.12"),
-        (170_011, "17.11", NOVEMBER, "17.12"),
-        (180_004, "18.4", f"{AUGUST}, {NOVEMBER}", "18.7"),
         (180_006, "18.6", NOVEMBER, "18.7"),
     ],
 )

@@ -2,7 +2,6 @@
 
 import re
 from contextlib import closing
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -83,31 +82,22 @@ def _listed(offenders):
     return "\n".join(["", *offenders])
 
 
-UNFIT = [
-    ("SELECT 1;", "has no header"),
-    ("-- A purpose.\nSELECT 1;", "has no header"),
-    ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
-    ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
-    ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("text", "reason"), UNFIT)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT 1;", "has no header"),
+        ("-- A purpose.\nSELECT 1;", "has no header"),
+        ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
+        ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
+        ("-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;", "no parameters"),
+    ],
+)
 def test_a_header_that_does_not_fit_is_refused(tmp_path, text, reason):
     (tmp_path / "things_list.sql").write_text(text)
     with pytest.raises(statements.StatementError) as caught:
         statements.read_statement("things_list", tmp_path)
     assert str(caught.value).startswith("things_list") and reason in str(caught.value)
-
-
-@pytest.mark.check
-def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
-    text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
-    (tmp_path / "things_list.sql").write_text(text)
-    statement = statements.read_statement("things_list", tmp_path)
-    assert statement.types == {"a": "text", "b": "bigint"}
-    assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
 @pytest.mark.check
@@ -124,15 +114,6 @@ def test_filters_by_an_address_compare_parties():
 
 
 @pytest.mark.check
-def test_an_entity_needs_no_filter(tmp_path):
-    entity = replace(lists.all_entities()["contract_creations"], filters=(), params=None)
-    template = "queries/{list}_list_by_filters.sql.j2"
-    text = statements.render(template, entity=entity, list=entity.lists[-1])
-    (tmp_path / "things_list.sql").write_text(text)
-    assert "limit" in statements.read_statement("things_list", tmp_path).types
-
-
-@pytest.mark.check
 def test_a_header_may_name_literals(tmp_path):
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
@@ -140,14 +121,6 @@ def test_a_header_may_name_literals(tmp_path):
     (tmp_path / "things_list.sql").write_text(text.replace("literals: b", "literals: none"))
     statements.read_statement.cache_clear()
     assert statements.read_statement("things_list", tmp_path).literals == set()
-
-
-@pytest.mark.check
-def test_literals_have_to_be_parameters(tmp_path):
-    text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
-    (tmp_path / "things_list.sql").write_text(text)
-    with pytest.raises(statements.StatementError, match="no parameters"):
-        statements.read_statement("things_list", tmp_path)
 
 
 # Tables with few rows; and what is there to read whole ones, or a range that is all of the blocks.
@@ -237,10 +210,11 @@ SIMILARITY = """
     );
     SET search_path TO public, similarity
 """
-SERVERS = ["database_url", pytest.param("oldest_database_url", marks=pytest.mark.thorough)]
 
 
-@pytest.mark.parametrize("server", SERVERS)
+@pytest.mark.parametrize(
+    "server", ["database_url", pytest.param("oldest_database_url", marks=pytest.mark.thorough)]
+)
 def test_every_statement_fits_the_schema(request, server):
     """Also those that run seldom, of faults of their own or of a column that was renamed; and on
     the oldest PostgreSQL that Scan takes, which lacks functions of newer ones."""
@@ -322,16 +296,18 @@ def test_a_statement_is_prepared_where_its_header_has_literals(database, databas
     assert statements.read_statement("queries/blocks_get_hash").text.partition("%")[0] in prepared
 
 
-ARRAYS = {
-    "bytea[]": [[], [b""], [b"\\,{}'\"\0\xff", b"NULL"], [b"a", None]],
-    "bigint[]": [[], [0, -(2**63), 2**63 - 1], [None, 1]],
-    "text[]": [[], ["{}", "\\x00", "a,b", 'NULL"', "%s"]],
-    "boolean[]": [[True, False]],
-}
-
-
 @pytest.mark.parametrize(
-    ("type_", "value"), [(type_, value) for type_, values in ARRAYS.items() for value in values]
+    ("type_", "value"),
+    [
+        (type_, value)
+        for type_, values in {
+            "bytea[]": [[], [b""], [b"\\,{}'\"\0\xff", b"NULL"], [b"a", None]],
+            "bigint[]": [[], [0, -(2**63), 2**63 - 1], [None, 1]],
+            "text[]": [[], ["{}", "\\x00", "a,b", 'NULL"', "%s"]],
+            "boolean[]": [[True, False]],
+        }.items()
+        for value in values
+    ],
 )
 def test_prepared_statements_take_arrays_as_they_are(database_url, tmp_path, type_, value):
     text = f"-- A.\n-- params: a {type_}\n-- literals: none\nSELECT %(a)s;\n"

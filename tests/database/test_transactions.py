@@ -29,14 +29,6 @@ def test_deferred_statements_run_before_the_next_one(database, prepared):
     assert stored(database) == before | {TOPIC, OTHER}
 
 
-@pytest.mark.parametrize("prepared", [False, True])
-def test_deferred_statements_are_part_of_the_commit(database, prepared):
-    before = stored(database)
-    with database.transaction(prepared=prepared) as tx:
-        tx.defer(INSERT, topics=[TOPIC])
-    assert stored(database) == before | {TOPIC}
-
-
 def test_a_deferred_statement_that_fails_takes_the_others_with_it(database):
     before = stored(database)
     with pytest.raises(psycopg2.Error), database.transaction() as tx:
