@@ -12,7 +12,6 @@ import orjson
 import pytest
 
 from app import create_app
-from scan.errors import ClientBusy, Unavailable
 from scan.extensions.exports.list_files import MAX_OPEN, FileBounds, FilePlaces, Format, write_list
 from scan.queries import blocks
 from scan.queries.list_pages import Window
@@ -71,30 +70,6 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
         assert (row["direction"] == "in") is not is_sender
 
 
-def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, scenario):
-    dollar = f"/tokens/{scenario.stage.contracts['dollar'].address}/holders"
-    for row, record in zip(
-        csv_rows(files, dollar), lists.pages(files, dollar, "holders", 100), strict=True
-    ):
-        assert row["units"] == f"{record['balance']} units"
-        assert Decimal(row["amount"]) * 10**6 == int(record["balance"])
-        assert row["symbol"] == "MUSD"
-    path = f"/addresses/{scenario.stage.people[0]}/transfers"
-    person = scenario.stage.people[0].lower()
-    directions = {(True, False): "out", (False, True): "in", (True, True): "self"}
-    for row, record in zip(
-        csv_rows(files, path), lists.pages(files, path, "transfers", 100), strict=True
-    ):
-        is_party = (record["fromAddress"] == person, record["toAddress"] == person)
-        assert row["direction"] == directions[is_party]
-        assert row["units"] == f"{record['value']} units"
-        expected = Decimal(record["value"]).scaleb(-record["tokenDecimals"])
-        assert Decimal(row["amount"]) == expected
-        item = record["tokenId"]
-        assert row["token_id"] == ("" if item is None else f"#{item}")
-        assert row["token_type"] == record["tokenType"].replace("BEP", "ERC-")
-
-
 def test_a_long_list_goes_on_in_another_file(files, scenario):
     bounds = sources(files).get(FileBounds)
     bounds.page_rows, bounds.rows = 30, 60
@@ -120,20 +95,6 @@ def test_a_file_ends_at_its_bounds(files, name, bound):
     assert answer.headers["X-Scan-Complete"] == "false"
     # What a person sees of it.
     assert answer.headers["Content-Disposition"].endswith('filename="blocks-incomplete.ndjson"')
-
-
-def test_csv_of_a_history_has_signed_changes(files, scenario):
-    person = scenario.stage.people[0].lower()
-    answer = files.get(f"/api/v1/addresses/{person}/history?format=ndjson", buffered=True)
-    records = [json.loads(line) for line in answer.data.splitlines()]
-    assert answer.headers["X-Scan-History-Complete"] in ("true", "false")
-    rows = csv_rows(files, f"/addresses/{person}/history")
-    signs = {"in": 1, "out": -1, "self": 0}
-    for row, record in zip(rows, records, strict=True):
-        change = Decimal(record["amountDecimal"]) * signs[record["direction"]]
-        assert Decimal(row["change"]) == change
-        assert row["units"] == f"{record['amount']} {'units' if record['tokenAddress'] else 'wei'}"
-    assert {row["type"] for row in rows} >= {"transaction", "fee", "token_transfer"}
 
 
 def test_csv_of_a_history_by_transaction(files, scenario):
@@ -274,31 +235,3 @@ def test_a_third_client_waits_for_a_place():
             third.result(timeout=0.1)
         held.close()
         assert third.result(timeout=WAIT_S) == "c"
-
-
-@pytest.mark.check
-def test_who_waits_in_vain_is_told_how_long_files_take():
-    """The last file took 90 s; of the two that are written, the first began 40.5 s ago."""
-    times = iter((0.0, 90.0, 100.0, 110.0, 140.5))
-    places = FilePlaces(writing_wait_s=0.0, clock=lambda: next(times, 200.0))
-    with places.writing("a"):
-        pass
-    with (
-        places.writing("a"),
-        places.writing("b"),
-        pytest.raises(Unavailable) as refused,
-        places.writing("c"),
-    ):
-        pass
-    assert refused.value.status == 503
-    assert refused.value.headers["Retry-After"] == "50"
-
-
-@pytest.mark.check
-def test_a_client_has_one_file_at_a_time():
-    places = FilePlaces()
-    with places.open.place("a"):
-        with pytest.raises(ClientBusy), places.open.place("a"):
-            pass
-        with places.open.place("b"):
-            pass

@@ -16,7 +16,7 @@ from scan.errors import ScanError
 from scan.extensions.exports.export_command import DESCRIPTION
 from scan.extensions.exports.parquet import KINDS, for_engines, read_file
 from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
-from scan.extensions.exports.table_files import RANGE_TABLES, TABLES, new_file
+from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
 from scan.extensions.exports.tests.limbs import integers
 from scan.files import held_folder
 from tests.support import WAIT_S
@@ -200,15 +200,6 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
     (tmp_path / "manifest.json").write_text('{"cut')
     with pytest.raises(ScanError, match="cannot be read"):
         export(database, options(tmp_path, tables=("blocks",)))
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("format_", ["parquet", "csv"])
-def test_a_file_that_cannot_be_written_leaves_nothing(format_, tmp_path):
-    path = tmp_path / "withdrawals" / f"0.{format_}"
-    with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as write:
-        write({})
-    assert [*path.parent.iterdir()] == []
 
 
 @pytest.mark.long

@@ -1,14 +1,11 @@
 """Balances over time: those of the node at each block, of one address and one unit."""
 
-import random
-
 import pytest
 
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
-from scan.extensions.blockscout.tests.asking import most
 from scan.extensions.history.balance_history import BalanceBounds
-from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, mine, sums
+from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, sums
 from tests.support import database, indexing
 from tests.support.anvil import ZERO
 from tests.support.indexing import sources
@@ -79,17 +76,17 @@ def at_of(client, address, **arguments):
     return get(client, f"/addresses/{address}/balances", **arguments)["at"]
 
 
-BAD_PARAMETERS = [
-    ("points", "0"),
-    ("points", "101"),
-    ("token", "0x1"),
-    ("cursor", "abc"),
-    ("blockTo", "x"),
-    ("timeTo", "yesterday"),
-]
-
-
-@pytest.mark.parametrize(("name", "value"), BAD_PARAMETERS)
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("points", "0"),
+        ("points", "101"),
+        ("token", "0x1"),
+        ("cursor", "abc"),
+        ("blockTo", "x"),
+        ("timeTo", "yesterday"),
+    ],
+)
 def test_bad_parameters_of_balances_are_refused(client, name, value):
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     require_parameter(client.get(path, query_string={name: value}), name)
@@ -140,13 +137,6 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url):
             points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
             after = {point["blockNumber"]: int(point["balance"]) for point in points}
             assert after == {number: (number - 1) * change for number in range(2, last + 1)}
-    for filters, rows in (
-        ({"token": "0x" + TOKEN.hex()}, 8),
-        ({"counterparty": "0x" + YOU.hex()}, 24),
-    ):
-        page = mine(made, limit=100, **filters)["history"]
-        assert len(page) == rows
-        assert {row["counterparty"] for row in page} == {"0x" + YOU.hex()}
     # Rows before the first block that is kept may be there still.
     database.execute(database_url, "INSERT INTO retention VALUES (true, 4, 5, now(), 0)")
     client = indexing.client_over(database_url)
@@ -183,23 +173,3 @@ def test_coin_balances_that_changes_contradict_are_not_given(database_url, anvil
         assert read(block_number=anvil.head() - 2) == ["500", None, None]
         days = index.client().get(f"{path}-by-day").json["items"]
         assert [day["value"] for day in days] == ["530"]
-
-
-@pytest.mark.thorough
-def test_coin_balances_follow_each_other(ask, scenario, truth):
-    node = scenario.anvil
-    assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
-    drawn = random.Random(4).sample(sorted(truth.addresses), 6)
-    histories = {
-        person: ask.rows(f"/addresses/{person}/coin-balance-history")
-        for person in (most(truth, "txCount"), *drawn)
-    }
-    for person, rows in histories.items():
-        for row in rows[:: max(1, len(rows) // 8)]:
-            wei = int(node.call("eth_getBalance", person, hex(row["block_number"])), 16)
-            assert row["value"] == str(wei), (person, row)
-    with_coin = {person: rows for person, rows in histories.items() if rows}
-    assert len(with_coin) > 1
-    for person, rows in with_coin.items():
-        days = ask(f"/addresses/{person}/coin-balance-history-by-day")["items"]
-        assert days[-1]["value"] == rows[0]["value"]

@@ -5,7 +5,6 @@ import argparse
 import pytest
 
 from scan.commands import audit as audit_command
-from scan.extensions.history.command_options import AT_ONCE, NOT_COMPARED, ProofAudit
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support import auditing, faulty_node
 from tests.support.database import execute
@@ -108,24 +107,6 @@ def test_histories_are_the_proven_balances(opened, capsys):
     assert ": 0 of " in first[-1] and ": 0 of 0" not in first[-1]
     assert audit(indexing.settings, "--seed", first[0].split()[1]) == audit_command.EXACT
     assert capsys.readouterr().out.splitlines() == first
-
-
-@pytest.mark.check
-def test_no_more_addresses_are_drawn_than_were_asked_for():
-    drawn = []
-
-    class Drawn:
-        """A database without addresses."""
-
-        def row(self, _):
-            return 0, False, 0, bytes(32)
-
-        def rows(self, _, keys):
-            drawn.append(len(keys))
-            return []
-
-    assert ProofAudit(Drawn(), None).compare(AT_ONCE + 50, 7) == NOT_COMPARED
-    assert drawn == [AT_ONCE, 50]
 
 
 def test_the_report_says_by_how_much_a_history_differs(opened, capsys):

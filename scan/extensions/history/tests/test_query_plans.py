@@ -63,14 +63,6 @@ def test_long_history_is_read_at_any_depth_alike(seeded, criteria, direction):
         assert page["history"] and page["history"][0] not in newest["history"]
 
 
-@pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("criteria", HISTORIES)
-def test_short_history_is_read_at_any_depth_alike(seeded, criteria, direction):
-    """Whoever has few rows may have none so deep."""
-    newest, deeper = read_at_depths(seeded, "rare", criteria, direction)
-    assert [page["total"] for page in deeper] == [newest["total"]] * 2
-
-
 def read_at_depths(seeded, heat, criteria, direction):
     """The first page, and two deeper ones, which have to be read as quickly."""
     address = seeded.value("transactions", "address", heat)

@@ -1,15 +1,12 @@
 """Histories of blocks that tests make: what no total counts, what burns, what is not complete."""
 
 import contextlib
-import itertools
-from dataclasses import replace
 
 import pytest
 
 from scan.database import connection, lists
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.exports.list_files import FileBounds
 from scan.extensions.history.queries import HistoryBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, history, mine
 from tests.support.indexing import sources
@@ -41,17 +38,19 @@ BURNT = [("out", "10", 0)]
 CREATED = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
 DESTROYED = InternalTransfer(0, 1, TransferType.SELFDESTRUCT, ME, ME, 10)
 BEFORE, AT_ONCE = [[CREATED], [DESTROYED]], [[CREATED, DESTROYED]]  # by transaction
-DESTRUCTIONS = [
-    (BEFORE, "shanghai", BURNT),
-    (BEFORE, "cancun", []),
-    (BEFORE, "amsterdam", []),
-    (AT_ONCE, "shanghai", BURNT),
-    (AT_ONCE, "cancun", BURNT),
-    (AT_ONCE, "amsterdam", []),
-]
 
 
-@pytest.mark.parametrize(("transactions", "fork", "expected"), DESTRUCTIONS)
+@pytest.mark.parametrize(
+    ("transactions", "fork", "expected"),
+    [
+        (BEFORE, "shanghai", BURNT),
+        (BEFORE, "cancun", []),
+        (BEFORE, "amsterdam", []),
+        (AT_ONCE, "shanghai", BURNT),
+        (AT_ONCE, "cancun", BURNT),
+        (AT_ONCE, "amsterdam", []),
+    ],
+)
 def test_what_a_contract_burns_by_destroying_itself_goes_out(made, transactions, fork, expected):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""
@@ -136,23 +135,3 @@ def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, dire
 def status_of(made, key, direction):
     path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
     return made.client.get(path).status_code
-
-
-@pytest.mark.thorough
-def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch):
-    """Each page of it needs the balance at the head; each time-out would be the file's."""
-    for _ in range(6):
-        made.chain.append([Move(YOU, ME, 5)] * 5)
-    sources(made.client).get(FileBounds).page_rows = 10
-    services = made.client.application.extensions["scan"]
-    settings = replace(services.settings, data_dir=tmp_path)
-    made.client.application.extensions["scan"] = replace(services, settings=settings)
-    states = services.sources.account_states
-    read, requests = states.all_at, itertools.count()
-    monkeypatch.setattr(
-        states, "all_at", lambda *given, **named: (next(requests), read(*given, **named))[1]
-    )
-    response = made.client.get(f"/api/v1/addresses/0x{ME.hex()}/history?format=ndjson")
-    assert len(response.data.splitlines()) == 30
-    assert response.headers["X-Scan-History-Complete"] == "false"
-    assert next(requests) == 1

@@ -6,8 +6,6 @@ import pytest
 
 from scan.commands.audit import EXACT
 from scan.extensions.retention.tests.removal import pruned, whole_settings
-from scan.indexer.block_rows import BODIES
-from scan.indexer.partitions import TABLES
 from scan.settings import Settings
 from tests.support import auditing, openapi_document, table_digest
 from tests.support.partitions import lists
@@ -19,65 +17,6 @@ SUMS = """
     blocks addresses token_holders token_items item_balances tokens pools pool_candles dexes
     event_topics list_counts daily_stats contracts codes authorizations chain
 """.split()
-
-
-def queries(first, scenario):
-    """Of every entity: all, by one key and by several, in ranges of blocks, each at some page."""
-    head = scenario.anvil.head()
-    people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
-    tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=5").json["tokens"]]
-    pools = [p["address"] for p in first.get("/api/v1/pools?limit=3").json["pools"]]
-    topics = [log["topics"][0] for log in first.get("/api/v1/logs?limit=60").json["logs"][::20]]
-    parties = [*({"address": a} for a in people), {"from": people[0]}, {"to": people[1]}]
-    pair = {"from": people[0], "to": people[1]}
-    filters = {
-        "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
-        "token_transfers": [
-            {},
-            *parties,
-            pair,
-            *({"tokenAddress": a} for a in tokens),
-            *({"tokenAddress": a, "from": people[1]} for a in tokens[:2]),
-        ],
-        "internal_transfers": [{}, *parties, pair],
-        "dex_trades": [{}, *({"maker": a} for a in people), *({"pool": a} for a in pools)],
-        "logs": [
-            {},
-            *({"address": a} for a in tokens),
-            *({"topic0": t} for t in topics),
-            {"address": tokens[0], "topic0": topics[0]},
-        ],
-    }
-    ranges = ({}, {"blockFrom": head // 3, "blockTo": head // 2}, {"blockFrom": head - 5})
-    pages = itertools.cycle(
-        ({"limit": 7}, {"limit": 100}, {"limit": 9, "offset": 30, "orderBy": "asc"})
-    )
-    for entity, chosen in filters.items():
-        for blocks, keys in itertools.product(ranges, chosen):
-            yield {"entity": entity, "filter": keys | blocks, **next(pages)}
-
-
-@pytest.mark.thorough
-def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, scenario):
-    whole, kept, _, first, _ = pruned
-    kept_from = {"blockNumber": first, "timestamp": timestamp(whole, first)}
-    rows = dict.fromkeys({*TABLES} - {BODIES}, 0)
-    for body in queries(whole, scenario):
-        given = body["filter"]
-        bounded = {**body, "filter": given | {"blockFrom": max(given.get("blockFrom", 0), first)}}
-        expected, answer = (
-            whole.post("/api/v1/query", json=bounded).json,
-            kept.post("/api/v1/query", json=body).json,
-        )
-        assert answer.pop("keptFrom") == kept_from
-        assert answer | {"next": None} == expected | {"next": None}, body
-        assert (answer["next"] is None) == (expected["next"] is None), body
-        rows[body["entity"]] += len(answer["data"])
-    assert min(rows.values()) > 10, rows
-
-
-def timestamp(client, block):
-    return client.get(f"/api/v1/blocks/{block}").json["timestamp"]
 
 
 # Names of lists by block; of others a page has no order and no range of blocks.
@@ -139,23 +78,6 @@ def test_lists_and_their_cursors_end_at_the_first_kept_block(pruned, scenario):
     assert sum(len(both) - 1 for both in pages.values()) > 60
 
 
-def test_items_follow_the_place_of_one_whose_transfers_are_removed(pruned, scenario):
-    tokens = [t["address"] for t in pruned.whole.get("/api/v1/tokens?limit=20").json["tokens"]]
-    paths = [f"addresses/{person}/nft" for person in scenario.stage.people[:4]]
-    paths += [f"tokens/{token}/instances" for token in tokens]
-    pages = 0
-    for path in paths:
-        params = {}
-        while params is not None:
-            expected, answer = (
-                client.get(f"/api/v2/{path}", query_string=params).json for client in pruned[:2]
-            )
-            assert answer == expected, (path, params)
-            params = expected.get("next_page_params")
-            pages += params is not None
-    assert pages > 1
-
-
 def test_what_removed_transactions_said_of_blocks_is_unknown(pruned):
     whole, kept, _, first, _ = pruned
     whole_before, before = (c.get(f"/api/v2/blocks/{first - 1}").json for c in (whole, kept))
@@ -171,15 +93,6 @@ def test_what_removed_transactions_said_of_blocks_is_unknown(pruned):
     mined = f"/api?module=account&action=getminedblocks&address={miner}&offset=1000"
     rows = whole.get(mined).json["result"]
     assert kept.get(mined).json["result"] == [r for r in rows if int(r["blockNumber"]) >= first]
-
-
-def test_transactions_are_found_from_the_first_kept_block_on(pruned):
-    whole, kept, _, first, _ = pruned
-    for number, results, status in ((first - 1, 0, 404), (first, 1, 200)):
-        block = f"/api/v1/transactions?blockFrom={number}&blockTo={number}&limit=1"
-        one = whole.get(block).json["transactions"][0]["hash"]
-        assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
-        assert kept.get(f"/api/v1/transactions/{one}").status_code == status
 
 
 def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario):

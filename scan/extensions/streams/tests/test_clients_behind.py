@@ -1,7 +1,6 @@
 """Clients that are behind: what they share, and how much one is sent at once."""
 
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
@@ -9,9 +8,7 @@ import pytest
 from scan.database.connection import Database
 from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.extensions.streams.tests.conftest import announce_blocks
-from scan.indexer.partitions import DEFAULT_ROWS, Partitions
 from tests.support import made_blocks, serving
-from tests.support.database import execute
 
 pytestmark = pytest.mark.thorough
 
@@ -75,70 +72,6 @@ def read_all(database, shared, position, types=TYPES):
             return received, position
 
 
-def test_a_partition_made_while_the_statement_is_planned_is_read(database, database_url, chain):
-    """Planning waits for a partition of another table, which this test has locked."""
-    chain.append()
-    start = newest(database)
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
-    partitions = Partitions(database, DEFAULT_ROWS)
-    locking = Database(database_url, statement_timeout_ms=0)
-    partitions.prepare("token_transfers", 1)
-    with ThreadPoolExecutor(1) as reader:  # whose connection keeps the plan
-        with locking.transaction():
-            locking.execute_script("LOCK TABLE token_transfers_0 IN ACCESS EXCLUSIVE MODE")
-            planned = reader.submit(read_next, database, start)
-            serving.wait_until(lambda: execute(database_url, waiting) == [(1,)])
-            partitions.prepare("transactions", 1)
-        assert planned.result().is_newest
-        chain.append([made_blocks.Move(ANNA, BERT)])
-        events = reader.submit(read_next, database, start).result().events
-    locking.close()
-    assert [event.type for event in events] == ["heads", "transactions"]
-
-
-def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
-    chain.append()
-    start = newest(database)
-    for _ in range(20):
-        chain.append([made_blocks.Move(ANNA, BERT)])
-    shared, before = block_events.SharedReads(database), database.reads
-    expected, end = read_all(database, shared, start)
-    alone = database.reads - before
-    for _ in range(10):
-        assert read_all(database, shared, start) == (expected, end)
-    assert (expected, alone) == ([("heads", False), ("transactions", False)] * 20, 22)
-    # Only the version of the index, and whether the end is the newest block, are read by each.
-    assert database.reads - before - alone == 20
-    heads, _ = read_all(database, shared, start, frozenset({"heads"}))
-    assert heads == [("heads", False)] * 20
-
-
-def held_after(received):
-    """The types of the events that a client has, from which each removal took the last one."""
-    held = []
-    for event_type, is_removed in received:
-        if is_removed:
-            assert held.pop() == event_type
-        else:
-            held.append(event_type)
-    return held
-
-
-def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
-    chain.append()
-    start = newest(database)
-    for _ in range(4):
-        chain.append([made_blocks.Move(ANNA, BERT)])
-    shared = block_events.SharedReads(database)
-    read_all(database, shared, start)
-    chain.unwind(chain.number - 2)
-    chain.append([made_blocks.Move(BERT, ANNA), made_blocks.Move(BERT, ANNA)])
-    received, position = read_all(database, shared, start)
-    held = ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
-    assert held_after(received) == held
-    assert position == newest(database)
-
-
 def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain):
     """Though its events and its removal are both in memory, as is the removal of the first one."""
     chain.append()
@@ -152,20 +85,6 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain)
             removed = [("transactions", True)] * (held - 1) + [("heads", True)] * (held > 0)
             assert read_all(database, shared, position) == (removed + added, newest(database))
         positions.append(newest(database))
-
-
-def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(database, chain):
-    """Though this one has read nothing since, and the block's events are in memory."""
-    chain.append()
-    start, shared = newest(database), block_events.SharedReads(database)
-    chain.append([made_blocks.Move(ANNA, BERT)])
-    removed = shared.read_next(start, TYPES, 0).position
-    chain.unwind(start.number)
-    chain.append()
-    assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
-    events = shared.read_next(start, TYPES, 0)
-    expected = (["heads"], newest(database))
-    assert ([event.type for event in events.events], events.position) == expected
 
 
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
@@ -341,21 +260,6 @@ def test_a_position_is_lost_once_its_block_was_waited_for(database, chain):
     with pytest.raises(broadcaster.PositionLost, match="Block 9 is not indexed"):
         attached(open_streams, lost)
     attached(open_streams, ahead)
-
-
-def test_a_live_stream_is_told_why_nothing_comes(open_streams, database, chain, monkeypatch):
-    monkeypatch.setattr(broadcaster, "HEARTBEAT_S", 0.2)
-    chain.append()
-    client = Client()
-    open_streams.open("somebody", block_events.StreamFilter(TYPES), None).attach(client)
-
-    def is_sent(text, times):
-        client.take()
-        return b"".join(client.sent).count(text) >= times
-
-    serving.wait_until(lambda: is_sent(b"id: ", 2))  # as live streams are at times
-    database.fails_every = 1
-    serving.wait_until(lambda: is_sent(b": The database is away.\n\n", 1))
 
 
 def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain):

@@ -10,10 +10,18 @@ from tests.support.database import execute, made_key
 from tests.support.serving import gunicorn
 
 pytestmark = pytest.mark.thorough
-ENDS = ("active = false", "expires_at = now() + interval '1 second'")
 
 
-@pytest.mark.parametrize(("access", "end"), [*zip(("open", "keys"), ENDS, strict=True)])
+@pytest.mark.parametrize(
+    ("access", "end"),
+    [
+        *zip(
+            ("open", "keys"),
+            ("active = false", "expires_at = now() + interval '1 second'"),
+            strict=True,
+        )
+    ],
+)
 def test_a_stream_ends_with_its_key(own_index, access, end):
     """Before its first heartbeat, which is sent after 15 s."""
     url = own_index.settings.database_url

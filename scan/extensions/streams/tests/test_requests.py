@@ -55,19 +55,9 @@ def newest(client):
         return response.text.split("id: ")[1].strip()
 
 
-NO_POSITIONS = [
-    *"x 0 -1 1-2 null".split(),
-    *(f"1-{HASH}{end}" for end in ("", "-", "--1", f"-{2**31}", f"-{10**30}", "-0\t0")),
-    *(f"{start}-{HASH}-0" for start in (" 1", "-1", "01", 10**18, "\u0661")),
-    *(f"1-{hash_}-0" for hash_ in (HASH.upper(), HASH[:-1])),
-    "1-" + 70_000 * "a",
-    "'; DROP TABLE blocks; --",
-]
-
-
-@pytest.mark.parametrize("last_id", [*filter(str.isascii, NO_POSITIONS)])
+@pytest.mark.parametrize("last_id", ["x", f"1-{HASH}--1", "1-" + 70_000 * "a"])
 def test_what_is_no_position_is_refused_in_the_header(read_only, last_id):
-    response = opened(read_only, last_id.strip("\t"))
+    response = opened(read_only, last_id)
     assert (response.status_code, response.json["field"]) == (400, "Last-Event-ID")
 
 

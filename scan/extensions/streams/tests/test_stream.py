@@ -1,9 +1,7 @@
 """Streams over real connections: what they send, how they go on, and responses left unread."""
 
 import socket
-from contextlib import ExitStack, suppress
-from http.client import HTTPResponse
-from pathlib import Path
+from contextlib import ExitStack
 
 import pytest
 import requests
@@ -11,12 +9,11 @@ import requests
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
 from tests.support import WAIT_S
-from tests.support.browser import chromium
 from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.lists import ONLY_OF_ONE_BLOCK
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.serving import NOWHERE, free_port, gunicorn, gunicorn_started, nginx, wait_for
+from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
@@ -115,19 +112,6 @@ def test_what_was_missed_comes_when_it_connects_again(server, chain):
         assert events[2].data["toAddress"] == hex_of(CARL) != transaction.data["toAddress"]
 
 
-@pytest.mark.long
-def test_where_a_replica_is_read_blocks_come_without_notifications(streaming):
-    separator = "&" if "?" in streaming.database_url else "?"
-    replica = f"{streaming.database_url}{separator}application_name=replica"
-    with (
-        gunicorn(streaming.database_url, READ_DATABASE_URL=replica, **WITHOUT_LIMITS) as server,
-        EventSource(server) as source,
-    ):
-        for _ in range(3):
-            streaming.chain.append()
-        assert [e.data["number"] for e in source.take(3)][-1] == streaming.chain.number
-
-
 def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
     port, chain = free_port(), streaming.chain
     with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
@@ -206,84 +190,3 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             open_sources.callback(source.close)
         *opened, refused = [source.connect_from("127.0.7.1").status_code for source in others]
         assert ({*opened}, refused) == ({200}, 429)
-
-
-@pytest.mark.long
-def test_a_browser_goes_on_by_itself(streaming):
-    """Its connection is cut by a restart of the server, and it sends the last id."""
-    port, chain = free_port(), streaming.chain
-    with chromium() as running, running.tab() as browser:
-        with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
-            browser.open(f"{wait_for(port, process)}/keys")
-            browser.evaluate(
-                "window.numbers = [], window.source = new EventSource('/api/v1/stream');"
-                "source.addEventListener('heads',"
-                " event => numbers.push(JSON.parse(event.data).number)); 0"
-            )
-            browser.wait("source.readyState === 1")
-            chain.append()
-            browser.wait("numbers.length === 1")
-        chain.append()
-        with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
-            wait_for(port, process)
-            browser.wait("numbers.length === 2")
-            chain.append()
-            browser.wait("numbers.length === 3")
-        expected = [chain.number - 2, chain.number - 1, chain.number]
-        assert browser.evaluate("numbers") == expected
-
-
-MIB = 1024 * 1024
-STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n"
-
-
-def send(clients, port, host, request):
-    """Send a request from an address of 127.0.0.0/8, with a small buffer for its response."""
-    client = clients.enter_context(socket.socket())
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    client.bind((host, 0))
-    client.settimeout(WAIT_S)
-    client.connect(("127.0.0.1", port))
-    client.sendall(request)
-    return client
-
-
-def is_closed(client):
-    """Whether the server has closed the connection, once everything that came is read."""
-    client.settimeout(0.2)
-    try:
-        while client.recv(MIB):
-            pass
-    except TimeoutError:
-        return False
-    except OSError:
-        pass
-    return True
-
-
-@pytest.mark.long
-def test_they_end_neither_the_worker_nor_streams(streaming, clients):
-    """Connections are closed while events of others of them stand in the same poll of the loop."""
-    bundle = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB, never charged
-    port = free_port()
-    unlimited = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute", "RPC_URL": NOWHERE}
-    with gunicorn_started(streaming.database_url, port, **unlimited) as process:
-        server = wait_for(port, process)
-        workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        worker = workers.read_text()
-        streams = [send(clients, port, f"127.0.2.{n}", STREAM) for n in range(1, 5)]
-        for stream in streams:
-            assert stream.recv(12) == b"HTTP/1.1 200"
-        modest = send(clients, port, "127.0.3.1", bundle)
-        for _ in range(4):
-            wave = [send(clients, port, "127.0.0.1", bundle * 6) for _ in range(90)]
-            for client in wave:
-                with suppress(OSError):
-                    client.recv(2 * MIB)
-            assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200
-        assert workers.read_text() == worker
-        assert not any(is_closed(stream) for stream in streams)
-        response = HTTPResponse(modest)
-        response.begin()
-        assert len(response.read()) > MIB
-        assert any(is_closed(client) for client in wave)
