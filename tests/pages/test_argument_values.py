@@ -9,35 +9,42 @@ pytestmark = pytest.mark.check
 
 LARGEST, COIN = 2**256 - 1, {"type": "BEP20", "decimals": 6}
 TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
-NOW = "2023-11-14 22:13:20 UTC"
 POWER, DEPOSIT = "1.157…·10⁷⁷", "Deposit(address,uint256)"
 
-DECODED_NUMBERS = [
-    ("uint256", "1500000", "", (1, TRANSFER, COIN), "1.5", True),
-    ("uint256", "1500000", "", (1, TRANSFER, {**COIN, "type": "BEP721"}), "1,500,000", True),
-    ("uint256", "1500000", "", (0, "stake(uint256)", COIN), "1,500,000", True),
-    ("uint256", "7", "", (1, TRANSFER, {**COIN, "decimals": 255}), "7·10⁻²⁵⁵", True),
-    ("uint256", str(LARGEST), "", (1, TRANSFER, {**COIN, "decimals": 0}), "largest uint256", True),
-    ("uint256", str(LARGEST - 1), "", (1, APPROVE, COIN), "unlimited", True),
-    ("uint256", str(2**255 - 1), "", (1, APPROVE, COIN), "5.789…·10⁷⁰", True),
-    ("uint256", str(2**96 - 1), "", (1, APPROVE, COIN), "unlimited", True),
-    ("uint256", str(LARGEST - 1), "", (1, APPROVE, {**COIN, "type": "BEP721"}), POWER, True),
-    ("uint256", "2800000", "", (1, DEPOSIT, {**COIN, "wraps": True}), "2.8", True),
-    ("uint256", "2800000", "", (1, DEPOSIT, COIN), "2,800,000", True),
-    ("uint160", str(2**160 - 1), "", (1, "f(uint160)"), "largest uint160", True),
-    ("uint8", "255", "", (0,), "255", False),
-    ("int256", "-1234567", "", (0,), "-1,234,567", True),
-    ("uint256", "1700000000", "_deadline", (0,), NOW, True),
-    ("uint256", "17", "deadline", (0,), "17", False),
-    ("uint256", "1700000000", "amount", (0,), "1,700,000,000", True),
-    ("uint256", str(10**60), "x", (0,), "1·10⁶⁰", True),
-    ("uint256", str(LARGEST - 1), "id", (0,), str(LARGEST - 1), False),
-    ("int256", str(1 - 2**255), "", (0,), "-5.789…·10⁷⁶", True),
-    ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
-]
 
-
-@pytest.mark.parametrize(("type_", "value", "name", "context", "text", "has_raw"), DECODED_NUMBERS)
+@pytest.mark.parametrize(
+    ("type_", "value", "name", "context", "text", "has_raw"),
+    [
+        ("uint256", "1500000", "", (1, TRANSFER, COIN), "1.5", True),
+        ("uint256", "1500000", "", (1, TRANSFER, {**COIN, "type": "BEP721"}), "1,500,000", True),
+        ("uint256", "1500000", "", (0, "stake(uint256)", COIN), "1,500,000", True),
+        ("uint256", "7", "", (1, TRANSFER, {**COIN, "decimals": 255}), "7·10⁻²⁵⁵", True),
+        (
+            "uint256",
+            str(LARGEST),
+            "",
+            (1, TRANSFER, {**COIN, "decimals": 0}),
+            "largest uint256",
+            True,
+        ),
+        ("uint256", str(LARGEST - 1), "", (1, APPROVE, COIN), "unlimited", True),
+        ("uint256", str(2**255 - 1), "", (1, APPROVE, COIN), "5.789…·10⁷⁰", True),
+        ("uint256", str(2**96 - 1), "", (1, APPROVE, COIN), "unlimited", True),
+        ("uint256", str(LARGEST - 1), "", (1, APPROVE, {**COIN, "type": "BEP721"}), POWER, True),
+        ("uint256", "2800000", "", (1, DEPOSIT, {**COIN, "wraps": True}), "2.8", True),
+        ("uint256", "2800000", "", (1, DEPOSIT, COIN), "2,800,000", True),
+        ("uint160", str(2**160 - 1), "", (1, "f(uint160)"), "largest uint160", True),
+        ("uint8", "255", "", (0,), "255", False),
+        ("int256", "-1234567", "", (0,), "-1,234,567", True),
+        ("uint256", "1700000000", "_deadline", (0,), "2023-11-14 22:13:20 UTC", True),
+        ("uint256", "17", "deadline", (0,), "17", False),
+        ("uint256", "1700000000", "amount", (0,), "1,700,000,000", True),
+        ("uint256", str(10**60), "x", (0,), "1·10⁶⁰", True),
+        ("uint256", str(LARGEST - 1), "id", (0,), str(LARGEST - 1), False),
+        ("int256", str(1 - 2**255), "", (0,), "-5.789…·10⁷⁶", True),
+        ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
+    ],
+)
 def test_decoded_numbers_are_shown_in_units(type_, value, name, context, text, has_raw):
     shown = shown_value(Argument(name, type_, value), *context)
     assert (shown.text, shown.raw) == (text, value if has_raw else None)

@@ -18,15 +18,15 @@ def values(*numbers):
     return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]
 
 
-AXES = [
-    (0, ["1", "0"]),
-    (155, ["200", "150", "100", "50", "0"]),
-    (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
-    (2**256, ["1.5·10⁷⁷", "1·10⁷⁷", "5·10⁷⁶", "0"]),
-]
-
-
-@pytest.mark.parametrize(("most", "ticks"), AXES)
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (0, ["1", "0"]),
+        (155, ["200", "150", "100", "50", "0"]),
+        (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
+        (2**256, ["1.5·10⁷⁷", "1·10⁷⁷", "5·10⁷⁶", "0"]),
+    ],
+)
 def test_axes_begin_at_zero_and_reach_the_highest_value(most, ticks):
     chart = bar_chart(values(0, most), title="Counts", span_s=3600)
     assert chart.ticks == ticks
@@ -54,15 +54,17 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown():
 
 
 CUT, WHOLE = (0.4, 1), (0, 0.6)  # the share of its height that a line on such an axis uses
-LINES = [
-    ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"], CUT),
-    ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"], CUT),
-    ((50, 100), 0, ["100", "80", "60", "40", "20", "0"], WHOLE),  # the lower half is in use
-    ((7, 7, 7), 0, ["8", "6", "4", "2", "0"], WHOLE),  # nothing to see but the amount
-]
 
 
-@pytest.mark.parametrize(("numbers", "decimals", "ticks", "shares"), LINES)
+@pytest.mark.parametrize(
+    ("numbers", "decimals", "ticks", "shares"),
+    [
+        ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"], CUT),
+        ((9_684_016, 9_701_000), 3, ["9,705", "9,700", "9,695", "9,690", "9,685", "9,680"], CUT),
+        ((50, 100), 0, ["100", "80", "60", "40", "20", "0"], WHOLE),  # the lower half is in use
+        ((7, 7, 7), 0, ["8", "6", "4", "2", "0"], WHOLE),  # nothing to see but the amount
+    ],
+)
 def test_a_line_uses_its_height_and_a_flat_one_stays_flat(numbers, decimals, ticks, shares):
     chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
     assert chart is not None and chart.ticks == ticks

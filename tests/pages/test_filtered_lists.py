@@ -163,13 +163,13 @@ def test_every_filter_of_the_table_stands_in_the_form(client):
             assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 
-NO_TABS = """
+@pytest.mark.parametrize(
+    "path",
+    """
         /blocks /txs /tokens /contracts /verify /search /watchlist /keys /webhooks /charts /gas /dex
         /accounts /user-operations /block/1 /address/{to} /tx/{hash}
-    """.split()
-
-
-@pytest.mark.parametrize("path", NO_TABS)
+    """.split(),
+)
 def test_a_tab_that_a_page_does_not_have_is_refused(client, txs, path):
     newest = next(row for row in txs if row["toAddress"])
     path = path.format(hash=newest["hash"], to=newest["toAddress"])

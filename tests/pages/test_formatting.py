@@ -17,23 +17,23 @@ LARGEST = 2**256 - 1
 TINY = "0." + "0" * 254 + "7"
 
 
-AMOUNTS = [
-    ("0", 18, "0", "0"),
-    ("1", 18, "0.000000000000000001", "0.000000000000000001"),
-    ("1000000000000000000", 18, "1", "1"),
-    ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
-    ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
-    (str(LARGEST), 0, f"{LARGEST:,}", "1.157…·10⁷⁷"),
-    (f"-{LARGEST}", 0, f"-{LARGEST:,}", "-1.157…·10⁷⁷"),
-    (str(10**40), 18, f"{10**22:,}", "1·10²²"),
-    ("7", 255, TINY, "7·10⁻²⁵⁵"),
-    ("78", 255, TINY[:-2] + "78", "7…·10⁻²⁵⁴"),
-    ("-15", 1, "-1.5", "-1.5"),
-    ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
-]
-
-
-@pytest.mark.parametrize(("value", "decimals", "whole", "short"), AMOUNTS)
+@pytest.mark.parametrize(
+    ("value", "decimals", "whole", "short"),
+    [
+        ("0", 18, "0", "0"),
+        ("1", 18, "0.000000000000000001", "0.000000000000000001"),
+        ("1000000000000000000", 18, "1", "1"),
+        ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
+        ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
+        (str(LARGEST), 0, f"{LARGEST:,}", "1.157…·10⁷⁷"),
+        (f"-{LARGEST}", 0, f"-{LARGEST:,}", "-1.157…·10⁷⁷"),
+        (str(10**40), 18, f"{10**22:,}", "1·10²²"),
+        ("7", 255, TINY, "7·10⁻²⁵⁵"),
+        ("78", 255, TINY[:-2] + "78", "7…·10⁻²⁵⁴"),
+        ("-15", 1, "-1.5", "-1.5"),
+        ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
+    ],
+)
 def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
     assert formatting.amount(value, decimals) == whole
     assert formatting.short_amount(value, decimals) == short
@@ -177,18 +177,18 @@ def test_the_longest_fraction_of_a_column_decides_its_width():
     ]
 
 
-COLUMNS = [
-    # Exact amounts have as many digits as the longest; 0 and what has no parts are as they were.
-    (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
-    (0, (3, 1_000), ["3", "1,000"]),
-    # A power of ten beside them has digits of another place.
-    (18, (10**18, LARGEST), ["1", "1.157…·10⁵⁹"]),
-    # Of large amounts two digits are shown, also where small ones have none.
-    (6, (2_590_660_301_234, 56_923_000_000), ["2,590,660.30…", "56,923.00"]),
-]
-
-
-@pytest.mark.parametrize(("decimals", "values", "expected"), COLUMNS)
+@pytest.mark.parametrize(
+    ("decimals", "values", "expected"),
+    [
+        # Exact amounts have as many digits as the longest; 0 and what has no parts stay.
+        (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
+        (0, (3, 1_000), ["3", "1,000"]),
+        # A power of ten beside them has digits of another place.
+        (18, (10**18, LARGEST), ["1", "1.157…·10⁵⁹"]),
+        # Of large amounts two digits are shown, also where small ones have none.
+        (6, (2_590_660_301_234, 56_923_000_000), ["2,590,660.30…", "56,923.00"]),
+    ],
+)
 def test_exact_amounts_of_a_column_have_one_precision(decimals, values, expected):
     rows = "".join(f"<tr><td>1<td>{cells.amount(value, decimals)}" for value in values)
     shown = re.findall(r"<data[^>]*>([^<]*)<span[^>]*>([^<]*)</span>", fitted(rows))
@@ -210,15 +210,15 @@ def test_cut_values_of_rows_without_a_link_stay_stops():
     assert fitted(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
 
 
-LIKE_ADDRESSES = [
-    ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
-    ("0x5FbDB2.eth", True),
-    ("pay.0x5fbdb2.eth", True),
-    ("0x14dc79.eth", False),
-]
-
-
-@pytest.mark.parametrize(("name", "expected"), LIKE_ADDRESSES)
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
+        ("0x5FbDB2.eth", True),
+        ("pay.0x5fbdb2.eth", True),
+        ("0x14dc79.eth", False),
+    ],
+)
 def test_a_name_that_is_written_like_another_address_is_known(name, expected):
     assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected
 

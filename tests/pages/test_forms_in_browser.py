@@ -132,15 +132,6 @@ def test_a_key_is_ended_by_its_page(page, explorer_url):
     assert [key["active"] for key in listed["keys"]] == [False]
 
 
-@pytest.mark.thorough
-def test_a_wallet_without_accounts_is_named(page, explorer_url):
-    page.before_scripts(WALLET.replace("[ACCOUNT]", "[]"))
-    page.open(f"{explorer_url}/keys")
-    page.click("#get-key button")
-    page.wait("!document.getElementById('message').hidden")
-    assert "shares no account" in page.text("#message") and page.errors == []
-
-
 def _get_key(page, explorer_url, label):
     """Ask for a key with a new wallet, which signs what the page gives it; return the wallet."""
     wallet = wallets.new_wallet()

@@ -26,26 +26,32 @@ def test_a_function_is_asked_for_without_a_script(explorer, many):
     assert refused.status_code == 422 and "too small" in refused.text
 
 
-REFUSED_FORMS = [
-    ({"function": "divide(uint256)", "argument": "1.5"}, "1.5 has no unit. Write one, such as"),
-    ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
-    ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
-]
-
-
-@pytest.mark.parametrize(("form", "words"), REFUSED_FORMS)
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        ({"function": "divide(uint256)", "argument": "1.5"}, "1.5 has no unit. Write one, such as"),
+        ({"function": "list(uint256[])", "argument": '[1, "two"]'}, "a[1]: expected uint256"),
+        ({"function": "flags(address,uint256)", "argument": ["0x12", "1"]}, "argument 1: expected"),
+    ],
+)
 def test_forms_of_calls_have_words_of_their_own_in_errors(explorer, many, form, words):
     assert problem_of(explorer.client.post(f"/address/{many}/call", data=form)).startswith(words)
 
 
-REFUSED_SOURCES = [
-    ({"source": "contract A {}", "compilerVersion": "latest"}, "The compiler version must look"),
-    ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
-    ({"source": "A", "compilerVersion": "0.8.28", "runs": "many"}, "The number of optimizer runs"),
-]
-
-
-@pytest.mark.parametrize(("form", "words"), REFUSED_SOURCES)
+@pytest.mark.parametrize(
+    ("form", "words"),
+    [
+        (
+            {"source": "contract A {}", "compilerVersion": "latest"},
+            "The compiler version must look",
+        ),
+        ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
+        (
+            {"source": "A", "compilerVersion": "0.8.28", "runs": "many"},
+            "The number of optimizer runs",
+        ),
+    ],
+)
 def test_forms_of_sources_have_words_of_their_own_in_errors(explorer, form, words):
     path = f"/address/{explorer.place('6001600103')}/verify"
     assert problem_of(explorer.client.post(path, data=form)).startswith(words)
@@ -73,10 +79,9 @@ def test_a_refused_source_stays_in_the_form(explorer):
     assert "contract A { &lt;b&gt; }" in answer.text and 'value="77"' in answer.text
 
 
-TYPED = ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
-
-
-@pytest.mark.parametrize("text", TYPED)
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
+)
 def test_suggestions_are_options_with_links(client, text):
     answer = client.get("/search/suggestions", query_string={"q": text})
     assert answer.status_code == 200

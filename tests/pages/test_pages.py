@@ -6,13 +6,14 @@ import pytest
 
 from tests.support import faulty_node, indexing
 
-NOT_INDEXED = [
-    (64 * "F", f"/tx/0x{64 * 'f'}", 404, "may never have been sent, or"),
-    ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}", 200, "No transactions"),
-]
 
-
-@pytest.mark.parametrize(("text", "path", "status", "words"), NOT_INDEXED)
+@pytest.mark.parametrize(
+    ("text", "path", "status", "words"),
+    [
+        (64 * "F", f"/tx/0x{64 * 'f'}", 404, "may never have been sent, or"),
+        ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}", 200, "No transactions"),
+    ],
+)
 def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     client, text, path, status, words
 ):

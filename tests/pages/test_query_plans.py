@@ -16,7 +16,7 @@ __all__ = ["database", "service", "token"]
 pytestmark = pytest.mark.thorough
 
 
-def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
+def test_statements_about_an_address_a_token_or_newest_blocks_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
     newest = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
@@ -30,6 +30,8 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
     since = {"block_from": head - 10, "block_to": 2**62, "most": 2**31 - 1, "points": 1}
     of_token = {"token": token, "has_token": True, "balance": None}
     coin = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
+    symbols = {"symbol": "WETH", "other_symbol": "USDC", "limit": 20}
+    largest = {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000}
     for statement, params, most_buffers in (
         ("queries/token_transfers_count_over_time", {"address": token}, 2_000),
         ("queries/balances_list", {"address": token, **coin, **all_blocks}, 2_000),
@@ -38,6 +40,10 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(service, 
             ("queries/balances_list", {"address": token, **of_token, "read_by": by, **since}, 1_000)
             for by in ("address", "token")
         ),
+        ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
+        ("queries/gas_get", {"blocks": 20}, 4_000),
+        ("queries/pools_list_by_symbols", symbols, 8_000),
+        ("queries/transactions_list_largest_in_blocks", largest, 4_000),
         ("queries/selectors_find", {"name": "transfer", "most": 500}, 10_000),
         ("queries/transactions_get_events", {"hash": bytes.fromhex(last["hash"][2:])}, 2_000),
         ("queries/transactions_list_moved", moved, 3_000),

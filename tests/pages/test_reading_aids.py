@@ -98,17 +98,6 @@ def test_the_tab_key_stops_at_links_alone_in_a_list(page, over_http):
     assert page.evaluate(f"{stops}.every((stop) => stop.matches('a, button'))")
 
 
-def test_a_list_is_skipped_by_keyboard(page, over_http):
-    """Its rows have over a hundred links: what follows them is reached at once."""
-    page.open(f"{over_http}/txs")
-    page.evaluate("document.querySelector('main .skip').focus()")
-    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
-    page.evaluate("document.activeElement.click()")
-    assert page.evaluate(
-        "location.hash === '#pages' && document.querySelector('#pages').textContent"
-    )
-
-
 def test_a_chart_is_read_with_the_arrow_keys(page, over_http):
     page.open(over_http)
     page.evaluate("document.querySelector('.plot svg').focus()")

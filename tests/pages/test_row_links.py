@@ -17,15 +17,15 @@ def rows_of(client, path):
     return ROW.findall(response.text)
 
 
-LISTS = [
-    *("/txs?", "/token-transfers?", "/trades?", "/token-transfers?tokenType=BEP1155&"),
-    *("/address/{maker}?", "/address/{maker}?tab=transfers&", "/address/{maker}?tab=trades&"),
-    *("/token/{token}?", "/block/{block}?"),
-]
-
-
 @pytest.mark.parametrize("order", ["desc", "asc"])
-@pytest.mark.parametrize("path", LISTS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/txs?", "/token-transfers?", "/trades?", "/token-transfers?tokenType=BEP1155&"),
+        *("/address/{maker}?", "/address/{maker}?tab=transfers&", "/address/{maker}?tab=trades&"),
+        *("/token/{token}?", "/block/{block}?"),
+    ],
+)
 def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, order):
     trade = scenario.truth.dex_trades[0]
     busy = max(scenario.truth.blocks, key=lambda block: block["txCount"])
@@ -45,16 +45,16 @@ def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, or
         assert older == whole[index + 25 : index + 50]
 
 
-OTHER_ROWS = [
-    ("/txs", "tx-12", "must be the id of a row of this list"),
-    ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
-    ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
-    ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
-    ("/txs?page=2", ABSENT, "leave out page and cursor"),
-]
-
-
-@pytest.mark.parametrize(("path", "row", "message"), OTHER_ROWS)
+@pytest.mark.parametrize(
+    ("path", "row", "message"),
+    [
+        ("/txs", "tx-12", "must be the id of a row of this list"),
+        ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
+        ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
+        ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
+        ("/txs?page=2", ABSENT, "leave out page and cursor"),
+    ],
+)
 def test_a_row_of_another_form_is_refused(client, path, row, message):
     response = client.get(f"{path}{'&' if '?' in path else '?'}row={row}")
     assert response.status_code == 400

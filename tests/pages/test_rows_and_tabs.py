@@ -11,10 +11,9 @@ ROW = re.compile(
 )
 
 
-LISTS_WITH_PLACES = [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
-
-
-@pytest.mark.parametrize(("path", "kind"), LISTS_WITH_PLACES)
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
+)
 def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(client, path, kind):
     rows = ROW.findall(client.get(f"{path}?limit=100").text)
     last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
@@ -27,35 +26,35 @@ def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(clie
         assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (hash_, row)
 
 
-LISTS = [
-    ("/tokens", "token"),
-    ("/contracts", "contract"),
-    ("/token/{token}?tab=holders", "holder"),
-    ("/address/{holder}?tab=tokens", "token"),
-]
-
-
-@pytest.mark.parametrize(("path", "kind"), LISTS)
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/tokens", "token"),
+        ("/contracts", "contract"),
+        ("/token/{token}?tab=holders", "holder"),
+        ("/address/{holder}?tab=tokens", "token"),
+    ],
+)
 def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     moved = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
     shown = path.format(token=moved["tokenAddress"], holder=moved["toAddress"])
     require_ids_of_rows(client.get(shown).text, kind)
 
 
-# As Blockscout names tabs, and which of a page's tabs opens; None: the page has none.
-OTHER_NAMES = [
-    ("/tx/{transaction}", "index", "overview"),
-    ("/tx/{transaction}", "logs", "events"),
-    ("/block/1", "index", "transactions"),
-    ("/block/1", "withdrawals", "transactions"),
-    ("/address/{person}", "index", "transactions"),
-    ("/address/{person}", "blocks_validated", "transactions"),
-    ("/token/{token}", "token_transfers", "transfers"),
-    ("/blocks", "all", None),
-]
-
-
-@pytest.mark.parametrize(("path", "theirs", "ours"), OTHER_NAMES)
+@pytest.mark.parametrize(
+    ("path", "theirs", "ours"),
+    # As Blockscout names tabs, and which of a page's tabs opens; None: the page has none.
+    [
+        ("/tx/{transaction}", "index", "overview"),
+        ("/tx/{transaction}", "logs", "events"),
+        ("/block/1", "index", "transactions"),
+        ("/block/1", "withdrawals", "transactions"),
+        ("/address/{person}", "index", "transactions"),
+        ("/address/{person}", "blocks_validated", "transactions"),
+        ("/token/{token}", "token_transfers", "transfers"),
+        ("/blocks", "all", None),
+    ],
+)
 def test_tabs_open_by_the_first_ones_name_and_by_blockscouts(client, scenario, path, theirs, ours):
     named = path.format(
         transaction=scenario.truth.transactions[-1]["hash"],

@@ -1,36 +1,10 @@
 """What a browser loads for a page that it has not seen, where no proxy compresses it."""
 
 import gzip
-import re
 
 from scan.pages.site import FOLDER, url_of
 
-HEADERS_BYTES = 300  # of each response, as Chromium counts them
-STATIC = re.compile(r'(?:src|href)="(/static/[^"]+)"')
 AS_BROWSERS = {"Accept-Encoding": "gzip, deflate, br, zstd"}
-TABS = ("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart")
-
-
-def test_a_first_visit_takes_at_most_80_kb(client, scenario):
-    """Lists with rows for a whole page among them: of the address with the most, and of a token."""
-    truth = scenario.truth
-    busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
-    token = max(truth.tokens, key=lambda token: token["holderCount"])["address"]
-    paths = ["/", "/blocks", "/txs", "/token-transfers", "/internal-transfers", "/accounts"]
-    paths += ["/tokens", "/contracts", "/verified-contracts", "/dex", "/trades", "/charts", "/gas"]
-    paths += [f"/address/{busy}?tab={tab}" for tab in TABS]
-    paths += [f"/address/{token}", f"/token/{token}", f"/token/{token}?tab=holders", "/watchlist"]
-    weights = {path: _weight(client, path) for path in paths}
-    assert len(truth.transactions_of(busy)) > 25
-    most_bytes = 80_000
-    assert {path: weight for path, weight in weights.items() if weight > most_bytes} == {}
-
-
-def _weight(client, path):
-    html = client.get(path)
-    assert html.status_code == 200, path
-    files = {client.get(file, headers=AS_BROWSERS) for file in set(STATIC.findall(html.text))}
-    return sum(len(response.data) + HEADERS_BYTES for response in (html, *files))
 
 
 def test_styles_and_scripts_are_compressed_for_whom_takes_that(client):
