@@ -1,6 +1,7 @@
 """Registering, listing, changing and deleting webhooks."""
 
 import re
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
@@ -75,8 +76,14 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks):
 
 def test_bad_input_is_refused_and_named_as_expected(unchanged):
     expected.compare(__file__, unchanged.client, {"owner": OWNER_HEX})
-    answer = create(unchanged, url=f"{URL}{'x' * 2048}")
-    assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
+    for field, value in {
+        "url": f"{URL}{'x' * 2048}",
+        "watchAddresses": [OWNER_HEX] * 20_001,
+        "tokens": [OWNER_HEX] * 101,
+    }.items():
+        answer = create(unchanged, eventTypes=["token_transfer"], **{field: value})
+        assert (answer.status_code, answer.get_json()["field"]) == (400, field)
+    assert listed(unchanged) == []
 
 
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(
@@ -93,6 +100,12 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
     names["example.com"] = fail
     assert create(webhooks).status_code == 201
     assert create(webhooks, url="https://example.com:444/").status_code == 400
+
+
+def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks):
+    with ThreadPoolExecutor(16) as pool:
+        statuses = pool.map(lambda _: create(webhooks).status_code, range(16))
+    assert sorted(statuses) == [201] * 10 + [409] * 6
 
 
 def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, names):

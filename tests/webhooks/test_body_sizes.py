@@ -6,14 +6,13 @@ import threading
 from contextlib import closing
 
 import psycopg2
-import pytest
 
 from scan.ethereum.blocks import EventLog
 from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.serving import wait_until
-from tests.support.webhooks import assert_bytes_are_counted, queued_bytes
+from tests.support.webhooks import assert_bytes_are_counted
 
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
@@ -71,23 +70,6 @@ def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(webhooks,
         assert received.is_signed_with(hooks[received.path].secret)
     assert b" " not in revoked[0].body and list(revoked[0].event) == ["event", "timestamp", "data"]
     assert_bytes_are_counted(webhooks)
-
-
-@pytest.mark.thorough
-def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks):
-    hook = webhooks.register(OWNER, URL, ("log",), EMITTER)
-    other = webhooks.register(OTHER, URL, ("tx",), EMITTER)
-    for _ in range(6):
-        webhooks.chain.append([Move(OTHER, EMITTER)], [log(n, MAX_DATA_BYTES) for n in range(200)])
-        assert_bytes_are_counted(webhooks)
-    assert stopped_reason(webhooks, OWNER, hook) == "its queue held 32 MiB of undelivered events"
-    assert stopped_reason(webhooks, OTHER, other) is None
-    assert 25 * MIB < queued_bytes(webhooks)[hook.id][0] <= 32 * MIB
-    webhooks.switch(hook, active=False)
-    assert queued_bytes(webhooks)[hook.id] == (0, 0)
-    webhooks.switch(hook, active=True)
-    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
-    assert stopped_reason(webhooks, OWNER, hook) is None
 
 
 def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(webhooks):

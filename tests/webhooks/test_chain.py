@@ -32,7 +32,6 @@ FIELDS = {
 }
 
 
-@pytest.mark.thorough
 def test_every_event_of_a_chain_is_of_the_parties_that_its_node_tells(webhooks, scenario, truth):
     """One webhook watches all addresses; each transaction and record is told to its parties."""
     expected = Counter()

@@ -3,7 +3,6 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from functools import partial
 
 import psycopg2
 import pytest
@@ -210,18 +209,6 @@ def test_no_event_is_lost_where_its_form_changes_while_it_is_sent(webhooks, rece
     signed = [r for r in receiver.received if b'"event"' in r.body]
     told = b"".join(r.body for r in receiver.received if b'"event"' not in r.body)
     assert len(signed) + told.count(b"ETH") >= 30
-
-
-@pytest.mark.thorough
-def test_a_new_receiver_has_not_proven_to_be_quick(webhooks, receiver):
-    hook = webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OWNER)])
-    healthy = partial(webhooks.execute, "SELECT is_healthy, host FROM delivery_queues")
-    with webhooks.delivering():
-        receiver.wait_for(1)
-        wait_until(lambda: healthy()[0][0])
-    changed(webhooks, hook, url="https://hooks.example.com/scan")
-    assert healthy() == [(False, "hooks.example.com:443")]
 
 
 def test_what_is_made_says_where_it_is(webhooks, receiver):

@@ -1,11 +1,10 @@
 """Deliveries from the queues to real HTTPS receivers: what, in which order, how often."""
 
 import logging
-from collections import Counter
 
 import pytest
 
-from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK
@@ -53,28 +52,6 @@ def test_a_failed_attempt_is_logged_with_the_host_alone(webhooks, receiver, capl
         receiver.wait_for(1)
         wait_until(lambda: "HTTP 500" in caplog.text)
     assert " to localhost:" in caplog.text and "secret" not in caplog.text
-
-
-def test_each_party_is_told_once_and_nobody_else(webhooks, receiver):
-    """From the registration on."""
-    created = address("created")
-    webhooks.chain.append([Move(OWNER, OWNER, tokens=1)])
-    for path, watched, types in (
-        ("/owner", OWNER, ["tx", "token_transfer"]),
-        ("/created", created, ["tx"]),
-        ("/token", TOKEN, ["tx", "token_transfer"]),
-    ):
-        webhooks.register(OTHER, receiver.url(path), types, watch_address=watched)
-    webhooks.chain.append([Move(OWNER, OWNER, tokens=1), Move(OTHER, OTHER, tokens=1)])
-    webhooks.chain.append([Move(OTHER, None, contract=created), Move(OTHER, OWNER)])
-    with webhooks.delivering():
-        receiver.wait_for(4)
-        wait_until(lambda: not webhooks.pending())
-    counts = Counter((r.path, r.event["event"]) for r in receiver.received)
-    assert counts == {("/owner", "tx"): 2, ("/owner", "token_transfer"): 1, ("/created", "tx"): 1}
-    [creation] = [r.event["data"] for r in receiver.received if r.path == "/created"]
-    assert creation["to"] is None
-    assert creation["contractAddress"] == f"0x{created.hex()}"
 
 
 def test_first_attempts_keep_chain_order_though_some_fail(webhooks, receiver):

@@ -12,7 +12,6 @@ from scan.webhooks import sender
 from scan.webhooks.queues import FinishedAttempt, now
 from tests.support import WAIT_S, serving
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer
 from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
@@ -37,23 +36,6 @@ def test_two_dispatchers_share_the_work_without_sending_twice(webhooks, receiver
         receiver.wait_for(60)
         serving.wait_until(lambda: not webhooks.pending())
     assert len(receiver.received) == len({r.delivery for r in receiver.received}) == 60
-
-
-def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
-    hook = webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OTHER)])
-
-    receiver.behaviour = lambda *_: receiver.closing.wait() and None
-    with webhooks.delivering(HASTY):
-        receiver.wait_for(1)
-    [delivery] = webhooks.deliveries(hook)
-    assert (delivery["status"], delivery["attempts"]) == ("pending", 0)
-    assert webhooks.record(OWNER, hook)["failCount"] == 0
-    receiver.behaviour = lambda *_: Answer()
-    with webhooks.delivering():
-        first, second = receiver.wait_for(2)
-        serving.wait_until(lambda: not webhooks.pending())
-    assert first.delivery == second.delivery
 
 
 @pytest.mark.thorough
@@ -204,15 +186,3 @@ def test_an_event_that_is_written_while_an_attempt_is_settled_comes_next(webhook
 def test_an_event_that_is_written_while_a_lease_is_given_back_wakes_its_queue(webhooks, leased):
     settle_beside_an_event(webhooks, *leased, (), goes_on=False)
     assert webhooks.execute("SELECT fresh_block, pending_count FROM delivery_queues") == [(-1, 2)]
-
-
-def test_no_attempt_of_a_stopped_webhook_begins(webhooks):
-    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
-    webhooks.chain.append([Move(OWNER, OTHER)])
-    webhooks.execute("UPDATE webhooks SET active = false")
-    queues = webhooks.queues()
-    lease = queues.claim(healthy_only=False, now=now())
-    assert lease is not None and lease.first == []
-    assert queues.settle(lease, (), now()) == []
-    assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]
-    assert queues.claim(healthy_only=False, now=now()) is None

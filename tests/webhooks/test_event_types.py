@@ -88,16 +88,15 @@ def test_events_have_what_they_are_about(webhooks):
     assert payloads(webhooks, nobody) == []
 
 
-UNPROVEN = [
-    ("senders of transactions of type 0", ["from", "contractAddress"]),
-    ("statuses", None),  # covered: it did not use all of its gas
-    ("uncles", None),
-    ("value of transactions of type 3", None),  # of another type
-    ("value of transactions of type 0", ["value"]),
-]
-
-
-@pytest.mark.parametrize(("reason", "names"), UNPROVEN)
+@pytest.mark.parametrize(
+    ("reason", "names"),
+    [
+        ("senders of transactions of type 0", ["from", "contractAddress"]),
+        ("statuses", None),  # covered: it did not use all of its gas
+        ("value of transactions of type 3", None),  # of another type
+        ("value of transactions of type 0", ["value"]),
+    ],
+)
 def test_an_event_names_what_nothing_proves_of_it(webhooks, reason, names):
     hook = webhooks.register(ANNA, URL, ("tx",))
     webhooks.chain.append([Move(ANNA, BERT)], unproven=reason)

@@ -6,18 +6,9 @@ import pytest
 
 from scan.indexer import derivation
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import (
-    ANOTHER,
-    CLIENT,
-    QUICK,
-    URL,
-    assert_bytes_are_counted,
-    create,
-    fill,
-)
+from tests.support.webhooks import ANOTHER, CLIENT, URL, assert_bytes_are_counted, create
 
 OWNER, OTHER = address("owner"), address("other")
 
@@ -93,20 +84,22 @@ def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks):
     assert create(webhooks, watched, ANOTHER, watchAddress=f"0x{OTHER.hex()}")[0] == 201
 
 
-@pytest.mark.thorough
-def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
+@pytest.mark.parametrize("measure", ["events", "bytes"])
+def test_a_queue_that_is_full_stops_its_webhook_alone(webhooks, receiver, monkeypatch, measure):
+    size = {"events": 1, "bytes": size_of_a_body(webhooks)}[measure]
+    monkeypatch.setitem(derivation.LIMITS, f"queue_{measure}", 5 * size)
     hook, other = (webhooks.register(owner, receiver.url()) for owner in (OWNER, OTHER))
-    fill(webhooks, hook, 9_999)
-    webhooks.chain.append([Move(OWNER, address("nobody"))])
+    for _ in range(4):
+        webhooks.chain.append([Move(OWNER, address("nobody"))])
     assert webhooks.record(OWNER, hook)["active"]
     webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([Move(OWNER, OTHER)])
     record = webhooks.record(OWNER, hook)
-    expected = (False, "its queue held 10,000 undelivered events")
+    expected = (False, derivation.LIMITS[f"queue_{measure}_reason"])
     assert (record["active"], record["stoppedReason"]) == expected
     assert webhooks.record(OTHER, other)["active"]
-    webhooks.chain.append([Move(OWNER, OTHER)])
-    assert webhooks.pending() == 10_000 + 2
-    assert pending_counts(webhooks) == {hook.id: 10_000, other.id: 2}
+    assert pending_counts(webhooks) == counted(webhooks) == {hook.id: 5, other.id: 2}
+    assert_bytes_are_counted(webhooks)
     with webhooks.delivering():
         wait_until(lambda: not webhooks.pending())
     assert pending_counts(webhooks) == {hook.id: 0, other.id: 0}
@@ -175,35 +168,6 @@ def size_of_a_body(webhooks):
     return size
 
 
-@pytest.mark.thorough
-def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver):
-    hooks = [
-        webhooks.register(owner, receiver.url(f"/{n}")) for n, owner in enumerate((OWNER, OTHER))
-    ]
-
-    def fail_sometimes(_, received):
-        return Answer(500 if received.event["data"]["blockNumber"] % 3 == 0 else 204)
-
-    receiver.behaviour = fail_sometimes
-    for _ in range(12):
-        webhooks.chain.append([Move(OWNER, OTHER)] * 3)
-    with webhooks.delivering(QUICK._replace(retry_steps_s=(3600.0,)), confirmations=2):
-        wait_until(lambda: settled(webhooks))
-    assert pending_counts(webhooks) == counted(webhooks)
-    webhooks.chain.unwind(7)
-    webhooks.chain.append([Move(OWNER, OTHER)])
-    assert pending_counts(webhooks) == counted(webhooks)
-    [failed, *_] = [d for d in webhooks.deliveries(hooks[0]) if d["status"] == "delivered"]
-    path = f"/api/v1/webhooks/{hooks[0].id}"
-    for action in (f"deliveries/{failed['id']}/retry", "test"):
-        assert webhooks.client.post(f"{path}/{action}", headers=hooks[0].headers).status_code < 300
-    assert pending_counts(webhooks) == counted(webhooks)
-    assert_bytes_are_counted(webhooks)
-    webhooks.switch(hooks[1], active=False)
-    assert pending_counts(webhooks) == counted(webhooks)
-    assert pending_counts(webhooks)[hooks[1].id] == 0
-
-
 def pending_counts(webhooks):
     """What the queues say they hold."""
     return dict(webhooks.execute("SELECT webhook_id, pending_count FROM delivery_queues"))
@@ -216,12 +180,3 @@ def counted(webhooks):
         " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q"
     )
     return dict(rows)
-
-
-def settled(webhooks):
-    """Whether every confirmed event has had its first attempt, and no lease is held."""
-    rows = webhooks.execute(
-        "SELECT EXISTS (SELECT FROM deliveries WHERE tried_since IS NULL AND block_number <= 9)"
-        " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)"
-    )
-    return rows == [(False,)]

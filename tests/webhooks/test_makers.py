@@ -65,10 +65,13 @@ ENDS = {
 }
 
 
-THOROUGH = [pytest.param(ENDS[name], marks=pytest.mark.thorough) for name in ("expired", "removed")]
-
-
-@pytest.mark.parametrize("end", [ENDS["revoked"], *THOROUGH])
+@pytest.mark.parametrize(
+    "end",
+    [
+        ENDS["revoked"],
+        *[pytest.param(ENDS[name], marks=pytest.mark.thorough) for name in ("expired", "removed")],
+    ],
+)
 def test_a_webhook_ends_with_its_key(webhooks, private, url, key, receiver, end):
     kept = made_key(url, 1000)
     ends = made(private, receiver.url("/ends"), X_API_Key=key.text)

@@ -7,6 +7,7 @@ import pytest
 
 from scan.hex import to_hex
 from scan.webhooks.messages import FORMATS, SummaryPart, Unit, amount, plain, plain_summary
+from tests.support.database import insert
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -105,14 +106,11 @@ def test_what_strangers_chose_is_no_markup(name):
     ("name", "text"),
     [
         ("USDC.e", "USDC.e"),
-        ("UNI-V2", "UNI-V2"),
         ("1INCH", "1INCH"),
-        ("0xBTC", "0xBTC"),
         ("$WIF", "WIF"),
         ("ETH from 0xd8dA6BF26964", "ETH from"),
         ("8.8.8.8", "8 8 8 8"),
         ("+1 555 123 4567", ""),
-        ("(555) 123-4567", ""),
         ("\u3164\u115f", ""),
         ("E\u3164TH", "ETH"),
     ],
@@ -142,11 +140,8 @@ def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name
         ("TOK", False, "“TOK” ({})"),
         ("TOK", True, "USDX"),
         ("ETH", False, "“ETH” ({}, which has the coin's symbol)"),
-        ("\u0415\u0422\u041d", False, "“\u0415\u0422\u041d” ({}, which has the coin's symbol)"),
         ("E\u3164T\u115fH", False, "“ETH” ({}, which has the coin's symbol)"),
         ("0LD", False, "“0LD” ({}, which has another token's symbol)"),
-        ("ETH from 0xd8dA6BF26964", False, "“ETH from” ({})"),
-        ("+1 555 123 4567", False, "tokens of {}"),
         ("", False, "tokens of {}"),
     ],
 )
@@ -155,23 +150,11 @@ def test_a_token_is_told_from_the_coin_and_from_those_it_imitates(
 ):
     webhooks.chain.append([Move(SHOP, SHOP, tokens=1)])
     webhooks.execute("UPDATE tokens SET symbol = %s, decimals = 18", symbol)
-    other = address("other token")
-    webhooks.execute(
-        "INSERT INTO tokens (address, block_number, type, name, symbol, total_supply)"
-        " VALUES (%s, -1, 'BEP20', 'Old', 'OLD', 0)",
-        other,
-    )
-    webhooks.execute(
-        "INSERT INTO contract_creations"
-        " (ordinal, block_number, transaction_index, address, creator) VALUES (0, 0, 0, %s, %s)",
-        TOKEN,
-        TOKEN,
-    )
-    webhooks.execute(
-        "INSERT INTO listed_tokens (address, list, name, symbol, decimals)"
-        " VALUES (%s, 'L', 'X', 'USDX', 18)",
-        TOKEN if is_listed else bytes(20),
-    )
+    url, old = webhooks.settings.database_url, {"block_number": -1, "symbol": "OLD"}
+    insert(url, "tokens", address=address("other token"), type="BEP20", **old)
+    insert(url, "contract_creations", address=TOKEN, creator=TOKEN)
+    listed = TOKEN if is_listed else bytes(20)
+    insert(url, "listed_tokens", address=listed, list="L", name="X", symbol="USDX", decimals=18)
     webhooks.register(OWNER, receiver.url("/"), ("tx", "token_transfer"), format="slack")
     webhooks.chain.append([Move(SHOP, OWNER, value=10**20, tokens=10**20)])
     parts = [SummaryPart("Sent "), SummaryPart(f"100 {symbol or 'TOK'}", "token", to_hex(TOKEN))]
@@ -208,10 +191,8 @@ def test_a_suspicious_transfer_is_called_so(webhooks, receiver, amount, symbol, 
 @pytest.mark.parametrize(
     ("value", "decimals", "text"),
     [
-        ("1500000", 6, "1.5 T"),
         ("1234567890123456789012", 18, "1,234.56789… T"),
         ("1", 18, "0.000000000000000001 T"),
-        ("0", 18, "0 T"),
         ("7", 0, "7 T"),
         ("7", None, "7 smallest units of T"),
         (str(2**256 - 1), 0, "1.15e77 T"),

@@ -158,15 +158,15 @@ def test_a_refusal_counts_whatever_becomes_of_its_body(post, receiver):
     assert (outcome.response_code, outcome.error) == (429, None)
 
 
-NO_ANSWERS = [
-    *(b"", b"\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x00\xff" * 100),
-    *(b"HTTP/1.1 abc OK\r\n\r\n", b"HTTP/1.1 99999 OK\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n"),
-    b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
-    b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
-]
-
-
-@pytest.mark.parametrize("answer", NO_ANSWERS)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b"", b"\r\n\r\n", b"SSH-2.0-OpenSSH_9.6\r\n", b"\x00\xff" * 100),
+        *(b"HTTP/1.1 abc OK\r\n\r\n", b"HTTP/1.1 99999 OK\r\n\r\n", b"HTTP/9.9 200 OK\r\n\r\n"),
+        b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+        b"HTTP/1.1 200 OK\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+    ],
+)
 def test_what_is_no_answer_is_a_failure(post, receiver, answer):
     receiver.behaviour = lambda handler, _: handler.wfile.write(answer) and None
     outcome = post(receiver.url())
