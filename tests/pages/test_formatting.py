@@ -164,6 +164,11 @@ def test_no_name_or_value_of_a_row_is_markup():
     assert all("&lt;script&gt;" in cell for cell in of_names)
 
 
+def test_a_fee_is_cut_and_has_all_its_digits_in_its_title():
+    cell = cells.fee("1178491692000", "<E>")
+    assert 'title="0.000001178491692 &lt;E&gt;"' in cell and ".00000117…<" in cell
+
+
 def test_the_longest_fraction_of_a_column_decides_its_width():
     """Whole numbers stay at the end of their column, below its head."""
     rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
