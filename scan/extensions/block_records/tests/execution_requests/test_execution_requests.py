@@ -3,19 +3,14 @@ contract's event. Anvil makes no calls as the system, so tests make them: see
 tests/support/request_contracts.py. Hashes of requests are written into the index for that reason.
 """
 
-import csv
-import io
 import random
 from collections import namedtuple
-from decimal import Decimal
 
 import pytest
 
-from app import create_app
-from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.block_records.queries import MOST_QUEUED
 from scan.extensions.blockscout.tests import asking, published
-from tests.support import anvil, auditing, database, indexing, table_digest
+from tests.support import anvil, database, indexing
 from tests.support import request_contracts as contracts
 from tests.support.lists import Listed, by_links, get
 from tests.support.request_contracts import (
@@ -38,8 +33,8 @@ SUBMITTED = (WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED)
 GWEI = 10**9
 
 
-class Requested(namedtuple("Requested", "node url client deposits taken")):
-    """`deposits` and `taken` are those of each block, by its number."""
+# `deposits` and `taken` are those of each block, by its number.
+Requested = namedtuple("Requested", "node url client deposits taken")
 
 
 def play(node):
@@ -91,14 +86,9 @@ def play(node):
 @pytest.fixture(scope="module")
 def requested(postgres, template):
     with anvil.Anvil() as node, postgres.cloned(template) as url:
-        deposits, taken = play(node)
-        yield Requested(
-            node,
-            url,
-            indexing.Indexing(url, node.url).run_until(node.head()).client(),
-            deposits,
-            taken,
-        )
+        played = play(node)
+        client = indexing.Indexing(url, node.url).run_until(node.head()).client()
+        yield Requested(node, url, client, *played)
 
 
 def listed(client, **query):
@@ -118,41 +108,29 @@ def test_requests_are_listed_as_they_were_submitted(requested):
         assert total == len(of_type) == count
 
 
-def inputs_of(requested, type_):
-    """Requests of a type, each with the transaction that submitted it and its input in hex."""
-    rows, _ = listed(requested.client, requestType=type_)
-    assert rows
-    for row in rows:
-        transaction = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
-        yield row, transaction, transaction["input"][2:]
-
-
-# What follows the public key in the input of each type.
+# The fields that follow the public key in the input of each type. Where none of them is the
+# address, it is who called the contract, which may be another contract.
 FIELDS = {
     "withdrawal": lambda rest: {"amount": str(int(rest, 16) * GWEI), "targetPubkey": None},
     "consolidation": lambda rest: {"amount": None, "targetPubkey": f"0x{rest}"},
     "builder_exit": lambda rest: {"amount": None, "targetPubkey": None},
+    "builder_deposit": lambda rest: {
+        **{"amount": str(2 * 10**18), "depositIndex": None, "signature": f"0x{rest[80:]}"},
+        **{"address": f"0x{rest[24:64]}", "withdrawalCredentials": f"0x{rest[:64]}"},
+    },
 }
 
 
 @pytest.mark.parametrize("type_", FIELDS)
-def test_a_request_has_the_fields_of_its_input_and_who_called_the_contract(requested, type_):
-    """Which may be another contract."""
-    callers = {FORWARDER: FORWARDER}
-    for row, transaction, data in inputs_of(requested, type_):
-        assert row["pubkey"] == "0x" + data[:96]
-        expected = FIELDS[type_](data[96:])
+def test_a_request_has_the_fields_of_its_input(requested, type_):
+    rows, _ = listed(requested.client, requestType=type_)
+    assert rows
+    for row in rows:
+        transaction = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
+        data, caller = transaction["input"][2:], {FORWARDER: FORWARDER}.get(transaction["to"])
+        expected = {"pubkey": f"0x{data[:96]}", "address": caller or transaction["from"]}
+        expected |= FIELDS[type_](data[96:])
         assert {name: row[name] for name in expected} == expected
-        assert row["address"] == callers.get(transaction["to"], transaction["from"])
-
-
-def test_a_builder_deposit_has_the_fields_of_its_input(requested):
-    for row, transaction, data in inputs_of(requested, "builder_deposit"):
-        assert row["pubkey"] == "0x" + data[:96]
-        assert (row["amount"], row["depositIndex"]) == (str(2 * 10**18), None)
-        assert row["address"] == "0x" + data[120:160] != transaction["from"]
-        assert row["withdrawalCredentials"] == "0x" + data[96:160]
-        assert row["signature"] == "0x" + data[176:]
 
 
 def test_deposits_have_the_values_of_their_event(requested):
@@ -220,19 +198,6 @@ def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested):
     database.execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
 
 
-def test_pages_and_files_have_requests(requested):
-    rows, _ = listed(requested.client, blockFrom=1, blockTo=1)
-    page = requested.client.get("/block/1").text
-    assert all(row["pubkey"] in page for row in rows)
-    assert requested.client.get("/api/v1/blocks/1").json["requestCount"] == len(rows)
-    file = requested.client.get("/api/v1/execution-requests?format=csv").data.decode("utf-8-sig")
-    lines = list(csv.DictReader(io.StringIO(file)))
-    assert len(lines) == listed(requested.client)[1]
-    for line in lines:
-        wei = line["amount_wei"].removesuffix(" wei")
-        assert line["amount"] == "" if wei == "" else Decimal(line["amount"]) * 10**18 == int(wei)
-
-
 def test_deposits_in_blockscouts_form_are_the_contracts(requested):
     ask = asking.Asking(requested.client)
     rows, _ = listed(requested.client, requestType="deposit")
@@ -245,32 +210,13 @@ def test_deposits_in_blockscouts_form_are_the_contracts(requested):
         assert deposit["from_address"]["hash"].lower() == sent["from"]
         assert deposit["block_hash"] == sent["blockHash"]
         assert (deposit["pubkey"], deposit["amount"]) == (row["pubkey"], row["amount"])
-    for part, field in (
-        ("addresses", "address"),
-        ("blocks", "blockNumber"),
-        ("transactions", "transactionHash"),
-    ):
-        values = {row[field] for row in rows} - {None}
-        assert values
-        for value in values:
-            shown = [d["index"] for d in ask.rows(f"/{part}/{value}/beacon/deposits")]
-            assert shown == [row["depositIndex"] for row in rows if row[field] == value]
+    for part, field in {
+        "addresses": "address",
+        "blocks": "blockNumber",
+        "transactions": "transactionHash",
+    }.items():
+        [value, *_] = [row[field] for row in rows if row[field]]
+        shown = [d["index"] for d in ask.rows(f"/{part}/{value}/beacon/deposits")]
+        assert shown == [row["depositIndex"] for row in rows if row[field] == value]
     pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", items_count=2)]
     assert pages == [indexes[:2], indexes[2:]]
-
-
-@pytest.mark.long
-def test_bulk_and_reorganisations_have_the_same_requests(requested, postgres, template, tmp_path):
-    node, head = requested.node, requested.node.head()
-    assert auditing.run(indexing.settings_for(requested.url, node.url), node=True) == 0
-    with postgres.cloned(template) as url:
-        settings = indexing.settings_for(url, node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - 3)
-        follow(settings, head)
-        assert table_digest.digest(url) == table_digest.digest(requested.url)
-        node.reorganise(6)
-        node.mine()
-        follow(settings, head + 1)
-        assert auditing.run(settings, node=True) == 0
-        total = create_app(settings).test_client().get("/api/v1/execution-requests").json["total"]
-        assert total == sum(counts[0] for counts in SUBMITTED)

@@ -17,8 +17,8 @@ UNCLES = {4: [(1, UNCLE_MINERS[0])], 6: [(2, UNCLE_MINERS[0]), (1, UNCLE_MINERS[
 BLOCKS = 8
 
 
-class Mined(namedtuple("Mined", "node chain url client failed")):
-    """`failed` are hashes of transactions."""
+# `failed` are hashes of transactions.
+Mined = namedtuple("Mined", "node chain url client failed")
 
 
 def play(node):
