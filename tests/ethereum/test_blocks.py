@@ -3,18 +3,15 @@
 import json
 from contextlib import suppress
 
-import msgspec
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.ethereum import blocks, client, transport
+from scan.ethereum import blocks
 from tests.support.node_objects import (
     BLOCK_HASH,
     CREATED,
     HASHES,
-    RECIPIENT,
     SENDER,
     a_block,
     a_receipt,
@@ -119,47 +116,6 @@ def test_what_is_no_block_is_malformed(answer):
         decode_block(answer, [], 7)
 
 
-def test_every_field_is_decoded_from_its_own():
-    """Each value differs from every other, so that no two fields can be swapped."""
-    quantities = {
-        name: hex(number)
-        for number, name in enumerate(
-            "value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
-            " effectiveGasPrice gasUsed cumulativeGasUsed".split(),
-            start=11,
-        )
-    }
-    blobs = {"blobVersionedHashes": [HASHES[1]], "type": "0x3", "input": "0xa9059cbb"}
-    receipt = {name: quantities.pop(name) for name in ("effectiveGasPrice", "gasUsed")}
-    receipt["cumulativeGasUsed"] = quantities.pop("cumulativeGasUsed")
-    t = decode_one(a_transaction(**quantities, **blobs), a_receipt(**receipt))
-    assert t == blocks.DecodedTransaction(
-        transaction_index=0,
-        hash=of_hex(HASHES[0]),
-        from_address=of_hex("0x" + 40 * "1"),
-        to_address=of_hex(RECIPIENT),
-        contract_address=None,
-        value=11,
-        gas_price=17,
-        gas_used=18,
-        status=True,
-        fee=17 * 18,
-        type=b"\3",
-        nonce=b"\x0c",
-        gas_limit=b"\x0d",
-        max_fee_per_gas=b"\x0e",
-        max_priority_fee_per_gas=b"\x0f",
-        max_fee_per_blob_gas=b"\x10",
-        cumulative_gas_used=b"\x13",
-        method=of_hex("0xa9059cbb"),
-        blob_versioned_hashes=(of_hex(HASHES[1]),),
-    )
-
-
-def of_hex(text):
-    return bytes.fromhex(text[2:])
-
-
 def test_a_block_may_have_no_size():
     assert decode_block(a_block([], size=None), [], 7).size is None
 
@@ -214,28 +170,3 @@ def replaced(json_, path, junk):
     else:
         container[key] = junk
     return json_
-
-
-ANSWERS = [
-    *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
-    *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
-    b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
-    b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
-]
-
-
-@pytest.mark.parametrize("text", ANSWERS)
-def test_an_answer_read_for_its_raw_results_is_the_same_answer(text):
-    def read(*, raw):
-        try:
-            answer = transport.read_answer(text, 1 << 20, raw=raw)
-        except (client.NodeError, client.RpcError) as error:
-            return repr(error)
-        return answer if isinstance(answer, list) else [answer]
-
-    def plain(item):
-        if isinstance(item, dict) and isinstance(item.get("result"), msgspec.Raw):
-            return item | {"result": orjson.loads(bytes(item["result"]))}
-        return item
-
-    assert [*map(plain, read(raw=True))] == [*read(raw=False)]

@@ -59,13 +59,6 @@ def answering_once(method, wrong):
     return once
 
 
-def test_one_wrong_chain_id_is_no_other_chain(right, proxy):
-    node = node_of(right, proxy.url)
-    proxy.fault = answering_once("eth_chainId", {"result": "0x1092"})
-    assert node.call("eth_blockNumber")
-    assert node.wrong_chain == ""
-
-
 def test_a_method_is_missing_where_the_node_says_so_twice(right, proxy):
     missing = {"error": {"code": -32601, "message": "the method does not exist"}}
     node = client.Node([proxy.url])
@@ -76,18 +69,6 @@ def test_a_method_is_missing_where_the_node_says_so_twice(right, proxy):
     proxy.fault = faulty_node.refuse_method("eth_gasPrice")
     first, refused, last = node.batch(calls)
     assert [first, last] == [expected[0], expected[2]] and refused.is_missing_method
-
-
-def test_each_connection_is_checked(right, wrong, proxy):
-    """As to a node that was started anew at the same port."""
-    node = node_of(right, proxy.url)
-    assert node.call("eth_chainId") == hex(31337)
-    proxy.fault, proxy.upstream = faulty_node.cut_connection, wrong.url
-    with pytest.raises(client.NodeError):
-        node.call("eth_chainId")
-    proxy.fault = None
-    with pytest.raises(client.WrongChain):
-        node.call("eth_chainId")
 
 
 def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):

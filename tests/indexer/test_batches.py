@@ -93,13 +93,3 @@ def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):
 def test_a_long_pause_is_left_to_the_caller(limit):
     with pytest.raises(client.RateLimited):
         limit.run(lambda: refuse(300))
-
-
-BLOCKS_AT_ONCE = [(0, 20), (10, 20), (150, 5), (400, 2), (5000, 1)]
-
-
-@pytest.mark.parametrize(("transactions", "blocks"), BLOCKS_AT_ONCE)
-def test_large_blocks_come_fewer_at_a_time(limit, transactions, blocks):
-    for _ in range(40):
-        limit.record_answer(1, transactions, was_waited_for=False)
-    assert limit.blocks == blocks

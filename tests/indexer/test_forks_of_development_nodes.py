@@ -72,15 +72,6 @@ def test_a_reset_to_another_fork_begins_anew_after_that(forked, places):
 
 
 @pytest.mark.thorough
-def test_a_setting_decides_where_a_fork_begins(forked, places):
-    with following(forked, places, start_block=249) as (world, node):
-        node.mine()
-        world.read()
-        assert first_blocks(world) == [(249, FORKED_AT + 1)]
-        assert world.get("/readyz")["forkBlock"] == FORKED_AT
-
-
-@pytest.mark.thorough
 def test_a_fork_and_its_chain_are_no_one_index(forked, places):
     """Both have the same id and genesis block; the indexer says so and writes nothing."""
     Indexing(places[0], forked.url, start_block=299).run_until(300)
@@ -183,24 +174,6 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, plac
             assert (record["totalSupply"], record["supplyBlock"]) == ("99", node.head())
         assert token["holderCount"] == 3
         assert 'value="99"' in world.get(f"/token/{coin.address}?tab=holders")
-
-
-def test_an_item_s_owner_that_changes_in_storage_is_shown_at_once(forked, places):
-    with following(forked, places, development_node="auto") as (world, node):
-        one, two = world.me, world.you
-        items = world.deploy("Collectible", "Items", "ITM")
-        world.do(items, "mint", one, 1)
-        world.read()
-
-        def owners():
-            [listed] = world.get(f"/api/v1/tokens/{items.address}/items")["items"]
-            item = world.get(f"/api/v1/tokens/{items.address}/items/1")
-            return {listed["owner"], item["owner"], item["owners"][0]["address"]}
-
-        assert owners() == {one.lower()}
-        owned = slot_of(variable_with(node, items, int(one, 16), "uint256", 1), "uint256", 1)
-        node.call("anvil_setStorageAt", items.address, owned, f"0x{int(two, 16):064x}")
-        assert owners() == {two.lower()}
 
 
 def test_before_its_own_blocks_a_fork_has_the_state_of_the_block_that_it_forks(forked, places):

@@ -2,14 +2,12 @@
 
 import threading
 from contextlib import suppress
-from unittest.mock import Mock
 
 import pytest
 
 from scan.database.connection import Database
 from scan.database.statements import read_statement
 from scan.database.transaction import Transaction
-from scan.ethereum import transport
 from scan.ethereum.client import Node
 from scan.indexer import derivation, writer
 from scan.indexer.chain_indexer import ChainIndexer
@@ -18,8 +16,7 @@ from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.explain import SMALL
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing, settings_for
-from tests.support.postgres_wires import Wire
+from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -64,51 +61,6 @@ def test_kept_plans_read_no_table_whole(postgres, seeded_template, monkeypatch):
         database.close()
     assert plans.scans.keys() > {"indexer/addresses_derive", "indexer/counters_derive"}
     assert {name: tables - SMALL for name, tables in plans.scans.items() if tables - SMALL} == {}
-
-
-class CountingWire(Wire):
-    """Counts the connections that clients begin, by the protocol's first message."""
-
-    begun = 0
-
-    def passes(self, data, source, target):
-        self.begun += data[4:8] == b"\0\3\0\0"
-        return super().passes(data, source, target)
-
-
-@pytest.mark.thorough
-def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
-    to_node, note = [], transport.note_connection
-
-    def note_node():
-        to_node.append("node")
-        note()
-
-    monkeypatch.setattr(transport, "note_connection", note_node)
-    blocks = 4
-    with (
-        Anvil() as node,
-        CountingWire(database_url) as wire,
-        Indexing(wire.url, node.url, until=node.head()) as indexing,
-    ):
-        node.mine()
-        indexing.wait_for(node.head())
-        before = len(to_node), wire.begun
-        assert min(before) > 0
-        for _ in range(blocks):
-            node.send(node.accounts[0], node.accounts[1], value=1)
-            node.mine()
-            indexing.wait_for(node.head())
-        assert (len(to_node), wire.begun) == before
-
-
-def test_plans_are_made_anew_once_tables_have_grown():
-    tx, written = Mock(Transaction), writer.Writer(Mock(Database))
-    for rows in (1000, 1001, 1100, 1126, 1200, 2000):
-        written.plan_for_few_rows(tx, writer.RowCounts(transactions=rows))
-    plan, discard = "indexer/planner_plan_for_few_rows", "indexer/planner_discard_plans"
-    deferred = [name for (name,), _ in tx.defer.call_args_list]
-    assert deferred == [plan, discard, plan, plan, plan, discard, plan, plan, discard]
 
 
 @pytest.mark.parametrize("mined", [0, 1])

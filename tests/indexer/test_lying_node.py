@@ -9,10 +9,9 @@ import pytest
 from tests.support import faulty_node, indexing, lying_node, table_digest
 from tests.support.database import execute
 
-
-class Lies(namedtuple("Lies", "methods share tables", defaults=(None,))):
-    """Of which methods a node lies, how often, and which tables have to be as they are beside an
-    honest node alone, each but for some columns; None: all."""
+# Of which methods a node lies, how often, and which tables have to be as they are beside an honest
+# node alone, each but for some columns; None: all.
+Lies = namedtuple("Lies", "methods share tables", defaults=(None,))
 
 
 # A token's name, type or supply, and code, are what a node says of a state, which records and
@@ -52,10 +51,6 @@ KINDS_OF_LIES = [
     pytest.param("traces", 20, {"debug_traceBlockByHash"}, marks=pytest.mark.thorough),
     pytest.param("state", 20, {"eth_getCode"}, marks=pytest.mark.thorough),
     pytest.param("the chain", 1, set(), marks=pytest.mark.thorough),
-    pytest.param("blocks", 7_000, {"eth_getBlockByNumber"}, marks=pytest.mark.long),
-    pytest.param("traces", 1_500, {"debug_traceBlockByHash"}, marks=pytest.mark.long),
-    pytest.param("state", 1_400, {"eth_getCode"}, marks=pytest.mark.long),
-    pytest.param("the chain", 100, {"eth_blockNumber"}, marks=pytest.mark.long),
     pytest.param("all methods", 10_000, {"eth_getBlockByNumber"}, marks=pytest.mark.long),
 ]
 

@@ -19,13 +19,11 @@ pytestmark = pytest.mark.thorough
 FAULTS = {
     "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
     "HTTP 500": faulty_node.status(500),
-    "HTTP 503": faulty_node.status(503),
     "cut the connection": faulty_node.cut_connection,
     "not JSON, or is truncated": faulty_node.half_json,
     "not a hex quantity": faulty_node.null_results,
     "neither result nor error": faulty_node.answers_missing,
     "Internal error": faulty_node.node_error(-32603, "Internal error"),
-    "daily limit exceeded": faulty_node.node_error(-32005, "daily limit exceeded"),
     "does not have the receipts of block": faulty_node.null_receipts,
     "contradicts itself (": faulty_node.foreign_receipts,
     "a block number is beyond 63 bits": faulty_node.huge_head,
@@ -89,15 +87,6 @@ def test_a_slow_node_is_asked_for_less(scenario):
         # On a busy machine 0.2 s may pass for other reasons.
         answers = next(filter(None, (batch_or_none(node, calls) for _ in range(50))))
         assert [int(block["number"], 16) for block in answers] == list(range(40))
-
-
-def test_retry_after_is_honoured(node, anvil, database_url):
-    with Indexing(database_url, node.url, until=0):
-        node.fault = faulty_node.too_many_requests(2)
-        database.wait_for_problem(database_url, "429")
-        before = node.requests
-        time.sleep(1.5)
-        assert node.requests == before
 
 
 def test_a_development_node_is_followed_past_finality(anvil, database_url, postgres, template):

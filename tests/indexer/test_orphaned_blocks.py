@@ -50,21 +50,6 @@ def branches(database_url):
     branches.database.close()
 
 
-def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches):
-    shared = branches.append(2)
-    first_fork = branches.append()
-    first = branches.append(2)
-    branches.chain.unwind(first_fork.number)
-    second = branches.append(3)
-    assert branches.common(first) == first_fork
-    branches.chain.unwind(shared.number)
-    branches.append(5)
-    assert branches.common(first) == shared
-    assert branches.common(second) == shared
-    assert branches.common(first_fork) == shared
-    assert branches.common(shared) == shared
-
-
 def test_a_block_that_comes_back_is_in_the_chain_again(branches):
     fork = branches.append(2)
     block = branches.append()
@@ -88,15 +73,6 @@ def test_where_all_is_taken_back_what_came_before_is_in_common(branches):
     branches.append(1)
     for block in (first, head):
         assert branches.common(block) == BlockId(-1, bytes(parent))
-
-
-def test_where_a_parent_is_forgotten_the_fork_is_known(branches):
-    fork = branches.append()
-    head = branches.append(4)
-    branches.chain.unwind(fork.number)
-    branches.append()
-    branches.execute("DELETE FROM orphaned_blocks WHERE number = 2")
-    assert branches.common(head) == fork
 
 
 def test_the_journal_keeps_what_the_block_had(branches):

@@ -1,8 +1,6 @@
 """Long tables in partitions: the same rows and the same answers as in one partition."""
 
-import sys
 from contextlib import closing, contextmanager
-from itertools import chain
 
 import psycopg2
 import pytest
@@ -11,31 +9,16 @@ from scan.database import migrations
 from scan.indexer import partitions
 from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
-from tests.support.indexer_process import IndexerProcess
-from tests.support.indexing import Indexing, client_over, settings_for
-from tests.support.partitions import PARTS, lists
+from tests.support.indexing import Indexing, settings_for
+from tests.support.partitions import PARTS
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
-from tests.support.storm import Storm
-from tests.support.table_digest import digest, fresh_digest
+from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
 
 ROWS = 40
-SMALL = """
-import sys
-from scan import settings
-settings.LEAST_PARTITION_ROWS = 1
-from scan.commands import main
-sys.exit(main(["index"]))
-"""
-
-
-class SmallPartitions(IndexerProcess):
-    """`scan index` that takes a number of rows below what operators may set."""
-
-    command = (sys.executable, "-c", SMALL)
 
 
 @pytest.fixture(scope="module")
@@ -46,36 +29,6 @@ def parted(postgres, template, scenario):
         indexing.run_until(scenario.anvil.head())
         assert execute(url, PARTS, "transactions") >= [(15,)]
         yield url
-
-
-@pytest.fixture(scope="module")
-def plain(postgres, template, scenario):
-    """The same in one partition a table."""
-    with postgres.cloned(template) as url:
-        Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-        assert {execute(url, PARTS, table)[0] for table in partitions.TABLES} == {(1,)}
-        yield url
-
-
-@pytest.mark.long
-def test_rows_lists_and_cursors_are_those_of_one_partition(plain, parted, scenario):
-    assert digest(plain) == digest(parted)
-    first, second = (client_over(url, scenario.anvil.url, logs="all") for url in (plain, parted))
-    pages = [pages_of(first, path) for path in lists(first, scenario)]
-    assert sum(map(len, pages)) - len(pages) > 100  # by cursors
-    for page in chain.from_iterable(pages):
-        answer = second.get(page.request.full_path)
-        assert (answer.status_code, answer.json) == (page.status_code, page.json), page.request
-
-
-def pages_of(client, path):
-    """The first twelve responses of a list, or as many as it has."""
-    pages, query = [], "limit=6"
-    while query is not None and len(pages) < 12:
-        pages.append(client.get(f"/api/v1/{path}?{query}"))
-        cursor = pages[-1].json.get("next")
-        query = cursor and f"limit=6&cursor={cursor}"
-    return pages
 
 
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
@@ -96,15 +49,6 @@ def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario)
 def transaction(url):
     with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         yield cursor
-
-
-@pytest.mark.long
-def test_forks_and_kills_over_bounds_leave_a_fresh_index(postgres, template, database_url, anvil):
-    storm = Storm(anvil, 5)
-    with SmallPartitions(database_url, anvil.url, SCAN_PARTITION_ROWS=str(ROWS)) as indexer:
-        storm.blow(indexer, 60)
-    assert digest(database_url) == fresh_digest(postgres, template, anvil), storm.steps
-    assert execute(database_url, PARTS, "transactions") > [(2,)]
 
 
 def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(

@@ -35,8 +35,6 @@ def test_a_change_after_the_first_block_stops_the_start(anvil, database_url):
         assert "SCAN_START_BLOCK='2': this database is indexed from block 5 on" in done.stderr
     anvil.mine()
     Indexing(database_url, anvil.url).run_until(anvil.head())  # without it, as it was begun
-    result = scan("doctor", DATABASE_URL=database_url, RPC_URL=anvil.url)
-    assert "has blocks and receipts from block 5" in result.stdout
 
 
 def test_blocks_before_it_are_said_to_be_older(older):
@@ -60,8 +58,7 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
     assert balances == [(older.accounts[5], "99"), (four, "120")]
     [holding] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
     assert holding["balance"] == "120" and "balancesSince" not in holding
-    page = client.get(f"/token/{token}?tab=holders").text
-    assert "inconsistent" not in page and "may be older than the index" in page
+    assert "may be older than the index" in client.get(f"/token/{token}?tab=holders").text
 
 
 def test_balances_that_cannot_be_read_say_since_when_they_count(older):
@@ -80,12 +77,3 @@ def test_balances_of_older_items_say_since_when_they_count(older):
     assert owner == {"address": two, "balance": "30", "balancesSince": 5}
     for path in (f"/address/{two}?tab=items", f"/nft/{older.items}/7"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
-
-
-def test_a_token_that_was_created_in_the_index_is_not_older(anvil, database_url):
-    anvil.mine(5)
-    token = anvil.deploy(anvil.accounts[0], "Coin", "New", "NEW", 18)
-    anvil.transact(anvil.accounts[0], token, "mint", anvil.accounts[1], 5)
-    anvil.mine()
-    client = Indexing(database_url, anvil.url, start_block=3).run_until(anvil.head()).client()
-    assert "balancesSince" not in client.get(f"/api/v1/tokens/{token.address}").json

@@ -56,26 +56,14 @@ def test_a_stored_block_has_all_that_the_node_has_of_its_transactions(indexed, s
     types = set()
     for number in range(node.head() + 1):
         block = node.call("eth_getBlockByNumber", hex(number), True)
-        receipts = node.call("eth_getBlockReceipts", hex(number))
         assert (number in stored) == bool(block["transactions"])
-        for index, (raw, receipt) in enumerate(zip(block["transactions"], receipts, strict=True)):
+        for index, raw in enumerate(block["transactions"]):
             transaction = stored[number].transaction(index)
             types.add(raw["type"])
-            assert "0x" + transaction.input.hex() == raw["input"]
-            assert transaction.nonce == int(raw["nonce"], 16)
-            assert transaction.gas_limit == int(raw["gas"], 16)
             left_out = NOT_STORED_OF[raw["type"]]
             expected = {name: v for name, v in raw.items() if name not in left_out}
             fields = {k: v for k, v in transaction.fields.items() if k in expected}
             assert normal(fields) == normal(expected)
-            assert transaction.receipt.status == int(receipt["status"], 16)
-            assert transaction.receipt.cumulative_gas_used == int(receipt["cumulativeGasUsed"], 16)
-            assert [
-                ("0x" + log.address.hex(), ["0x" + t.hex() for t in log.topics], log.data.hex())
-                for log in transaction.receipt.logs
-            ] == [(log["address"], log["topics"], log["data"][2:]) for log in receipt["logs"]]
-            indexes = [log.log_index for log in transaction.receipt.logs]
-            assert indexes == [int(log["logIndex"], 16) for log in receipt["logs"]]
     assert types == {"0x0", "0x1", "0x2", "0x3", "0x4"}
 
 

@@ -2,8 +2,6 @@
 answers, in batches and transactions of any size, by one process or two."""
 
 import logging
-import threading
-import time
 from collections import namedtuple
 
 import pytest
@@ -23,34 +21,15 @@ def batches(blocks, **limits):
     return indexing.batches_of(blocks, fetch_blocks=blocks, **limits)
 
 
-def offers_less(calls, forward):
-    """No receipts by block, no debug traces, no state by hash, and small batches."""
-    if len(calls) > 50:
-        return faulty_node.batch_error(calls, forward)
-    answers = faulty_node.refuse_block_hashes(calls, forward).body
-    for call, answer in zip(calls, answers, strict=True):
-        if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
-            answer.pop("result", None)
-            answer["error"] = {"code": -32601, "message": "Method not found"}
-    return faulty_node.Reply(body=answers)
-
-
-class TwoAtATime:
-    """A Fault: a node that takes two requests at a time, and refuses a third."""
-
-    def __init__(self, _):
-        self._places = threading.Semaphore(2)
-        self.is_met = False
-
-    def __call__(self, calls, forward):
-        if not self._places.acquire(blocking=False):
-            self.is_met = True
-            return faulty_node.too_many_requests(0)(calls, forward)
-        try:
-            time.sleep(0.01)
-            return faulty_node.Reply(body=forward(calls))
-        finally:
-            self._places.release()
+# No receipts by block, no debug traces, no state by hash, and small batches.
+UNKNOWN_METHODS = ("eth_getBlockReceipts", "debug_traceBlockByHash")
+offers_less = faulty_node.before(
+    faulty_node.limit_batch(50, faulty_node.batch_error),
+    faulty_node.before(
+        faulty_node.refuse_block_hashes,
+        faulty_node.refuse(lambda call: call["method"] in UNKNOWN_METHODS),
+    ),
+)
 
 
 class Way(
@@ -68,7 +47,6 @@ LONG = {
     "a node that offers less": Way(fault=lambda _: offers_less),
     "two processes": Way(CATCH_UP._replace(**PROCESS)),
     "two processes and passing faults": Way(batches(5, **PROCESS), rate=0.1),
-    "two requests at a time": Way(batches(2), TwoAtATime),
 }
 
 
