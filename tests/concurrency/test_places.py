@@ -1,7 +1,5 @@
 """Places: who waits for one, in a thread, or in turn, client by client, without a thread."""
 
-import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -16,23 +14,6 @@ from scan.queries import reader
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
-
-
-def test_a_place_that_is_held_for_moments_is_waited_for_by_all():
-    """Of one client's eight requests at once, two or three had their turn and the others not."""
-    places = replace(reader.unbounded_statements(), turn_s=20.0)  # on a busy machine it takes long
-    served, begin = [], threading.Barrier(8)
-
-    def read():
-        begin.wait()
-        with places.place("a", wait_s=20.0):
-            served.append(places.taken)
-            time.sleep(0.01)
-
-    with ThreadPoolExecutor(8) as pool:
-        for done in [pool.submit(read) for _ in range(8)]:
-            done.result()
-    assert len(served) == 8 and max(served) == 1
 
 
 @pytest.mark.parametrize("make", [reader.unbounded_statements, reader.processor_places])

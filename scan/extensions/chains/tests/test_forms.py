@@ -152,12 +152,12 @@ def test_mantle_s_l1_fee_is_beside_its_gas_since_arsia():
     assert [t.fee for t in since.transactions] == [PRICE * GAS + 1000, PRICE * GAS + 1]
 
 
+IN_BATCH = {"l1BatchNumber": "0x8"}
 # Fields of a transaction, its receipt and its block, and what is kept of the first two.
 KEPT = [
     (sent(0, "0x7e", queueIndex="0x7"), {"l1Fee": "0x0"}, {}, {"queueIndex": "7"}, "L1 message"),
     *(
-        (sent(0, type_, l1BatchNumber="0x8"), {}, {"l1BatchNumber": "0x8"}, batch, name)
-        for batch in [{"l1BatchNumber": "8"}]
+        (sent(0, type_, **IN_BATCH), {}, IN_BATCH, {"l1BatchNumber": "8"}, name)
         for type_, name in (("0x71", "EIP-712"), ("0xff", "priority"))
     ),
     (

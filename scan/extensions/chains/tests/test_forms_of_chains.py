@@ -16,7 +16,6 @@ from scan.extensions.chains.tests.made_transactions import (
     SENDER,
     credited,
     decoded,
-    fields_of,
     received,
     sent,
 )
@@ -100,20 +99,6 @@ def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collecte
     ]
     assert (block.burnt_fees, block.blob_fees) == (0, blob_fees)
     assert block.producer_fees == (PRICE - BASE_FEE) * GAS
-
-
-def test_a_state_sync_brings_coin_and_no_other_transaction_does():
-    coin = f"0x{0x1010:040x}"
-    event = "4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6"
-    plain, sync = on(137), on(137, 1, "0x7f", gasPrice="0x0")
-    block = decoded(
-        (plain, received(plain, logs=[log(0, coin, event, coin, SENDER, data=5)])),
-        (sync, received(sync, logs=[log(1, coin, event, coin, OTHER, data=7)], gasUsed="0x0")),
-        number="0x4000000",
-        **SEALED,
-    )
-    assert [credit for credit in credited(block) if credit[1] == MINT] == [(1, MINT, OTHER[2:], 7)]
-    assert fields_of(block, 1) == {"typeName": "state sync"}
 
 
 def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia():
