@@ -23,9 +23,7 @@ class DaskCluster:
         self._files = _certificates(folder)
         self._address_file = folder / "scheduler.json"
         self.workers = []
-        self._scheduler = self._start(
-            "scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show"
-        )
+        self._start("scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show")
         self.address = _read(self._address_file)
 
     def __enter__(self):
@@ -40,9 +38,6 @@ class DaskCluster:
         folder = f"--local-directory={self._folder / str(len(self.workers))}"
         self.workers.append(self._start("worker", *options, folder, **environment))
         return self.workers[-1]
-
-    def kill_scheduler(self):
-        self._scheduler.kill()
 
     def settings(self, files):
         return Cluster(self.address, files, *map(str, self._files))

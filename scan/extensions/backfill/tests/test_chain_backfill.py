@@ -1,13 +1,11 @@
 """A bulk backfill's tables are those of the sequential indexer, by their digests."""
 
 import os
-from contextlib import closing
 from functools import partial
 
 import pytest
 
-from scan.database import connection
-from scan.ethereum import blocks, client, transaction_checks
+from scan.ethereum import client
 from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.partitions import DEFAULT_ROWS
@@ -73,39 +71,3 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     assert len(liar.told) > head / 3
     follow(indexing.settings_for(database_url, scenario.anvil.url), head)
     assert table_digest.digest(database_url) == table_digest.digest(url)
-
-
-@pytest.mark.thorough
-def test_last_blocks_are_checked_only_where_they_differ(scenario, indexed, monkeypatch):
-    """A node that lies once is read again; one that goes on contradicts itself."""
-    head, url, lies = scenario.anvil.head(), indexed.url, [False]
-    signers = []
-
-    @faulty_node.altering
-    def altered(call, answer):
-        if call["params"] == [hex(head), True] and lies and lies.pop():
-            answer["result"]["gasUsed"] = "0x1"
-
-    recover = transaction_checks.signer
-    monkeypatch.setattr(
-        transaction_checks, "signer", lambda *given: signers.append(given) or recover(*given)
-    )
-    monkeypatch.setattr(backfill_command, "COMPARISON_PATIENCE_S", 0)
-    with (
-        faulty_node.FaultyNode(scenario.anvil.url, altered) as node,
-        closing(connection.Database(url, statement_timeout_ms=0)) as read,
-        read.transaction() as tx,
-    ):
-        settings = indexing.settings_for(url, node.url)
-        differences = partial(
-            backfill_command._differences, client.Node([node.url]), settings, None, tx
-        )
-        assert not differences()
-        assert not lies
-        assert not signers
-        lies.append(True)
-        assert not differences()
-        assert signers
-        lies += [True] * 100
-        with pytest.raises(blocks.MalformedBlock, match=f"block {head} contradicts itself"):
-            differences()

@@ -17,8 +17,6 @@ from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.indexer import block_rows, chain_identity
 from tests.support.serving import wait_until
 
-UNREACHABLE = "http://127.0.0.1:9"
-
 
 @pytest.fixture(scope="module")
 def dask(tmp_path_factory):
@@ -46,15 +44,9 @@ def bucket(monkeypatch):
 @pytest.fixture
 def tasks(scenario):
     """Of a node that the workers do not reach: each has one in its environment."""
-    return tasks_of(UNREACHABLE, scenario, 5)
-
-
-def tasks_of(url, scenario, blocks):
     chain = chain_identity.read_identity(Node((scenario.anvil.url,)))
-    return [
-        RangeTask((url,), "", "auto", block_rows.NO_LOGS, range_, chain=chain)
-        for range_ in split(0, scenario.anvil.head(), blocks)
-    ]
+    task = RangeTask(("http://127.0.0.1:9",), "", "auto", block_rows.NO_LOGS, None, chain=chain)
+    return [task._replace(blocks=blocks) for blocks in split(0, scenario.anvil.head(), 5)]
 
 
 def content(files, blocks):
@@ -96,20 +88,13 @@ def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path):
             ClusterPool(settings, RangeFiles(tmp_path), connect_s=2.0)
 
 
-@pytest.fixture
-def stored(tasks, scenario, tmp_path):
-    """A range in a folder that is shared, and its digest; its files are in `written`."""
-    store = RangeStore(str(tmp_path / "shared"), "one")
-    store.make()
-    written = RangeFiles(tmp_path / "written")
-    spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
-    return store, store.put(written, tasks[1].blocks)
-
-
-def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_path):
+def test_what_is_not_as_its_worker_has_written_it_is_refused(scenario, tasks, tmp_path):
     """The same range stored twice is stored once."""
-    (store, digest_), blocks = stored, tasks[1].blocks
+    store, blocks = RangeStore(str(tmp_path / "shared"), "one"), tasks[1].blocks
     written, files, incoming = (RangeFiles(tmp_path / name) for name in ("written", "a", "b"))
+    spool_range(tasks[1]._replace(rpc_urls=(scenario.anvil.url,)), written.folder)
+    store.make()
+    digest_ = store.put(written, blocks)
     [archive] = (tmp_path / "shared" / f"{FOLDER}-one").iterdir()
     content_ = archive.read_bytes()
 

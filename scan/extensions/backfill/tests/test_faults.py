@@ -10,9 +10,10 @@ from scan.commands import main
 from scan.errors import Unavailable
 from scan.ethereum import blocks, client, node_errors
 from scan.extensions.backfill import backfill_command, plan
-from scan.extensions.backfill.tests.backfilling import BackfillProcess, backfill
+from scan.extensions.backfill.tests.backfilling import backfill
 from tests.support import database, faulty_node, indexing, serving
 from tests.support.faulty_node import FaultyNode, Reply, node_error
+from tests.support.indexer_process import IndexerProcess
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -29,13 +30,14 @@ def chain(anvil):
 def test_a_database_that_restarts_is_waited_for(own_postgres, chain, tmp_path):
     head, template = chain.head(), own_postgres.make_template()
     begun = "SELECT 1 FROM bulk_backfill WHERE cardinality(loaded) > 3"
+    environment = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
     with own_postgres.cloned(template) as url:
-        with BackfillProcess(url, chain.url, tmp_path, head - 3) as process:
-            process.wait_until(lambda: database.execute(url, begun))
+        with IndexerProcess(url, chain.url, **environment) as process:
+            serving.wait_until(lambda: database.execute(url, begun))
             own_postgres.halt()
             process.wait_for_output("trying again for 10 minutes")
             own_postgres.resume()
-            assert process.wait() == 0, process.tail()
+            serving.wait_until(lambda: not database.execute(url, "SELECT 1 FROM bulk_backfill"))
             assert process.output().count("trying again for") == 1
         indexing.Indexing(url, chain.url).run_until(head)
         assert digest(url) == fresh_digest(own_postgres, template, chain)
@@ -71,17 +73,6 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
     printed, problems = capsys.readouterr()
     assert "ERROR forged" in printed and "ERROR forged" in problems
     assert not re.search(r"^2026-01-01|\x1b", printed + problems, re.M)
-
-
-def test_one_policy_has_pauses_by_the_class_of_an_error():
-    """The least and the most of the random pause, for the first error of a row."""
-    for error, least_s in {
-        client.NodeError("no"): node_errors.FIRST_PAUSE_S,
-        client.NodeError("no", retry_after_s=7): 7,
-        client.RateLimited("no"): node_errors.REFUSAL_PAUSE_S,
-        client.HistoryPruned("no"): node_errors.PERMANENT_PAUSE_S,
-    }.items():
-        assert least_s <= node_errors.Retries().pause_s(error) <= 1.5 * least_s
 
 
 @pytest.mark.parametrize(

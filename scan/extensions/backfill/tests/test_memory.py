@@ -3,15 +3,7 @@
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.plan import CannotBackfill
-from scan.extensions.backfill.resources import (
-    available_bytes,
-    estimate,
-    load_need,
-    require_memory,
-    spool_need,
-    total_bytes,
-)
+from scan.extensions.backfill.resources import available_bytes, estimate, total_bytes
 from tests.support.scan_command import scan
 
 pytestmark = pytest.mark.thorough
@@ -58,20 +50,6 @@ def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, avai
         path.write_text(text)
     folders = tmp_path / "proc", tmp_path / "cgroup"
     assert (available_bytes(*folders), total_bytes(*folders)) == (available, total)
-
-
-@pytest.mark.check
-def test_what_does_not_fit_names_the_option_to_lower():
-    megabyte = 1_000_000
-    spool, load = spool_need(7, 100_000), load_need(2_000 * megabyte, 2, 250 * megabyte)
-    assert spool.size == 7 * 380 * megabyte + 250 * megabyte
-    assert load.size == 2_950 * megabyte
-    require_memory([spool, load], load.size)
-    require_memory([spool, load], None)
-    with pytest.raises(CannotBackfill, match="lower --workers or --range-blocks"):
-        require_memory([spool, load], spool.size - 1)
-    with pytest.raises(CannotBackfill, match="lower --memory or --tables-at-once"):
-        require_memory([spool, load], spool.size)
 
 
 def test_the_busiest_part_of_a_chain_decides(scenario):

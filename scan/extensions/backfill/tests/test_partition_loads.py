@@ -2,10 +2,9 @@
 
 from contextlib import closing
 
-import psycopg2
 import pytest
 
-from scan.database import connection, statements
+from scan.database import connection
 from scan.extensions.backfill.loading import KEPT_PARTS, rows_of_partition
 from scan.indexer import partitions
 from tests.support.database import execute
@@ -73,50 +72,3 @@ def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):
                     ):
                         tx.script(statement)
     assert execute(parted, DEFINITIONS) == before
-
-
-def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted):
-    """None waits for another, up to the moment when a partition is replaced; one takes no row of
-    another."""
-    with (
-        closing(psycopg2.connect(parted)) as one,
-        closing(psycopg2.connect(parted)) as other,
-        closing(psycopg2.connect(parted, options="-c lock_timeout=5s")) as reader,
-    ):
-        for session, first in ((one, 0), (other, 100)):
-            with session.cursor() as cursor:
-                cursor.execute("SET lock_timeout = '5s'")
-                cursor.execute(f"LOCK TABLE logs_{first} IN SHARE UPDATE EXCLUSIVE MODE")
-            _run(session, first, follows_rows=False)
-            _insert(session, first, first + 99)
-        with reader.cursor() as cursor:
-            cursor.execute("SELECT count(*) FROM logs")
-            assert cursor.fetchone() == (0,)
-        reader.commit()
-        for session, first in ((one, 0), (other, 100)):
-            _run(session, first, follows_rows=True)
-            session.commit()
-        _run(one, 200, follows_rows=False)
-        with pytest.raises(psycopg2.errors.CheckViolation):
-            _insert(one, 200, 300)
-    assert execute(parted, "SELECT ordinal FROM logs ORDER BY 1") == [(99,), (199,)]
-
-
-def _run(session, first, *, follows_rows):
-    statement = statements.read_statement("bulk/partition_list_statements")
-    values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
-    with session.cursor() as cursor:
-        cursor.execute(statement.text, values)
-        for text, follows in cursor.fetchall():
-            if follows == follows_rows:
-                cursor.execute(text)
-
-
-def _insert(session, first, ordinal):
-    with session.cursor() as cursor:
-        cursor.execute(
-            f"INSERT INTO logs_{first}_loading"  # noqa: S608
-            " (ordinal, block_number, log_index, transaction_index, address, topics, data)"
-            " VALUES (%s, 1, 1, 1, '', '', '')",
-            [ordinal],
-        )

@@ -47,17 +47,6 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
             assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
 
 
-def test_prices_of_blobs_follow_the_forks_of_their_chain():
-    """By e**(excess / fraction), rounded down."""
-    assert fork_schedule.blob_price(1, 1_710_338_135, 0) == 1
-    assert fork_schedule.blob_price(1, 1_746_612_310, 40_000_000) == 159_773
-    assert fork_schedule.blob_price(1, 1_746_612_311, 40_000_000) == 2_944
+def test_an_excess_of_blobs_beyond_any_price_is_refused():
     with pytest.raises(ValueError, match="beyond any price"):
         fork_schedule.blob_price(1, 0, 2**64)
-
-
-def test_a_price_of_blobs_that_cannot_be_derived_is_refused():
-    """On a chain whose forks are not known, unless there is no excess of blobs."""
-    assert fork_schedule.blob_price(5, 0, 0) == 1
-    with pytest.raises(ValueError, match="forks of chain 5 are unknown"):
-        fork_schedule.blob_price(5, 0, 40_000_000)
