@@ -1,6 +1,7 @@
 """Functions of libraries, whose ABIs lack those that change state or take pointers to storage, and
 the names of types by which they are hashed: in every door as the compiler has them."""
 
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -49,14 +50,10 @@ def check_every_function(explorer, address, identifiers):
         assert method is not None, text
         assert (method["signature"], method["source"]) == (text, "verified")
         methods[text] = method["arguments"]
-        decoded = post(
-            explorer.client, "/decode", data=f"0x{identifiers[text]}{'00' * 1280}", address=address
-        )
+        data = f"0x{identifiers[text]}{'00' * 1280}"
+        decoded = post(explorer.client, "/decode", data=data, address=address)
         assert decoded["candidates"][0]["arguments"] == method["arguments"]
-        body = {
-            "functionName": text,
-            "args": [argument["value"] for argument in method["arguments"]],
-        }
+        body = {"functionName": text, "args": [given["value"] for given in method["arguments"]]}
         encoded = post(explorer.client, f"/contracts/{address}/encode", **body)
         assert encoded["data"].startswith(f"0x{identifiers[text]}")
     return methods
@@ -99,11 +96,8 @@ def test_every_function_of_a_library(explorer, version):
     assert answer.status_code == 400 and "neither view nor pure" in str(answer.json)
 
 
-NEWER = (FOLDER / "FileTypes.sol").read_text()
-
-
 def test_types_of_files(explorer):
-    sources = {"lib.sol": NEWER}
+    sources = {"lib.sol": (FOLDER / "FileTypes.sol").read_text()}
     address, identifiers = library(explorer, "0.8.28", sources, "Newer")
     methods = check_every_function(explorer, address, identifiers)
     [_, points] = methods["g2(color[],point[2])"]
@@ -125,48 +119,45 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
     assert method["signature"] == "f()"
 
 
-USING = (FOLDER / "Using.sol").read_text()
+def using(explorer, number):
+    """The address of a contract that uses a library, and what verifies it."""
+    source = (FOLDER / "Using.sol").read_text().replace("4712", str(number))
+    standard = standard_input({"a.sol": source}, libraries={"a.sol": {"Of": OWNER}}, **SETTINGS)
+    address = explorer.deploy(compiled("0.8.28", standard, "a.sol", "Using").creation)
+    name = {"contractName": "a.sol:Using"}
+    return address, partial(explorer.verify, address, standard, "0.8.28", **name)
+
+
+def require_findings(explorer, address):
+    """What syntax trees say is stored."""
+    at = bytes.fromhex(address[2:])
+    [[entries]] = explorer.sql("SELECT entries FROM interfaces WHERE address = %s", at)
+    assert [entry["name"] for entry in entries if "library" in entry] == ["Made"]
+    layout, _ = findings_of(explorer.database, at, None)
+    assert layout["declared"] == {"enum Of.Kind": ["One"]}
 
 
 @pytest.fixture
-def using(explorer, monkeypatch):
-    """Deploys a contract that uses a library; verifies it, where compilations of these selected
-    outputs are seen before, and after them; whether what syntax trees say of it is stored."""
+def watch(monkeypatch):
+    """Has a function see the outputs that each compilation selects, before it."""
     compile_source = submission_compilations.compile_source
 
-    def deploy(number):
-        sources = {"a.sol": USING.replace("4712", str(number))}
-        standard = standard_input(sources, libraries={"a.sol": {"Of": OWNER}}, **SETTINGS)
-        address = explorer.deploy(compiled("0.8.28", standard, "a.sol", "Using").creation)
+    def watch(see):
+        def compile_seen(compiler, given, *rest):
+            see(str(given["settings"]["outputSelection"]))
+            return compile_source(compiler, given, *rest)
 
-        def verify(see=lambda _: None, end=lambda: None):
-            def compile_seen(compiler, given, *rest):
-                see(str(given["settings"]["outputSelection"]))
-                output = compile_source(compiler, given, *rest)
-                end()
-                return output
+        monkeypatch.setattr(submission_compilations, "compile_source", compile_seen)
 
-            monkeypatch.setattr(submission_compilations, "compile_source", compile_seen)
-            return explorer.verify(address, standard, "0.8.28", contractName="a.sol:Using")
-
-        def has_findings():
-            at = bytes.fromhex(address[2:])
-            [[entries]] = explorer.sql("SELECT entries FROM interfaces WHERE address = %s", at)
-            names = [entry["name"] for entry in entries if "library" in entry]
-            layout, _ = findings_of(explorer.database, at, None)
-            return (names, layout["declared"]) == (["Made"], {"enum Of.Kind": ["One"]})
-
-        return address, verify, has_findings
-
-    return deploy
+    return watch
 
 
 @pytest.mark.parametrize("which", [1, 2])
-def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, using, monkeypatch, which):
+def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, watch, monkeypatch, which):
     """Its syntax trees: the first are for the interface, the second, if none are kept, for the
     layout of the storage."""
     monkeypatch.setattr(submission_compilations, "MAX_OUTPUTS", 0)
-    address, verify, has_findings = using(which)
+    address, verify = using(explorer, which)
     trees = []
 
     def be_busy(selection):
@@ -174,34 +165,36 @@ def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, using, monk
         if "ast" in selection and len(trees) == which:
             raise compiler_run.busy()
 
-    refused = verify(be_busy)
+    watch(be_busy)
+    refused = verify()
     assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
     assert explorer.contract(address).status_code == 404
     assert verify().json["match"] == "full"
-    assert has_findings()
+    require_findings(explorer, address)
 
 
-def test_after_a_long_search_there_is_time_for_syntax_trees(using, monkeypatch):
-    _, verify, has_findings = using(3)
-    compiled_at = []
-    clock = SimpleNamespace(monotonic=lambda: 1000.0 + 61 * min(len(compiled_at), 1))
+def test_after_a_long_search_there_is_time_for_syntax_trees(explorer, watch, monkeypatch):
+    address, verify = using(explorer, 3)
+    begun = []
+    watch(begun.append)
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 + 61 * (len(begun) > 1))
     monkeypatch.setattr(compiler_run, "time", clock)
-    assert verify(end=lambda: compiled_at.append(0)).status_code == 200
-    assert has_findings()
+    assert verify().status_code == 200
+    require_findings(explorer, address)
 
 
-def test_syntax_trees_that_are_too_large_are_told_to_be_missing(using):
+def test_syntax_trees_that_are_too_large_are_told_to_be_missing(explorer, watch):
     """Of sources of about 850 kB the compiler's output has more values than are parsed at once."""
-    _, verify, _ = using(4)
+    _, verify = using(explorer, 4)
+    words = ["The compiler's output has more than 500,000 values."]
 
     def exceed(selection):
-        if "ast" in selection:
-            raise compiler_run.OutOfLimits("The compiler's output has more than 500,000 values.")
+        if "ast" in selection and words:
+            raise compiler_run.OutOfLimits(*words)
 
-    answer = verify(exceed).json
-    assert answer["match"] == "full"
-    assert answer["message"].endswith(
-        "syntax tree says of libraries, enums and namespaces is not known:"
-        " The compiler's output has more than 500,000 values."
-    )
+    watch(exceed)
+    answer = verify().json
+    said = "What the source's syntax tree says of libraries, enums and namespaces is not known: "
+    assert answer["match"] == "full" and answer["message"].endswith(said + words[0])
+    words.clear()
     assert "syntax tree" not in verify().json["message"]

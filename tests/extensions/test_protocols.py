@@ -6,10 +6,11 @@ from eth_utils import keccak
 
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions.world import world
-from tests.support import authorizations, faulty_node
+from tests.support import authorizations, expected, faulty_node
 from tests.support.anvil import Contract
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
+from tests.support.lists import Listed, by_links
 from tests.support.solidity import artifact
 
 __all__ = ["world"]
@@ -50,17 +51,17 @@ def test_a_huge_range_is_one_row_and_no_false_number_of_items(world):
     assert world.holders(ranges) == {me: 2**255 + 1, you: 1}
     assert items(world, ranges) == {5: me, 6: me, 2000: you}
     assert (2**255, None, "BEP721") in world.moved(ranges)
+    world.fork(5, mined=6)
+    assert world.sql("SELECT count(*) FROM token_transfers") == [(0,)]
 
 
 def test_ranges_of_a_block_have_one_bound(world):
     me = world.me
     ranges = world.deploy("Ranges")
     half = MAX_CONSECUTIVE // 2
-    for first in (0, half, 2 * half):
-        world.anvil.transact(me, ranges, "claim", first, first + half - 1, ZERO, me)
-    world.anvil.transact(
-        me, ranges, "claim", 4 * half, 4 * half + 9, ZERO, me
-    )  # the smallest first
+    # The smallest first.
+    for first, count in ((0, half), (half, half), (2 * half, half), (4 * half, 10)):
+        world.queue(ranges, "claim", first, first + count - 1, ZERO, me)
     world.anvil.mine()
     world.read_in_every_way()
     assert world.holders(ranges) == {me: 3 * half + 10}
@@ -89,20 +90,22 @@ def test_amounts_of_ids_by_erc6909(world):
     assert (approval["kind"], approval["spender"]) == ("operator", you)
     assert (approval["inForce"], approval["amountNow"], approval["atRisk"]) == (True, "1", "65")
     assert approval["revokeData"].startswith("0x558a7297")
-    logs = world.get(f"/api/v1/logs?address={ids.address}&topic0=Transfer")[
-        "logs"
-    ]  # of its standard
-    assert len(logs) == 4 and logs[0]["event"]["signature"].count("address") == 3
+    path = f"/api/v1/logs?address={ids.address}&topic0=Transfer"  # of its standard
+    signatures = {log["event"]["signature"].count("address") for log in world.get(path)["logs"]}
+    assert signatures == {3}
 
 
-def test_a_transfer_whose_sender_alone_is_indexed(world):
+def test_a_transfer_whose_sender_alone_is_indexed_of_a_token_with_more_than_255_decimals(world):
     me, you = world.me, world.you
-    odd = world.deploy("SenderIndexed")
+    odd, many = world.deploy("SenderIndexed"), world.deploy("ManyDecimals")
     world.do(odd, "mint", me, 3 * UNIT)
     world.do(odd, "transfer", you, UNIT)
+    world.do(many, "mint", me, 5)
     world.read_in_every_way()
     assert world.token(odd)["type"] == "BEP20"
     assert world.holders(odd) == {me: 2 * UNIT, you: UNIT}
+    [transfer] = world.token(many, "/transfers")["transfers"]
+    assert (world.token(many)["decimals"], transfer["tokenDecimals"]) == (None, None)
 
 
 @pytest.mark.parametrize("ids_first", [False, True])
@@ -121,69 +124,33 @@ def test_a_token_with_amounts_and_amounts_of_ids_has_both(world, ids_first):
     assert (item["tokenType"], item["ownerCount"]) == ("BEP1155", 2)
     expected = [(5, "7", "BEP1155"), (100, "7", "BEP1155"), (3 * UNIT, None, "BEP20")]
     assert world.moved(both) == expected
-    [sums] = [{(s["tokenType"], s["value"]) for s in world.token(both, "/transfers/sums")["sums"]}]
+    sums = {(s["tokenType"], s["value"]) for s in world.token(both, "/transfers/sums")["sums"]}
     assert sums == {("BEP20", str(3 * UNIT)), ("BEP1155", "105")}
 
 
-def test_more_decimals_than_255_are_unknown(world):
-    me = world.me
-    many = world.deploy("ManyDecimals")
-    world.do(many, "mint", me, 5)
-    world.read_in_every_way()
-    assert world.token(many)["decimals"] is None
-    [transfer] = world.token(many, "/transfers")["transfers"]
-    assert transfer["tokenDecimals"] is None
-
-
-def test_a_fork_takes_a_range_back(world):
-    me = world.me
-    ranges = world.deploy("Ranges")
-    world.do(ranges, "claim", 1, 3, ZERO, me)
-    world.do(ranges, "claim", 100, 2**255, ZERO, me)
-    world.read()
-    for count in (1, 4):
-        world.fork(count, mined=count + 1)
-    assert world.sql("SELECT count(*) FROM token_transfers") == [(0,)]
-
-
 def test_a_disguised_symbol_or_name_is_that_of_another_token(world):
+    """Which characters show nothing or alike: test_invisible_names.py."""
     me, *others = world.accounts
     real = world.deploy("Lookalike", "USD Coin", "USDC", others).address
     short = world.deploy("Lookalike", "Dai", "DAI", others).address
-    disguises = {
-        "zero width space": "USD\u200bC",
-        "soft hyphen": "US\u00adDC",
-        "right-to-left mark": "\u200fUSDC",
-        "trailing space": "USDC ",
-        "full width": "\uff35\uff33\uff24\uff23",
-        "Cyrillic": "U\u0405D\u0421",
-        "Greek and digits": "USD\u03f9",
-        "mathematical": "\U0001d414\U0001d412\U0001d403\U0001d402",
-        "variation selector": "USDC\ufe0f",
+    texts = {
+        ("x", "USD\u200bC"): real,
+        ("x", "\u200fUSDC "): real,
+        ("x", "\uff35\uff33\uff24\uff23"): real,
+        ("x", "U\u0405D\u0421"): real,  # Cyrillic
+        ("x", "USD\u03f9"): real,  # Greek
+        ("x", "\U0001d414\U0001d412\U0001d403\U0001d402"): real,
+        ("USD\u00a0C\u043ein", "OTHER"): real,
+        ("x", "DAl"): short,
+        ("USD Coin", "BRIDGED"): None,
+        **{("n", symbol): None for symbol in ("USDT", "USD", "\u200b", "\u0421")},
     }
-    disguised = {
-        kind: world.deploy("Lookalike", kind, symbol, [me]).address
-        for kind, symbol in disguises.items()
-    }
-    named = world.deploy("Lookalike", "USD\u00a0C\u043ein", "OTHER", [me]).address
-    same_name = world.deploy("Lookalike", "USD Coin", "BRIDGED", [me]).address
-    small_l = world.deploy("Lookalike", "x", "DAl", [me]).address
-    differing = [
-        world.deploy("Lookalike", "n", symbol, [me]).address
-        for symbol in ("USDT", "USD", "\u200b", "\u0421")
-    ]
+    made = {text: world.deploy("Lookalike", *text, [me]).address for text in texts}
     world.read_in_every_way()
-    for kind, address in disguised.items():
-        assert world.get(f"/api/v1/tokens/{address}")["largerNamesake"] == real, kind
-    assert world.get(f"/api/v1/tokens/{named}")["largerNamesake"] == real
-    assert world.get(f"/api/v1/tokens/{small_l}")["largerNamesake"] == short
-    for address in (real, short, same_name, *differing):
-        assert world.get(f"/api/v1/tokens/{address}")["largerNamesake"] is None
-    listed = {
-        token["address"]: token["largerNamesake"]
-        for token in world.get("/api/v1/tokens?limit=100")["tokens"]
-    }
-    assert listed[disguised["Cyrillic"]] == real
+    tokens = world.get("/api/v1/tokens?limit=100")["tokens"]
+    namesakes = {token["address"]: token["largerNamesake"] for token in tokens}
+    assert {text: namesakes[address] for text, address in made.items()} == texts
+    assert (namesakes[real], namesakes[short]) == (None, None)
 
 
 def test_transfers_that_others_put_into_a_list_are_marked_and_folded(world):
@@ -196,22 +163,9 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(world):
     imitation = world.anvil.transact(attacker, fake, "claim", victim, attacker, 5)
     world.anvil.mine()
     world.read_in_every_way()
-    transfers = world.get(f"/api/v1/addresses/{victim}/transfers")["transfers"]
-    expected = {(victim, None), (attacker, "zero_amount"), (attacker, "imitation")}
-    assert {(t["initiatedBy"], t["suspicious"]) for t in transfers} == expected
-    history = world.get(f"/api/v1/addresses/{victim}/history?types=token_transfer")["history"]
-    marks = {row["transactionHash"]: (row["initiatedBy"], row["suspicious"]) for row in history}
-    assert marks[zero] == (attacker, "zero_amount")
-    assert marks[imitation] == (attacker, "imitation")
-    assert sorted(mark is None for _, mark in marks.values()) == [False, False, True, True, True]
-    [header, *rows] = world.get(f"/api/v1/addresses/{victim}/transfers?format=csv").splitlines()
-    assert {"initiated_by", "suspicious"} <= {*header.split(",")}
-    assert sum(attacker in row and "zero_amount" in row for row in rows) == 1
-    page = world.get(f"/address/{victim}?tab=transfers")
-    assert page.count('class="folded"') == 2
-    assert "Show 2 transfers" in page and "moves nothing, sent by another" in page
-    assert "folded" not in world.get(f"/tx/{zero}")
-    assert world.get(f"/address/{victim}?tab=history").count('class="folded"') == 2
+    names = {"victim": victim, "attacker": attacker, "friend": friend, "zero": zero}
+    names |= {"imitation": imitation, "real": real.address, "fake": fake.address}
+    expected.compare(__file__, world.client, names, "suspicious_transfers")
 
 
 def test_an_account_that_delegates_names_its_delegate(world):
@@ -228,13 +182,10 @@ def test_an_account_that_delegates_names_its_delegate(world):
 
 
 def asks_for_an_older_balance(call):
+    """Which a node that has the newest state alone refuses."""
     target, block = [*call["params"], None, None][:2]
     is_balance = call["method"] == "eth_call" and target["data"].startswith("0x70a08231")
     return is_balance and block != "latest"
-
-
-# A node that has the balances of the newest state alone.
-without_state = faulty_node.refuse(asks_for_an_older_balance, -32000, "missing trie node")
 
 
 def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(world):
@@ -243,7 +194,8 @@ def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(world):
     world.do(world.deploy("Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = world.deploy("ShareVault")
     world.do(vault, "put", 100)  # without coin
-    with FaultyNode(world.anvil.url, without_state) as node:
+    pruned = faulty_node.refuse(asks_for_an_older_balance, -32000, "missing trie node")
+    with FaultyNode(world.anvil.url, pruned) as node:
         Indexing(world.url, node.url).run_until(world.head)
     rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
     assert dict(world.sql(rows)) == {wrapper.address: 300, vault.address: 80}
@@ -289,7 +241,7 @@ def test_swaps_of_pools_by_id(world):
     world.do(managers[0], "swap", ids[3000], -(2**127), 2**127 - 1)
     world.read_in_every_way()
     manager = managers[0].address
-    expected = [
+    expected_trades = [
         (ids[3000], coin, other, 2**127, 2**127 - 1),
         (ids[500], coin, ZERO, 50, 40),
         (ids[500], ZERO, coin, 100, 90),
@@ -300,25 +252,9 @@ def test_swaps_of_pools_by_id(world):
     keys = ("tokenIn", "tokenOut", "amountIn", "amountOut")
     assert [(t["poolId"], *(t[key] for key in keys)) for t in trades] == [
         ("0x" + id_.hex(), token_in, token_out, str(amount_in), str(amount_out))
-        for id_, token_in, token_out, amount_in, amount_out in expected
+        for id_, token_in, token_out, amount_in, amount_out in expected_trades
     ]
-    key = f"{manager}{ids[500].hex()}"
-    assert len(world.get(f"/api/v1/dex-trades?pool={key}")["trades"]) == 2
-    assert world.get(f"/api/v1/dex-trades?pool={manager}")["trades"] == []
-    pools = [*world.get("/api/v1/pools?limit=1")["pools"]]
-    following = world.get("/api/v1/pools?limit=1")["next"]
-    pools += world.get(f"/api/v1/pools?limit=1&cursor={following}")["pools"]
-    assert [(p["address"], p["poolId"], p["tradeCount"]) for p in pools] == [
-        (manager, "0x" + ids[500].hex(), 2),
-        (manager, "0x" + ids[3000].hex(), 1),
-    ]
-    assert world.get(f"/api/v1/pools/{key}")["poolId"] == "0x" + ids[500].hex()
-    state = world.get(f"/api/v1/pools/{key}/state")
-    assert (state["reserve0"], state["price"]) == (None, None)
-    assert world.get(f"/api/v1/pools/{key}/volume")["volumes"][-1]["trades"] == 2
-    assert world.get(f"/api/v1/pools/{key}/candles")["candles"][0]["trades"] == 2
-    assert f'href="/pool/{key}"' in world.get("/dex")
-    assert f"0x{ids[500].hex()}" in world.get(f"/pool/{key}")
-    assert f'href="/pool/{key}"' in world.get(f"/address/{me}?tab=trades")
-    header, row, *_ = world.get("/api/v1/dex-trades?format=csv").splitlines()
-    assert ids[3000].hex() in row and "pool_id" in header
+    names = {"manager": manager, "me": me, "coin": coin, "other": other}
+    names |= {f"of {fee}": id_.hex() for fee, id_ in ids.items()}
+    expected.compare(__file__, world.client, names, "pools_by_id")
+    assert len(by_links(world.client, Listed("/pools", "pools", is_counted=False), 1)) == 2

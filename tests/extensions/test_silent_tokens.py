@@ -29,13 +29,6 @@ def chain(anvil, places):
         yield chain
 
 
-@pytest.fixture
-def logged(anvil, places):
-    """With the rows of all logs."""
-    with Silent(anvil, places, logs="all") as chain:
-        yield chain
-
-
 def far(chain, one):
     slot = chain.make("Slot")
     return chain.make("Far", slot.address, one), lambda: chain.do(slot, "set", 3 * COIN)
@@ -107,18 +100,17 @@ def test_what_one_door_draws_all_show(chain, door, make):
     one = chain.accounts[0].lower()
     token, change = make(chain, one)
     chain.idle()
+    before = chain.holders(token)
     change()
     chain.read()
-    before = chain.token(token, "/holders")["holders"][0]["balance"]
-    assert before != str(chain.balance(token, one))
+    [shown] = chain.token(token, "/holders")["holders"]
+    assert int(shown["balance"]) == before[one] != chain.balance(token, one)
     assert chain.get(doors(token, one)[door])["result"]
     assert chain.since(token) == chain.head
     assert chain.holders(token) == {one: held_by(chain, token, one)}
     assert int(chain.token(token)["totalSupply"]) == chain.anvil.read(token, "totalSupply")
-    chain.next_day()  # as of whose first block it is read again
-    chain.read()
-    assert chain.since(token) is not None
-    chain.is_as_fresh()
+    chain.fork(1, mined=2)
+    assert (chain.since(token), chain.holders(token)) == (None, before)
 
 
 def test_an_honest_token_stays_unmarked_by_what_doors_draw(chain):
@@ -187,14 +179,16 @@ def held_by(chain, token, holder):
     return int(record["balance"])
 
 
-def test_holders_whom_no_sum_names_are_listed_and_have_it_on_their_pages(logged):
-    for token, holders in made_unnamed(logged):
-        assert set(logged.holders(token)) == holders, token.artifact.name
-        for holder in holders:
-            assert held_by(logged, token, holder) == logged.balance(token, holder)
-        record = logged.get(f"/api/v1/tokens/{token.address}")
-        assert record["rankedHolders"] == record["holderCount"] == len(holders)
-        assert abs(int(record["rankedSupply"]) - int(record["totalSupply"])) <= 1
+def test_holders_whom_no_sum_names_are_listed_and_have_it_on_their_pages(anvil, places):
+    """By the rows of all logs."""
+    with Silent(anvil, places, logs="all") as chain:
+        for token, holders in made_unnamed(chain):
+            assert set(chain.holders(token)) == holders, token.artifact.name
+            for holder in holders:
+                assert held_by(chain, token, holder) == chain.balance(token, holder)
+            record = chain.token(token)
+            assert record["rankedHolders"] == record["holderCount"] == len(holders)
+            assert abs(int(record["rankedSupply"]) - int(record["totalSupply"])) <= 1
 
 
 def test_which_part_the_listed_holders_have_is_said(chain):
@@ -237,16 +231,3 @@ def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain):
     chain.is_the_same_in_whatever_way()
     chain.fork(3)
     assert chain.get(f"/api/v1/tokens/{tokens[0].address}")["decimals"] == 18
-
-
-def test_a_mark_that_a_request_made_ends_with_its_fork(chain):
-    one = chain.accounts[0].lower()
-    token, change = shell(chain, one)
-    chain.idle()
-    change()
-    chain.read()
-    chain.get(doors(token, one)["tokenbalance"])
-    assert chain.since(token) == chain.head
-    chain.fork(1, mined=2)
-    assert chain.since(token) is None
-    assert chain.holders(token) == {one: 1000}

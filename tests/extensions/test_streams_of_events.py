@@ -2,6 +2,7 @@
 them stored or not."""
 
 import json
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -10,69 +11,38 @@ import requests
 from eth_abi import encode
 
 from scan.database.connection import Database
-from scan.extensions.events.tests.coffers import ABI, Coffers, address_of, fill, following
+from scan.extensions.events.tests.coffers import ABI, address_of, coffers, fill, following
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil, calldata
+from tests.support.anvil import calldata
 from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn
 from tests.support.solidity import compile_standard
 
+__all__ = ["coffers"]
+
 THOROUGH = pytest.mark.thorough
 SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
 
 
-@pytest.fixture
-def coffers():
-    with Anvil() as anvil:
-        yield Coffers(anvil)
+NOT_CHOSEN = """
+    topics addresses format direction tokens minimum_value minimum_values confirmations maker_key
+    maker_user client_address
+""".split()
 
 
 def add_webhook(url, address):
-    database = Database(url, statement_timeout_ms=0)
-    database.rows(
-        "webhooks/webhooks_insert",
-        id=1,
-        owner=bytes(20),
-        watch_address=address,
-        url="https://localhost/",
-        host="localhost:443",
-        event_types=["log"],
-        secret="secret",
-        client_address=None,
-        now=datetime.now(UTC),
-        address_count=1,
-        **dict.fromkeys(
-            (
-                "topics",
-                "addresses",
-                "format",
-                "direction",
-                "tokens",
-                "minimum_value",
-                "minimum_values",
-                "confirmations",
-                "maker_key",
-                "maker_user",
-            )
-        ),
-    )
-    database.close()
-
-
-def amounts(events):
-    """Of events of a stream, whose names and signatures are those of the ABI."""
-    assert {(e.data["event"]["name"], e.data["event"]["signature"]) for e in events} == {
-        ("Deposited", "Deposited(address,uint256)")
-    }
-    return [(e.data["event"]["args"]["amount"], e.data.get("removed", False)) for e in events]
+    chosen = {"owner": bytes(20), "watch_address": address, "event_types": ["log"]}
+    chosen |= {"url": "https://localhost/", "host": "localhost:443", "secret": "secret"}
+    with closing(Database(url, statement_timeout_ms=0)) as database:
+        rest = dict.fromkeys(NOT_CHOSEN) | {"id": 1, "now": datetime.now(UTC), "address_count": 1}
+        database.rows("webhooks/webhooks_insert", **chosen, **rest)
 
 
 @pytest.mark.parametrize("logs", ["none", "all", pytest.param("standard", marks=THOROUGH)])
 def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database_url, logs):
     anvil, proxy = coffers.anvil, address_of(coffers.proxy)
-    coffers.deposit(1)
     with Indexing(database_url, anvil.url, until=anvil.head(), logs=logs) as index:
         connection, followed = following(database_url)
         with connection:
@@ -96,71 +66,61 @@ def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database
                 index.wait_for(anvil.head())
                 rest = source.take(3)
                 assert rest[0].data == {**first.data, "removed": True}
-                assert amounts([first, *rest]) == [
-                    *(("2", False), ("2", True), ("3", False), ("4", False))
-                ]
+                sent = [event.data for event in (first, *rest)]
+                names = {(e["event"]["name"], e["event"]["signature"]) for e in sent}
+                assert names == {("Deposited", "Deposited(address,uint256)")}
+                amounts = [(e["event"]["args"]["amount"], e.get("removed", False)) for e in sent]
+                assert amounts == [("2", False), ("2", True), ("3", False), ("4", False)]
                 with EventSource(server, types="logs", lastEventId=first.id) as resumed:
                     assert [e.data for e in resumed.take(3)] == [e.data for e in rest]
     bodies = "SELECT body::json#>>'{data,event,args,amount}' FROM event_bodies ORDER BY id"
     assert [amount for (amount,) in execute(database_url, bodies)] == ["2", "2", "3", "4"]
 
 
-INDEXED_TWICE = Path(__file__).with_name("IndexedTwice.sol").read_text()
-
-
 @pytest.mark.parametrize("logs", SELECTIONS)
-def test_an_event_of_two_forms_is_once_in_every_door(database_url, logs):
+def test_an_event_of_two_forms_is_once_in_every_door(world, logs):
     """Of the form with its number of topics; what fits neither is malformed, once."""
-    compiled = compile_standard({"C.sol": INDEXED_TWICE})["contracts"]["C.sol"]
-    with Anvil() as anvil:
-        owner = anvil.accounts[0]
-
-        def create(name):
-            code = "0x" + compiled[name]["evm"]["bytecode"]["object"]
-            sent = anvil.send(owner, None, data=code, gas=1_000_000)
-            anvil.mine()
-            return anvil.receipt_of(sent)["contractAddress"]
-
-        emitter, *versions = map(create, ("Any", "A", "B", "C"))
-        abi = [entry for name in "AB" for entry in compiled[name]["abi"]]
-        with Indexing(database_url, anvil.url, until=anvil.head(), logs=logs) as index:
-            connection, followed = following(database_url)
-            with connection, gunicorn(database_url) as server:
-                followed.add(address_of(emitter), "any", json.dumps(abi))
-                followed.make_views()
-                add_webhook(database_url, address_of(emitter))
-                with EventSource(server, types="logs") as source:
-                    for version, value in zip(versions * 2, range(6), strict=True):
-                        call = bytes.fromhex(calldata("emit_(uint256)", value)[2:])
-                        data = encode(["address", "bytes"], [version, call]).hex()
-                        anvil.send(owner, emitter, data=f"0x{data}", gas=200_000)
-                        anvil.mine()
-                    index.wait_for(anvil.head())
-                    streamed = [e.data["event"]["args"] for e in source.take(6)]
-                path = f"{server}/api/v1/contracts/{emitter}/events/Changed"
-                page, few, file = (
-                    requests.get(path + end, timeout=WAIT_S)
-                    for end in ("?orderBy=asc", "?b=4", "?orderBy=asc&format=csv")
-                )
-    expected = [None if n % 3 == 2 else {"a": owner.lower(), "b": str(n)} for n in range(6)]
+    source = Path(__file__).with_name("IndexedTwice.sol").read_text()
+    compiled = compile_standard({"C.sol": source})["contracts"]["C.sol"]
+    emitter, *versions = (
+        world.deploy(compiled[name]["evm"]["bytecode"]["object"]) for name in ("Any", "A", "B", "C")
+    )
+    abi = [entry for name in "AB" for entry in compiled[name]["abi"]]
+    with Indexing(world.url, world.anvil.url, until=world.head, logs=logs) as index:
+        connection, followed = following(world.url)
+        with connection, gunicorn(world.url) as server:
+            followed.add(address_of(emitter), "any", json.dumps(abi))
+            followed.make_views()
+            add_webhook(world.url, address_of(emitter))
+            with EventSource(server, types="logs") as source:
+                for version, value in zip(versions * 2, range(6), strict=True):
+                    call = bytes.fromhex(calldata("emit_(uint256)", value)[2:])
+                    data = encode(["address", "bytes"], [version, call]).hex()
+                    world.anvil.receipt_of(
+                        world.anvil.send(world.me, emitter, data=f"0x{data}", gas=200_000)
+                    )
+                index.wait_for(world.head)
+                streamed = [e.data["event"]["args"] for e in source.take(6)]
+            path = f"{server}/api/v1/contracts/{emitter}/events/Changed"
+            page, few, file = (
+                requests.get(path + end, timeout=WAIT_S)
+                for end in ("?orderBy=asc", "?b=4", "?orderBy=asc&format=csv")
+            )
+    expected = [None if n % 3 == 2 else {"a": world.me, "b": str(n)} for n in range(6)]
     assert streamed == [event["args"] for event in page.json()["events"]] == expected
     assert page.json()["total"] == 6 and [e["args"] for e in few.json()["events"]] == [expected[4]]
     assert len(file.text.splitlines()) == 7
-    rows = execute(database_url, "SELECT b, is_malformed FROM events.any_changed ORDER BY 1, 2")
+    rows = world.sql("SELECT b, is_malformed FROM events.any_changed ORDER BY 1, 2")
     assert rows == [*((n, False) for n in (0, 1, 3, 4)), *[(None, True)] * 2]
     of_emitter = "FROM v1.logs WHERE address_bytes = %s"
     counted = f"SELECT count(*), count(DISTINCT log_index + 1000 * block_number) {of_emitter}"
-    assert execute(database_url, counted, address_of(emitter)) == [(6, 6)]
+    assert world.sql(counted, address_of(emitter)) == [(6, 6)]
     bodies = "SELECT body::json#>'{data,event,args}' FROM event_bodies ORDER BY id"
-    assert [args for (args,) in execute(database_url, bodies)] == expected
+    assert [args for (args,) in world.sql(bodies)] == expected
 
 
-RAW = {
-    "type": "event",
-    "name": "Raw",
-    "anonymous": True,
-    "inputs": [{"name": "who", "type": "address", "indexed": False}],
-}
+RAW = {"type": "event", "name": "Raw", "anonymous": True}
+RAW["inputs"] = [{"name": "who", "type": "address", "indexed": False}]
 
 
 @THOROUGH

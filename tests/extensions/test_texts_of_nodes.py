@@ -27,7 +27,6 @@ def is_not_of_chain(call):
 
 ERRORS = [
     pytest.param(-32000, TEXT),
-    pytest.param(-32603, TEXT, marks=pytest.mark.thorough),
     pytest.param(3, TEXT, marks=pytest.mark.thorough),
     pytest.param(-32000, f"execution error: {TEXT}", marks=pytest.mark.thorough),
 ]
@@ -74,22 +73,24 @@ def test_no_door_shows_how_the_nodes_are_reached(indexed, scenario, caplog, code
     assert code == 3 or "execution" in text or "the node rejected a call" in caplog.text
 
 
+def refused(method):
+    return faulty_node.refuse(lambda call: call["method"] == method, -32603, f"no luck: {TEXT}")
+
+
+FAULTS = [
+    ("no luck", refused("eth_getBlockReceipts")),
+    ("no luck", refused("eth_getBalance")),
+    ("no luck", refused("eth_blockNumber")),
+    ("malformed", faulty_node.replacing("eth_blockNumber", "http://an0n1:s3cr3t@10.1.2.3/K3YK3Y")),
+]
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("method", ["eth_getBlockReceipts", "eth_getBalance", "eth_blockNumber"])
-def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, method):
+@pytest.mark.parametrize(("reason", "fault"), FAULTS)
+def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, reason, fault):
     anvil.mine(3)
-    fault = faulty_node.refuse(lambda call: call["method"] == method, -32603, f"no luck: {TEXT}")
     with faulty_node.FaultyNode(anvil.url, fault) as node, Indexing(database_url, node.url):
-        database.wait_for_problem(database_url, "no luck")
-        problem = status(database_url)["problem"]
-    assert not [part for part in HIDDEN if part in problem]
-
-
-@pytest.mark.thorough
-def test_of_a_malformed_answer_readyz_quotes_no_address(anvil, database_url):
-    fault = faulty_node.replacing("eth_blockNumber", "http://an0n1:s3cr3t@10.1.2.3/K3YK3Y")
-    with faulty_node.FaultyNode(anvil.url, fault) as node, Indexing(database_url, node.url):
-        database.wait_for_problem(database_url, "malformed")
+        database.wait_for_problem(database_url, reason)
         problem = status(database_url)["problem"]
     assert not [part for part in HIDDEN if part in problem]
 

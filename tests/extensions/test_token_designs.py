@@ -41,77 +41,42 @@ HONEST = {
     "Wrapped": (["Plain"], ("depositFor", ONE, 100), (T, TWO, 10), ("withdrawTo", ONE, 5)),
     "Shares": (["Plain"], ("deposit", 100, ONE), (T, TWO, 10), ("redeem", 5, ONE, ONE)),
 }
-# What changes balances without a Transfer, after which a reader finds the mark true.
-OTHERWISE = {
-    "Steth": [("report", 90)],
-    "AToken": [("accrue", 2 * COIN)],
-    "Ample": [("rebase", 2 * 10**12)],
-    "DSToken": [(M, ONE, 900), (T, TWO, 100)],
-}
 
 
 class Designs(Chain):
-    def __init__(self, anvil, places):
-        super().__init__(anvil, places)
-        self.contracts, self.people = {}, dict(zip((ONE, TWO), anvil.accounts, strict=False))
-
-    def make(self, name, *args):
-        self.contracts[name] = self.deploy(of_file(DESIGNS)[name], *args)
-
-    def act(self, name, function, *args, **fields):
-        contract = self.contracts[name]
-        if args and isinstance(args[-1], dict):
-            *args, fields = args
-        addresses = {**self.people, SELF: contract.address}
-        return self.do(contract, function, *(addresses.get(arg, arg) for arg in args), **fields)
-
-    def mark(self, name):
-        return self.since(self.contracts[name])
+    def act(self, contract, function, *args):
+        [fields] = [arg for arg in args if isinstance(arg, dict)] or [{}]
+        addresses = {ONE: self.me, TWO: self.you, SELF: contract.address}
+        values = [addresses.get(arg, arg) for arg in args if arg is not fields]
+        self.do(contract, function, *values, **fields)
 
 
-@pytest.fixture
-def made(anvil, places):
-    with Designs(anvil, places) as made:
+def test_no_honest_design_is_marked(anvil, places):
+    """What is: test_sums_of_events.py."""
+    with Designs(anvil, places) as chain:
+        made = {}
         for name, (of, *acts) in HONEST.items():
-            made.make(name, *(made.contracts[other].address for other in of))
+            made[name] = chain.deploy(
+                of_file(DESIGNS)[name], *(made[other].address for other in of)
+            )
             for other in of:
-                made.act(other, M, ONE, 500)
-                made.act(other, "approve", made.contracts[name].address, 500)
+                chain.act(made[other], M, ONE, 500)
+                chain.act(made[other], "approve", made[name].address, 500)
             for act in acts:
-                made.act(name, *act)
-        yield made
-
-
-def test_no_honest_design_is_marked(made):
-    mirror = made.anvil.read(made.contracts["Dn404"], "mirrorERC721")
-    made.contracts["Mirror"] = Contract(mirror, of_file(DESIGNS)["Mirror"])
-    made.read()
-    for name, contract in made.contracts.items():
-        api = f"/api/v1/tokens/{contract.address}"
-        record = made.get(api)
-        assert (made.mark(name), record["eventsConsistent"]) == (None, True), name
-        assert "inconsistentSince" not in record, name
-        assert "not the sums" not in made.get(f"/token/{contract.address}"), name
-        held = sum(int(r["balance"]) for r in made.get(f"{api}/holders")["holders"])
-        assert record["heldSupply"] == str(held), name
-        history = f"/api/v1/addresses/{made.me}/history?token={contract.address}"
-        assert made.get(history)["complete"], name
-    sized = made.get(f"/api/v1/tokens/{made.contracts['Sized'].address}")
-    assert (sized["totalSupply"], sized["heldSupply"]) == ("10000", "1")
-    page = made.get(f"/token/{made.contracts['Sized'].address}")
-    assert "10,000" in page and "holders have" in page
-
-
-def test_a_design_whose_balances_change_without_events_is_marked_while_they_differ(made):
-    made.make("DSToken")
-    made.read()
-    for name, acts in OTHERWISE.items():
-        assert name == "DSToken" or made.mark(name) is None
-        for act in acts:
-            last = made.act(name, *act)
-        made.read()
-        assert made.mark(name) == last, name
-    made.act("Ample", "rebase", 10**12)
-    made.read()
-    assert made.mark("Ample") is None
-    assert made.get(f"/api/v1/tokens/{made.contracts['Ample'].address}")["eventsConsistent"]
+                chain.act(made[name], *act)
+        mirror = chain.anvil.read(made["Dn404"], "mirrorERC721")
+        made["Mirror"] = Contract(mirror, of_file(DESIGNS)["Mirror"])
+        chain.read()
+        for name, contract in made.items():
+            record = chain.token(contract)
+            assert (chain.since(contract), record["eventsConsistent"]) == (None, True), name
+            assert "inconsistentSince" not in record, name
+            assert "not the sums" not in chain.get(f"/token/{contract.address}"), name
+            held = sum(int(r["balance"]) for r in chain.token(contract, "/holders")["holders"])
+            assert record["heldSupply"] == str(held), name
+            history = f"/api/v1/addresses/{chain.me}/history?token={contract.address}"
+            assert chain.get(history)["complete"], name
+        sized = chain.token(made["Sized"])
+        assert (sized["totalSupply"], sized["heldSupply"]) == ("10000", "1")
+        page = chain.get(f"/token/{made['Sized'].address}")
+        assert "10,000" in page and "holders have" in page

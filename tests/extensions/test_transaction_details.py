@@ -1,20 +1,15 @@
-"""GET /transactions/:hash beside ethers: the methods and events of whole chains."""
+"""GET /transactions/:hash beside ethers: methods, events and errors of the scenario."""
 
 import random
 from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
-from scan.extensions.demo.tests.conftest import demo, demo_node, demo_template
-from tests.support import anvil, indexer_process, lists, reasons, solidity
+from tests.support import lists, reasons, solidity
 from tests.support.indexing import Indexing
-from tests.support.storm import Storm
 
 pytestmark = pytest.mark.thorough
-
-__all__ = ["demo", "demo_node", "demo_template"]
 
 MOST = 1000
 
@@ -23,39 +18,13 @@ class Chain(namedtuple("Chain", "client abis node")):
     """An indexed chain, the ABIs that were stored as verified, by address, and its node."""
 
 
-@pytest.fixture(
-    params=["demo_chain", "scenario_chain", pytest.param("storm", marks=pytest.mark.long)]
-)
-def chain(request):
-    """One of those below, which last as long as the file: its long tests come first, so a fixture
-    with parameters would make each chain twice."""
-    return request.getfixturevalue(request.param)
-
-
 @pytest.fixture(scope="module")
-def demo_chain(demo):
-    client = create_app(demo.settings).test_client()
-    return Chain(client, {}, anvil.Node(demo.settings.rpc_urls[0]))
-
-
-@pytest.fixture(scope="module")
-def scenario_chain(postgres, template, scenario):
+def chain(postgres, template, scenario):
     """Half of its contracts are verified, in a database of the file's own."""
     node = scenario.anvil
     with postgres.cloned(template) as url, Indexing(url, node.url, until=node.head()) as indexing:
         abis = reasons.verify(url, [*scenario.stage.contracts.values()][::2])
         yield Chain(indexing.client(), abis, node)
-
-
-@pytest.fixture(scope="module")
-def storm(postgres, template):
-    with anvil.Anvil() as node, postgres.cloned(template) as url:
-        weather = Storm(node, 1)
-        with indexer_process.IndexerProcess(url, node.url) as indexer:
-            weather.blow(indexer, 60)
-        with Indexing(url, node.url, until=node.head()) as indexing:
-            abis = reasons.verify(url, [*weather.stage.contracts.values()][1::2])
-            yield Chain(indexing.client(), abis, node)
 
 
 def transactions_of(client):
@@ -114,15 +83,12 @@ def test_methods_and_events_are_those_of_ethers(chain):
     assert decoded > 100
 
 
-@pytest.mark.parametrize("others", [15, pytest.param(300, marks=pytest.mark.long)])
-def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
+def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain):
     """Of the transactions that failed, and of some random ones."""
-    random_ones = transactions_of(chain.client)[:others]
-    failed = chain.client.post(
-        "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
-    ).json["data"]
-    hashes = [*dict.fromkeys([*random_ones, *(transaction["hash"] for transaction in failed)])]
-    assert len(hashes) >= min(others, 200) and len(failed) > 5
+    query = {"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    failed = chain.client.post("/api/v1/query", json=query).json["data"]
+    hashes = {*transactions_of(chain.client)[:15], *(sent["hash"] for sent in failed)}
+    assert len(failed) > 5
     call_tracer = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
     traced = [
         (hash_, chain.node.call("debug_traceTransaction", hash_, call_tracer)) for hash_ in hashes

@@ -154,14 +154,6 @@ contract Weth9 is Fungible {
     function transfer(address to, uint256 v) external returns (bool) { balanceOf[msg.sender] -= v; balanceOf[to] += v; emit Transfer(msg.sender, to, v); return true; }
 }
 
-/// DappHub's: Mint and Burn, no Transfer from the zero address.
-contract DSToken is Fungible {
-    bytes32 public name = "DappHub"; bytes32 public symbol = "DST"; uint256 public totalSupply; mapping(address => uint256) public balanceOf;
-    event Mint(address indexed guy, uint256 wad);
-    function mint(address to, uint256 v) external { balanceOf[to] += v; totalSupply += v; emit Mint(to, v); }
-    function transfer(address to, uint256 v) external returns (bool) { balanceOf[msg.sender] -= v; balanceOf[to] += v; emit Transfer(msg.sender, to, v); return true; }
-}
-
 abstract contract Nft {
     mapping(uint256 => address) public ownerOf; mapping(address => uint256) public balanceOf;
     event Transfer(address indexed from, address indexed to, uint256 indexed id);
