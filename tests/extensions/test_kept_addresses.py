@@ -45,20 +45,7 @@ OF_TRANSACTION = """
     /api/v2/transactions/{0}/token-transfers /api/v2/transactions/{0}/logs
     /api/v1/search?q={0} /api?module=transaction&action=gettxreceiptstatus&txhash={0}
 """.split()
-EVENTS = [
-    {
-        "type": "event",
-        "name": "Transfer",
-        "inputs": [
-            {"name": name, "type": type_, "indexed": type_ == "address"}
-            for name, type_ in (("from", "address"), ("to", "address"), ("value", "uint256"))
-        ],
-    }
-]
-
-UNLIMITED = dict.fromkeys(
-    ("rate_limit_anonymous", "rate_limit_address", "rate_limit_pages"), "1000000/minute"
-)
+LIMITS = ("rate_limit_anonymous", "rate_limit_address", "rate_limit_pages")
 
 
 class Keeping(namedtuple("Keeping", "whole alone client settings first kept others items before")):
@@ -76,19 +63,23 @@ def keeping(request, postgres, template, scenario):
     kept = [people[1], coins[1], of_types["BEP721"], of_types["BEP1155"]]
     kept += [emitter(truth, first), truth.dex_trades[0]["pairAddress"]]
     others = [address for address in (*people[:3], *coins[:3], *items) if address not in kept]
+    abi = scenario.stage.contracts["dollar"].artifact.abi
+    unlimited = dict.fromkeys(LIMITS, "1000000/minute")
     with whole_index(postgres, template, scenario, logs=request.param) as whole:
         connection, followed = following(whole.database_url)
         with connection:
             for address in coins[:2]:
-                followed.add(address_of(address), f"coin_{address[2:12]}", json.dumps(EVENTS))
+                followed.add(address_of(address), f"coin_{address[2:12]}", json.dumps(abi))
             followed.make_views()
             fill(followed)
         with (
             pruned_copy(postgres, whole, first) as (alone, _),
             pruned_copy(postgres, whole, first, kept) as (own, before),
         ):
-            unlimited = (replace(settings, **UNLIMITED) for settings in (whole, alone, own))
-            clients = (create_app(settings).test_client() for settings in unlimited)
+            clients = (
+                create_app(replace(settings, **unlimited)).test_client()
+                for settings in (whole, alone, own)
+            )
             yield Keeping(*clients, own, first, kept, others, items, before)
 
 
