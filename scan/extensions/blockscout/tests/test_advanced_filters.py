@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from scan.extensions.blockscout.advanced_filters import ActivityBounds, ActivityFilter, Chosen
+from scan.extensions.blockscout.advanced_filters import ActivityBounds
 from scan.extensions.blockscout.tests.asking import most
 from tests.support import database
 from tests.support.indexing import client_over, sources
@@ -130,34 +130,3 @@ def test_no_cell_of_the_file_is_a_formula(database_url, chain):
     file = client_over(database_url).get(f"/api/v2{PATH}/csv", query_string=query).text
     [row] = csv.DictReader(io.StringIO(file))
     assert row["TokenSymbol"] == "'=HYPERLINK(1)"
-
-
-ALL = Chosen(None, frozenset())
-ONE, TWO = (Chosen(frozenset({f"0x{digit * 40}"}), frozenset()) for digit in "12")
-BOTH = Chosen(frozenset({*(ONE.included or ()), *(TWO.included or ())}), frozenset())
-BUT_ONE = Chosen(None, ONE.included or frozenset())
-FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
-
-
-SHORTEST = [
-    (ALL, ALL, False, {}),
-    (ONE, ALL, False, {"from": FIRST}),
-    (ALL, TWO, False, {"to": SECOND}),
-    (ONE, ONE, False, {"address": FIRST}),
-    (ONE, TWO, False, {}),
-    (ONE, BUT_ONE, False, {}),
-    (BUT_ONE, TWO, False, {}),
-    (ONE, ONE, True, {"from": FIRST}),
-    (ONE, TWO, True, {"from": FIRST}),
-    (ONE, BOTH, True, {"from": FIRST}),
-    (BOTH, TWO, True, {"to": SECOND}),
-    (BUT_ONE, TWO, True, {"to": SECOND}),
-    (BOTH, BOTH, True, {}),
-]
-
-
-@pytest.mark.check
-@pytest.mark.parametrize(("senders", "recipients", "is_both", "expected"), SHORTEST)
-def test_the_shortest_list_with_all_matching_rows_is_read(senders, recipients, is_both, expected):
-    chosen = ActivityFilter(None, None, senders, recipients, is_both, ALL, None, None, None, None)
-    assert chosen.list_key(of_tokens=False) == expected

@@ -1,7 +1,5 @@
 """What Blockscout's own frontend sends, and the fields that its components read without a guard."""
 
-from urllib.parse import parse_qsl
-
 import pytest
 
 from scan.extensions.blockscout.tests.asking import most
@@ -66,23 +64,6 @@ def test_transactions_of_an_address_can_be_sorted(ask, truth, order, step):
     for sort in ("value", "nothing", "block_number"):  # of a list that is too long, or unknown
         rows = ask.rows(path, sort=sort, order=order)
         assert rows == usual[::step]
-
-
-BY_SORT = [
-    *(f"/smart-contracts?sort={sort}&order=asc" for sort in ("balance", "transactions_count")),
-    *(
-        f"/tokens?sort={sort}&order=desc"
-        for sort in ("circulating_market_cap", "fiat_value", "holders_count")
-    ),
-]
-ORDERED = [*((path, None) for path in BY_SORT), ("/tokens?limit=20&q=", 20)]
-
-
-@pytest.mark.parametrize(("path", "most"), ORDERED)
-def test_every_order_of_the_menus_is_answered(ask, path, most):
-    plain, _, query = path.partition("?")
-    items = ask(plain, **dict(parse_qsl(query)))["items"]
-    assert items == ask(plain)["items"][:most]
 
 
 @pytest.mark.thorough

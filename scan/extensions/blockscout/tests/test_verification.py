@@ -42,13 +42,9 @@ def test_a_standard_json_input_is_verified(explorer):
     assert started.json["message"] == "Smart-contract verification started"
     assert outcome(explorer, started) == "Pass - Verified"
     record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
-    assert record["is_verified"]
-    assert (record["name"], record["language"]) == ("Standard", "solidity")
-    assert record["license_type"] == "mit"
+    shown = [record[name] for name in ("is_verified", "name", "language", "license_type")]
+    assert shown == [True, "Standard", "solidity", "mit"]
     assert record["constructor_args"].removeprefix("0x") == SEVEN
-    listed = explorer.client.get("/api/v2/smart-contracts").json["items"]
-    counts = {row["address"]["hash"].lower(): row["transactions_count"] for row in listed}
-    assert counts[address] == 1
     again = send()
     assert (again.status_code, again.json) == (422, {"message": "Already verified"})
 
