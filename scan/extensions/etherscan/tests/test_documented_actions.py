@@ -2,8 +2,6 @@
 
 from contextlib import closing
 
-import pytest
-
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.etherscan.tests.conftest import Asking
@@ -113,21 +111,3 @@ def test_means_of_unknown_sizes_and_of_too_many_blocks_are_refused(own_index, mo
     monkeypatch.setattr("scan.extensions.etherscan.chain.MOST_BLOCKS", 1)
     refused = ask("stats", "dailyavggaslimit", **dates, sort="asc")
     assert refused["result"].endswith("request fewer days")
-
-
-@pytest.mark.parametrize("action", ["txlist", "txlistinternal", "tokentx"])
-def test_lists_by_sender_and_recipient(ask, scenario, action):
-    inner, transfer = (
-        next(t for t in of if t["fromAddress"] != t["toAddress"])
-        for of in (scenario.truth.internal_transfers, scenario.truth.token_transfers)
-    )
-    of = {"txlist": scenario.truth.transactions[0], "txlistinternal": inner, "tokentx": transfer}
-    sender, recipient = of[action]["fromAddress"], of[action]["toAddress"]
-    everything = ask.result("account", action, address=sender)
-    sent = ask.result("account", action, **{"from": sender})
-    assert sent == [row for row in everything if row["from"] == sender]
-    both = ask.result("account", action, **{"from": sender, "to": recipient})
-    assert both == [row for row in sent if row["to"] == recipient]
-    assert 0 < len(both) <= len(sent) < len(everything)
-    refused = ask("account", action, **{"from": sender, "to": recipient}, fromto_opr="or")
-    assert "fromto_opr" in refused["result"]
