@@ -2,6 +2,7 @@
 
 import json
 import threading
+from contextlib import contextmanager
 
 import pytest
 
@@ -20,6 +21,17 @@ __all__ = ["coffers"]
 def amounts(url, view="coffer_deposited"):
     rows = execute(url, f"SELECT amount FROM events.{view} ORDER BY block_number")  # noqa: S608
     return [int(amount) for (amount,) in rows]
+
+
+@contextmanager
+def index_and_followed(coffers, url, *builds, **settings):
+    """An index that follows the chain, with the ABIs of builds, and what is followed in it."""
+    anvil = coffers.anvil
+    with Indexing(url, anvil.url, until=anvil.head(), **settings) as index:
+        coffers.build(url, builds)
+        connection, followed = following(url, anvil.url)
+        with connection:
+            yield index, followed
 
 
 @pytest.mark.thorough
@@ -52,33 +64,31 @@ def deposits(url):
 def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
     """By an event, and without one, among blocks in which nobody looked."""
     anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
-        coffers.build(database_url, third=[("Third", coffers.third)])
-        connection, followed = following(database_url, anvil.url)
-        with connection:
-            followed.add(address_of(coffers.proxy), "coffer")
-            followed.make_views()
-            fill(followed)
-            coffers.upgrade()
-            coffers.deposit(60)
-            coffers.replace(coffers.third)
-            coffers.deposit(7)
-            coffers.replace(coffers.first)
+    builds = [("Third", coffers.third)]
+    with index_and_followed(coffers, database_url, *builds) as (index, followed):
+        followed.add(address_of(coffers.proxy), "coffer")
+        followed.make_views()
+        fill(followed)
+        coffers.upgrade()
+        coffers.deposit(60)
+        coffers.replace(coffers.third)
+        coffers.deposit(7)
+        coffers.replace(coffers.first)
+        coffers.deposit(8)
+        index.wait_for(anvil.head())
+        followed.make_views()
+        rows = [*((n, None, None) for n in range(1, 6)), (60, 6, None), (None, None, 7)]
+        assert deposits(database_url) == [*rows, (8, None, None)]
+        # Nothing but a log of it says that it was another one.
+        for _ in range(40):
             coffers.deposit(8)
-            index.wait_for(anvil.head())
-            followed.make_views()
-            rows = [*((n, None, None) for n in range(1, 6)), (60, 6, None), (None, None, 7)]
-            assert deposits(database_url) == [*rows, (8, None, None)]
-            # Nothing but a log of it says that it was another one.
-            for _ in range(40):
-                coffers.deposit(8)
-            coffers.replace(coffers.second)
-            for _ in range(80):
-                coffers.deposit(90)
-            index.wait_for(anvil.head())
-            followed.make_views()
-            rows += [(8, None, None)] * 41 + [(90, 9, None)] * 80
-            assert deposits(database_url) == rows
+        coffers.replace(coffers.second)
+        for _ in range(80):
+            coffers.deposit(90)
+        index.wait_for(anvil.head())
+        followed.make_views()
+        rows += [(8, None, None)] * 41 + [(90, 9, None)] * 80
+        assert deposits(database_url) == rows
     names = "SELECT amount_2 IS NOT NULL FROM events.coffer_deposited WHERE owner_2 IS NOT NULL"
     assert execute(database_url, names) == [(True,)]
 
@@ -87,24 +97,22 @@ def test_logs_of_an_upgrades_block_are_of_the_version_that_ran_else_each_is_said
     coffers, database_url
 ):
     anvil, deposit, upgrade = coffers.anvil, "deposit(uint256)", "upgrade(address)"
-    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
-        coffers.build(database_url, [("Third", coffers.third), ("Fourth", coffers.fourth)])
-        connection, followed = following(database_url, anvil.url)
-        with connection:
-            followed.add(address_of(coffers.proxy), "coffer")
-            fill(followed)
-            followed.make_views()
-            coffers.block((deposit, 6), (upgrade, coffers.fourth), (deposit, 7))
-            coffers.block(("upgradeAndDeposit(address,uint256)", coffers.first, 8), (deposit, 9))
-            # Nothing says where in the block it was another one.
-            coffers.block((deposit, 10), ("replace(address)", coffers.fourth), (deposit, 11))
-            coffers.deposit(12)
-            # A version that is there within a block alone.
-            coffers.block(
-                (upgrade, coffers.third), (deposit, 13), (upgrade, coffers.first), (deposit, 14)
-            )
-            index.wait_for(anvil.head())
-            followed.make_views()
+    builds = [("Third", coffers.third), ("Fourth", coffers.fourth)]
+    with index_and_followed(coffers, database_url, *builds) as (index, followed):
+        followed.add(address_of(coffers.proxy), "coffer")
+        fill(followed)
+        followed.make_views()
+        coffers.block((deposit, 6), (upgrade, coffers.fourth), (deposit, 7))
+        coffers.block(("upgradeAndDeposit(address,uint256)", coffers.first, 8), (deposit, 9))
+        # Nothing says where in the block it was another one.
+        coffers.block((deposit, 10), ("replace(address)", coffers.fourth), (deposit, 11))
+        coffers.deposit(12)
+        # A version that is there within a block alone.
+        coffers.block(
+            (upgrade, coffers.third), (deposit, 13), (upgrade, coffers.first), (deposit, 14)
+        )
+        index.wait_for(anvil.head())
+        followed.make_views()
     in_order = "ORDER BY block_number, log_index"
     amounts = "SELECT amount::integer, owner_2::integer FROM events.coffer_deposited"
     assert execute(database_url, f"{amounts} {in_order} OFFSET 5") == [
@@ -121,21 +129,17 @@ def test_logs_of_an_upgrades_block_are_of_the_version_that_ran_else_each_is_said
 
 def test_older_logs_tell_of_further_implementations(coffers, database_url, monkeypatch):
     monkeypatch.setattr(events_following, "SAMPLES", 1)  # of blocks between the first and the last
-    anvil = coffers.anvil
     coffers.upgrade()
     coffers.deposit(60)
     coffers.replace(coffers.first)
     coffers.deposit(7)
     coffers.deposit(7)
-    with Indexing(database_url, anvil.url, until=anvil.head(), logs="none"):
-        coffers.build(database_url)
-        connection, followed = following(database_url, anvil.url)
-        with connection:
-            followed.add(address_of(coffers.proxy), "coffer")
-            followed.make_views()
-            followed.make_views()  # by the implementations that it knows now
-            fill(followed)
-            followed.make_views()
+    with index_and_followed(coffers, database_url, logs="none") as (_, followed):
+        followed.add(address_of(coffers.proxy), "coffer")
+        followed.make_views()
+        followed.make_views()  # by the implementations that it knows now
+        fill(followed)
+        followed.make_views()
     fees = "SELECT amount::integer FROM events.coffer_deposited WHERE fee = 6"
     assert execute(database_url, fees) == [(60,)]
     counted = execute(database_url, "SELECT count(*)::integer FROM events.coffer_deposited")
@@ -143,24 +147,18 @@ def test_older_logs_tell_of_further_implementations(coffers, database_url, monke
 
 
 def test_contracts_of_builds_are_followed_by_themselves(coffers, database_url):
-    anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        coffers.build(database_url)
-        connection, followed = following(database_url)
-        with connection:
-            followed.follow_builds()
-            names = [(c.name, c.is_automatic) for c in followed.contracts()]
-            assert names == [("first", True), ("second", True)]
-            followed.remove(address_of(coffers.first))
-            followed.follow_builds()
-            assert [c.name for c in followed.contracts()] == ["second"]
+    with index_and_followed(coffers, database_url) as (_, followed):
+        followed.follow_builds()
+        names = [(c.name, c.is_automatic) for c in followed.contracts()]
+        assert names == [("first", True), ("second", True)]
+        followed.remove(address_of(coffers.first))
+        followed.follow_builds()
+        assert [c.name for c in followed.contracts()] == ["second"]
 
 
 @pytest.mark.thorough
 def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, caplog):
-    anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        coffers.build(database_url)
+    with index_and_followed(coffers, database_url) as (_, followed):
         execute(
             database_url,
             "INSERT INTO contracts SELECT substr(sha256(n::text::bytea), 1, 20), 1, code_hash"
@@ -168,11 +166,9 @@ def test_only_so_many_contracts_of_builds_are_followed(coffers, database_url, ca
             " UNION ALL SELECT substr(sha256(n::text::bytea), 1, 20), 1, code_hash"
             " FROM built_abis, generate_series(61, 120) AS n WHERE contract_name = 'Second'",
         )
-        connection, followed = following(database_url)
-        with connection:
-            followed.follow_builds()
-            assert len(followed.contracts()) == MOST_AUTOMATIC
-            assert "22 contracts of builds or more are not followed" in caplog.text
+        followed.follow_builds()
+        assert len(followed.contracts()) == MOST_AUTOMATIC
+        assert "22 contracts of builds or more are not followed" in caplog.text
 
 
 def test_during_a_bulk_backfill_nothing_is_followed(coffers, database_url):
@@ -186,22 +182,19 @@ def test_during_a_bulk_backfill_nothing_is_followed(coffers, database_url):
 @pytest.mark.thorough
 def test_a_view_that_cannot_be_made_stops_no_other_contracts(coffers, database_url):
     """Versions of an event with more columns than PostgreSQL has."""
-    anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        connection, followed = following(database_url)
-        with connection:
-            for version in range(17):
-                kinds = {"uint256": 99 - version, "bool": version}
-                types = [kind for kind, count in kinds.items() for _ in range(count)]
-                inputs = [{"name": f"v{version}_{n}", "type": t} for n, t in enumerate(types)]
-                event = {"type": "event", "name": "Wide", "inputs": inputs}
-                followed.add(bytes(20), "wide", json.dumps([event]))
-                followed.make_views()
-            followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
+    with index_and_followed(coffers, database_url) as (_, followed):
+        for version in range(17):
+            kinds = {"uint256": 99 - version, "bool": version}
+            types = [kind for kind, count in kinds.items() for _ in range(count)]
+            inputs = [{"name": f"v{version}_{n}", "type": t} for n, t in enumerate(types)]
+            event = {"type": "event", "name": "Wide", "inputs": inputs}
+            followed.add(bytes(20), "wide", json.dumps([event]))
             followed.make_views()
-            coffer, wide = followed.contracts()
-            assert (coffer.views, coffer.views_problem) == (1, None)
-            assert "A limit of PostgreSQL is exceeded" in wide.views_problem
+        followed.add(address_of(coffers.proxy), "coffer", json.dumps(ABI))
+        followed.make_views()
+        coffer, wide = followed.contracts()
+        assert (coffer.views, coffer.views_problem) == (1, None)
+        assert "A limit of PostgreSQL is exceeded" in wide.views_problem
     listed = scan("events", "list", DATABASE_URL=database_url)
     assert "views cannot be made: A limit of PostgreSQL" in listed.stdout
 
@@ -215,15 +208,13 @@ def test_large_logs_are_filled_in_small_steps(coffers, database_url):
     for _ in range(3):
         anvil.send(coffers.owner, emitter, data="0x" + "ab" * 100_000, gas=20_000_000)
         anvil.mine()
-    with Indexing(database_url, anvil.url, until=anvil.head()):
-        connection, followed = following(database_url)
-        with connection:
-            followed.step_bytes = 150_000
-            followed.add(address_of(emitter), "emitter", "[]")
-            steps = []
-            while fills := followed.fills():
-                steps.append(followed.fill(fills[0]))
-            assert steps == [2, 1]
+    with index_and_followed(coffers, database_url) as (_, followed):
+        followed.step_bytes = 150_000
+        followed.add(address_of(emitter), "emitter", "[]")
+        steps = []
+        while fills := followed.fills():
+            steps.append(followed.fill(fills[0]))
+        assert steps == [2, 1]
     sizes = execute(database_url, "SELECT octet_length(data) FROM contract_events")
     assert sizes == [(100_000,)] * 3
 

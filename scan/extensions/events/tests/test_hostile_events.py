@@ -16,14 +16,7 @@ from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
 from scan.extensions.events import event_decoding
-from scan.extensions.events.event_tables import (
-    RESERVED,
-    Version,
-    columns_of,
-    events_in,
-    merged,
-    view_forms,
-)
+from scan.extensions.events.event_tables import Version, columns_of, events_in, merged, view_forms
 from scan.extensions.events.tests.coffers import following
 from scan.extensions.events.tests.random_events import Events, damaged
 from tests.support.database import execute
@@ -50,18 +43,6 @@ def nested(depth):
     if not depth:
         return argument("timestamp", "bytes")
     return argument("x", "tuple[]", components=[nested(depth - 1), argument("y", "string")])
-
-
-@pytest.mark.check
-def test_names_of_strangers_are_names_of_sql():
-    abi = [event(name, *(argument(one) for one in NAMES)) for name in NAMES]
-    tables = tables_of(*abi)
-    assert len({table.view for table in tables}) == len(NAMES)
-    for table in tables:
-        names = [name for name, _ in table.view_columns]
-        assert len({*names}) == len(names)
-        assert RESERVED.isdisjoint(names[:-1])
-        assert all(re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", name) for name in (table.view, *names))
 
 
 @pytest.mark.check
@@ -105,21 +86,6 @@ def test_long_names_are_told_apart():
     names = [f"ReserveUsedAsCollateral{what}" for what in ("Enabled", "Disabled")]
     assert [table.name for table in tables_of(*map(event, names))] == [
         *("reserve_used_as_collateral_enabled", "reserve_used_as_collateral_disabled")
-    ]
-
-
-@pytest.mark.check
-def test_versions_of_a_contract_name_arguments_themselves():
-    first = event("Moved", argument("owner"), argument("amount"))
-    second = event("Moved", argument("amount"), argument("owner"))
-    stored = merged(bytes(20), "vault", (), [Version(0, [first])], ())
-    versions = [Version(0, [second]), Version(7, [second]), Version(9, [first])]
-    # What was named before stays, but a version from a block on has names of its own.
-    [table] = merged(bytes(20), "vault", stored, [versions[0]], ())
-    assert [[c.argument for c in form.columns] for form in table.forms] == [["owner", "amount"]]
-    [table] = merged(bytes(20), "vault", stored, [Version(0, [first]), *versions[1:]], ())
-    assert [(form.first_block, form.columns[0].argument) for form in table.forms] == [
-        *((0, "owner"), (7, "amount"), (9, "owner"))
     ]
 
 
