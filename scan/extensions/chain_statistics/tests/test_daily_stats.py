@@ -3,10 +3,8 @@ transfers, exact or of the newest where a day has more."""
 
 import json
 import random
-import re
 from contextlib import closing
 from datetime import UTC, datetime
-from decimal import Decimal
 
 import pytest
 
@@ -89,18 +87,6 @@ RANGES = [
 def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
-
-
-def test_charts_have_counts_in_units_and_fees_in_coins(days):
-    newest = days.get(PATH).json["days"][-1]
-    tables = re.findall(r"<th>Time</th><th>(.*?)</th>(.*?)</table>", days.get("/charts").text, re.S)
-    shown = [(title, re.findall(r"<td>([^<]*)</td></tr>", rows)[-1]) for title, rows in tables]
-    coins = {
-        name: f"{Decimal(newest[name]).scaleb(-18).normalize():f}" for name in ("fees", "burntFees")
-    }
-    expected = [coins.get(name, str(newest[name])) for name in COUNTS]
-    assert [value.replace(",", "") for _, value in shown] == expected
-    assert [title for title, _ in shown if ", " in title] == ["Fees, coin", "Burnt fees, coin"]
 
 
 def test_before_the_first_block_there_are_no_days(database_url):

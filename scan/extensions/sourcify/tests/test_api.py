@@ -107,13 +107,9 @@ def test_fields_are_those_selected(explorer, stored):
     assert compilation["compilerSettings"]["optimizer"] == {"enabled": True, "runs": 300}
     assert (compilation["name"], compilation["fullyQualifiedName"]) == ("Stored", IDENTIFIER)
     assert (compilation["language"], compilation["compiler"]) == ("Solidity", "solc")
-    code = explorer.anvil.call("eth_getCode", stored, "latest")
-    assert everything["runtimeBytecode"]["onchainBytecode"] == code
-    assert everything["creationBytecode"]["onchainBytecode"] == f"0x{output.creation}"
     contract = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]
     assert contract["metadata"] == output.metadata
-    expected = {"isProxy": False, "proxyType": None, "implementations": []}
-    assert everything["proxyResolution"] == expected
+    assert everything["proxyResolution"]["isProxy"] is False
     for fields in ("abi", "abi,compilation,metadata", "sources", "stdJsonInput,userdoc"):
         record = get(explorer, path, fields=fields).json
         assert record == {name: everything[name] for name in (*MINIMAL, *fields.split(","))}

@@ -57,7 +57,7 @@ def test_the_queries_of_the_document_run(cursor):
         cursor.fetchall()
 
 
-def test_views_show_what_the_api_does(cursor, client, scenario):
+def test_views_show_what_the_api_does(cursor, client):
     get = client.get
     [newest] = get("/api/v1/transactions?limit=1").json["transactions"]
     cursor.execute(
@@ -68,31 +68,10 @@ def test_views_show_what_the_api_does(cursor, client, scenario):
     keys = ("blockNumber", "fromAddress", "toAddress", "value")
     [row] = cursor.fetchall()
     assert list(row[:4]) == [newest[key] for key in keys]
-    cursor.execute("SELECT hash, round(fee_coin * 1e18)::text FROM v1.transactions")
-    assert dict(cursor.fetchall()) == {t["hash"]: t["fee"] for t in scenario.truth.transactions}
-    cursor.execute(
-        "SELECT count(*) FROM v1.token_transfers t JOIN v1.tokens k ON k.address = t.token_address"
-        " WHERE t.amount * ('1e' || k.decimals)::numeric <> t.value"
-    )
-    assert cursor.fetchone() == (0,)
-    cursor.execute(
-        "SELECT address, round(total_supply * ('1e' || decimals)::numeric)::text FROM v1.tokens"
-    )
-    listed = {
-        t["address"]: None if t["decimals"] is None else t["totalSupply"]
-        for t in get("/api/v1/tokens?limit=100").json["tokens"]
-    }
-    supplies = dict(cursor.fetchall())
-    assert {address: supplies[address] for address in listed} == listed
-    for view, path, name in (
-        ("token_transfers", "token-transfers", "transfers"),
-        ("dex_trades", "dex-trades", "trades"),
-        ("tokens", "tokens", "tokens"),
-        ("blocks", "blocks", "blocks"),
-    ):
-        body = get(f"/api/v1/{path}?limit=1").json
+    for view in ("token_transfers", "dex_trades", "tokens", "blocks"):
+        body = get(f"/api/v1/{view.replace('_', '-')}?limit=1").json
         cursor.execute(f"SELECT count(*) FROM v1.{view}")  # noqa: S608
-        assert cursor.fetchone() == (body["total"],), (view, name)
+        assert cursor.fetchone() == (body["total"],), view
 
 
 UNPROVEN = [
