@@ -3,6 +3,7 @@
 import json
 
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
+from tests.support.database import execute, insert
 from tests.support.serving import wait_until
 
 
@@ -18,6 +19,21 @@ class OneReader:
 
     def do_not_cache(self):
         self.is_cached = False
+
+    def row(self, statement, **params):
+        [row] = self.database.rows(statement, **params)
+        return tuple(row[1:])
+
+
+def add_pool(url, address, tokens, closes, dex="uniswap-v2"):
+    """A pool with closes, each of an hour and two amounts of its tokens."""
+    execute(url, "INSERT INTO dexes (name) VALUES (%s) ON CONFLICT DO NOTHING", dex)
+    of_dex = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
+    execute(url, of_dex, address, *tokens, dex)
+    for hour, amount0, amount1 in closes:
+        close = {"close_amount0": amount0, "close_amount1": amount1}
+        volumes = {"volume0": amount0 or 0, "volume1": amount1 or 0}
+        insert(url, "pool_candles", pool_address=address, hour=hour, **close, **volumes)
 
 
 TIME = "2026-01-31T23:59:59Z"

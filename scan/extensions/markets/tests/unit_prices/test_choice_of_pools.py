@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.extensions.markets.tests.unit_prices.pricing import OneReader
+from scan.extensions.markets.tests.unit_prices.pricing import OneReader, add_pool
 from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
 from scan.queries.holdings import UnitPrices
 from tests.support.database import execute, insert
@@ -36,17 +36,13 @@ def database(database_url, database):
 def prices_of(url, database, pools):
     """Return the prices that follow by pools; the first of these has the address 0x10…."""
     for index, pool in enumerate(pools):
-        address = bytes([16 + index] * 20)
-        dex = "INSERT INTO dexes (name, trade_count) VALUES (%s, 0) ON CONFLICT DO NOTHING"
-        execute(url, dex, pool.dex)
-        of_dex = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes WHERE name = %s"
-        execute(url, of_dex, address, TOKEN, DOLLAR, pool.dex)
+        address, price = bytes([16 + index] * 20), Decimal(pool.price) * 1000
+        closes = [
+            (HEAD.replace(minute=0) - timedelta(hours=age), 1000, price) for age in pool.hours
+        ]
+        add_pool(url, address, (TOKEN, DOLLAR), closes, pool.dex)
         for token, balance in ((DOLLAR, pool.depth), (TOKEN, 1)):
             insert(url, "token_holders", holder=address, token_address=token, balance=balance)
-        for age in pool.hours:
-            hour = HEAD.replace(minute=0) - timedelta(hours=age)
-            close = {"close_amount0": 1000, "close_amount1": Decimal(pool.price) * 1000}
-            insert(url, "pool_candles", pool_address=address, hour=hour, **close)
     return read_prices(database)
 
 

@@ -1,41 +1,35 @@
 """Prices of days: what hours of pools give, by which tokens, and what has none."""
 
-from collections import namedtuple
 from decimal import Decimal
 
 import pytest
 
+from scan.extensions.markets.tests.unit_prices.pricing import OneReader, add_pool
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
-from tests.support.database import execute, insert
+from tests.support.database import insert
 
 DAY, NEXT_DAY = "2026-01-31", "2026-02-01"
 DOLLAR, WRAPPED, GOLD, SILVER, ITEM = (bytes([n] * 20) for n in range(1, 6))
 COIN_POOL, GOLD_POOL, SILVER_POOL, LONE_POOL = (bytes([n] * 20) for n in range(11, 15))
 TOKENS = ((DOLLAR, 6), (WRAPPED, 18), (GOLD, 8), (SILVER, 0), (ITEM, 18))
-POOLS = (
-    (COIN_POOL, DOLLAR, WRAPPED),
-    (GOLD_POOL, GOLD, WRAPPED),
-    (SILVER_POOL, DOLLAR, SILVER),
-    (LONE_POOL, GOLD, SILVER),
-)
-# The pool, the hour of its close, and both amounts of it in their smallest units.
-CLOSES = (
-    (COIN_POOL, f"{DAY} 00:00Z", 3_000 * 10**6, 10**18),
-    (COIN_POOL, f"{DAY} 12:00Z", 9_000 * 10**6, 10**18),
-    (COIN_POOL, f"{DAY} 23:00Z", 3_200 * 10**6, 10**18),
-    (COIN_POOL, f"{NEXT_DAY} 00:00Z", 10_000 * 10**6, 4 * 10**18),
-    (GOLD_POOL, f"{DAY} 07:00Z", 2 * 10**8, 10**18),
-    (GOLD_POOL, f"{NEXT_DAY} 07:00Z", None, None),
-    (SILVER_POOL, f"{NEXT_DAY} 01:00Z", 5 * 10**5, 3),
-    (LONE_POOL, f"{DAY} 01:00Z", 10**8, 7),
-)
-
-
-class OneReader(namedtuple("OneReader", "database")):
-    def row(self, statement, **params):
-        [row] = self.database.rows(statement, **params)
-        return tuple(row[1:])
+# The tokens of each pool, and the hours of its closes with both amounts in their smallest units.
+POOLS = {
+    COIN_POOL: (
+        (DOLLAR, WRAPPED),
+        (f"{DAY} 00:00Z", 3_000 * 10**6, 10**18),
+        (f"{DAY} 12:00Z", 9_000 * 10**6, 10**18),
+        (f"{DAY} 23:00Z", 3_200 * 10**6, 10**18),
+        (f"{NEXT_DAY} 00:00Z", 10_000 * 10**6, 4 * 10**18),
+    ),
+    GOLD_POOL: (
+        (GOLD, WRAPPED),
+        (f"{DAY} 07:00Z", 2 * 10**8, 10**18),
+        (f"{NEXT_DAY} 07:00Z", None, None),
+    ),
+    SILVER_POOL: ((DOLLAR, SILVER), (f"{NEXT_DAY} 01:00Z", 5 * 10**5, 3)),
+    LONE_POOL: ((GOLD, SILVER), (f"{DAY} 01:00Z", 10**8, 7)),
+}
 
 
 def in_hex(address):
@@ -44,16 +38,10 @@ def in_hex(address):
 
 @pytest.fixture
 def database(database_url, database):
-    execute(database_url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
     for token, decimals in TOKENS:
         insert(database_url, "tokens", address=token, type="BEP20", decimals=decimals)
-    for pool, token0, token1 in POOLS:
-        statement = "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes"
-        execute(database_url, statement, pool, token0, token1)
-    for pool, hour, amount0, amount1 in CLOSES:
-        close = {"pool_address": pool, "close_amount0": amount0, "close_amount1": amount1}
-        volumes = {"volume0": amount0 or 0, "volume1": amount1 or 0}
-        insert(database_url, "pool_candles", hour=hour, **close, **volumes)
+    for pool, (tokens, *closes) in POOLS.items():
+        add_pool(database_url, pool, tokens, closes)
     return database
 
 
