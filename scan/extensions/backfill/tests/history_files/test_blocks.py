@@ -47,6 +47,9 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
             assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
 
 
-def test_an_excess_of_blobs_beyond_any_price_is_refused():
+def test_prices_of_blobs_follow_the_forks_of_their_chain():
+    """By e**(excess / fraction), rounded down."""
+    assert fork_schedule.blob_price(1, 1_746_612_310, 40_000_000) == 159_773
+    assert fork_schedule.blob_price(1, 1_746_612_311, 40_000_000) == 2_944
     with pytest.raises(ValueError, match="beyond any price"):
         fork_schedule.blob_price(1, 0, 2**64)
