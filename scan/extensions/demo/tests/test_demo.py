@@ -190,7 +190,7 @@ def test_the_demo_has_something_of_everything_as_expected(demo):
     names = {row["contractName"]: row["address"] for row in contracts}
     for label in ("Patient saver", "Meridian treasury", "Market maker"):
         names[label] = demo.get(f"/api/v1/search?q={label}").json["results"][0]["value"]
-    names |= {token["symbol"]: token["address"] for token in query(demo, "tokens")}
+    names = {token["symbol"]: token["address"] for token in query(demo, "tokens")} | names
     rows = demo.get("/api/v1/transactions?status=false&limit=100").json["transactions"]
     details = [demo.get(f"/api/v1/transactions/{row['hash']}").json for row in rows]
     names |= {one["error"]["name"] or one["error"]["kind"]: one["hash"] for one in details}
