@@ -75,7 +75,9 @@ def test_methods_and_events_are_those_of_ethers(chain):
     expected = iter(by_ethers(items))
     decoded = 0
     for row in answers:
-        assert row["method"] == next(expected)["method"], row["hash"]
+        # Ethers has no name for what receives a payment without input.
+        method = row["method"] if len(row["input"]) >= 10 else None
+        assert method == next(expected)["method"], row["hash"]
         for log in row["logs"]:
             [event] = next(expected)["events"]
             assert log["event"] == event, (row["hash"], log)
