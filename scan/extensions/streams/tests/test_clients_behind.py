@@ -87,6 +87,20 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain)
         positions.append(newest(database))
 
 
+def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(database, chain):
+    """Though this one has read nothing since, and the block's events are in memory."""
+    chain.append()
+    start, shared = newest(database), block_events.SharedReads(database)
+    chain.append([made_blocks.Move(ANNA, BERT)])
+    removed = shared.read_next(start, TYPES, 0).position
+    chain.unwind(start.number)
+    chain.append()
+    assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
+    events = shared.read_next(start, TYPES, 0)
+    expected = (["heads"], newest(database))
+    assert ([event.type for event in events.events], events.position) == expected
+
+
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
     """As of a replica that lags behind the one before: the stream waits for it."""
     chain.append()
