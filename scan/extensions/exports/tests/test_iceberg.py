@@ -6,7 +6,9 @@ import sys
 from contextlib import closing
 from unittest.mock import Mock
 
+import pyarrow
 import pytest
+from pyarrow import fs, ipc
 from pyarrow import parquet as files
 from pyiceberg.catalog import load_catalog
 from pyiceberg.exceptions import CommitFailedException
@@ -20,6 +22,7 @@ from scan.extensions.exports.hooks import AddedTable
 from scan.extensions.exports.iceberg import Contradiction, opened
 from scan.extensions.exports.table_export import ExportOptions
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
+from scan.extensions.exports.tests import rest_catalog
 from scan.files import held_folder
 from tests.support.database import execute
 from tests.support.forked_python import Forked
@@ -266,6 +269,65 @@ def test_of_two_exports_at_once_one_is_refused(indexed, tmp_path):
             iceberg.export(database, catalog, options("blocks", block_to=30), DEPTH)
     numbers = tables_of(tmp_path)["blocks"].scan().to_arrow()["number"].to_pylist()
     assert sorted(numbers) == [*range(len(numbers))]
+
+
+@pytest.fixture
+def storage(monkeypatch):
+    """A bucket of S3, and the settings by which PyIceberg finds its server."""
+    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
+
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    credentials = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
+    for name, value in credentials.items():
+        monkeypatch.setenv(name, value)
+    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    filesystem, _ = fs.FileSystem.from_uri(f"s3://lake?{query}&allow_bucket_creation=true")
+    filesystem.create_dir("lake")
+    prefix = "PYICEBERG_CATALOG__SCAN__S3__"
+    yield {
+        **credentials,
+        f"{prefix}ENDPOINT": f"http://{host}:{port}",
+        f"{prefix}REGION": "us-east-1",
+    }
+    server.stop()
+
+
+@pytest.mark.thorough
+def test_a_warehouse_in_s3(indexed, storage, tmp_path):
+    catalog = f"sqlite:///{tmp_path}/catalog.db"
+    arguments = ("export", "iceberg", "s3://lake/scan", "blocks", "--catalog", catalog, "--to")
+    for block_to in ("20", "45"):
+        done = scan(*arguments, block_to, **environment(indexed.url), **storage)
+        assert done.returncode == 0, done.stderr
+    properties = {"s3.endpoint": storage["PYICEBERG_CATALOG__SCAN__S3__ENDPOINT"]}
+    table = load_catalog("scan", uri=catalog, **properties).load_table(f"{NAMESPACE}.blocks")
+    assert table.location() == f"s3://lake/scan/{NAMESPACE}/blocks"
+    assert sorted(table.scan().to_arrow()["number"].to_pylist()) == [*range(46)]
+
+
+@pytest.mark.thorough
+def test_a_rest_catalog_whose_answers_are_lost(indexed, scenario, tmp_path):
+    """The commits were made, so that the next run goes on after them."""
+    with rest_catalog.served(tmp_path, unanswered={1, 4}) as uri:
+        arguments = ("export", "iceberg", "lake", *TABLES, "--catalog", uri)
+        done = [scan(*arguments, **environment(indexed.url)) for _ in range(3)]
+    assert [run.returncode for run in done] == [1, 1, 0]
+    assert "lake: OSError: the answer is lost" in done[0].stderr
+    require_equal(indexed.url, tmp_path, tmp_path / "files", scenario.anvil.head() - DEPTH)
+
+
+def test_clickhouse_reads_the_tables(indexed, tmp_path, monkeypatch):
+    import chdb  # takes 0.2 s and 200 MB, and every worker collects this file
+
+    monkeypatch.chdir(tmp_path)  # it reads no other files
+    export(indexed.url, tmp_path)
+    table = tables_of(tmp_path)["token_transfers"].scan().to_arrow()
+    query = f"FROM icebergLocal('{NAMESPACE}/token_transfers')"
+    answer = chdb.query(query, "Arrow").bytes()
+    read = ipc.open_file(pyarrow.py_buffer(answer)).read_all()
+    assert rows_of(read.select(table.column_names).cast(table.schema)) == rows_of(table)
 
 
 def test_wrong_calls_and_what_is_not_there(indexed, tmp_path, monkeypatch, capsys):
