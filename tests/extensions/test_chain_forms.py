@@ -6,13 +6,16 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 
 import logging
 
+import orjson
 import pytest
 
+from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.chains.tests.rollup import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
-from tests.extensions.indexed_forms import indexed
+from tests.extensions.indexed_forms import COVERED_TYPES, NAMED_TYPES, indexed
 from tests.support import auditing, database, faulty_node, table_digest
 from tests.support.chain_forms import accounts, forms, others
 from tests.support.indexing import Indexing, settings_for, source_of
@@ -73,6 +76,62 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
     fee = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
     token = f"/token/0x{accounts.address('token for fees').hex()}"
     assert 'value="1500000">1<' in fee and "DLR" in fee and token in fee
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", forms.FORMS)
+def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
+    """Of each header, and of transactions and receipts of blocks whose types Scan encodes."""
+    chain = forms.FORMS[name]()
+    lines = [orjson.loads(line) for line in chain.lines()]
+    blocks = [a["result"] for a in lines if a["method"] == "eth_getBlockByNumber"]
+    lists = [a["result"] for a in lines if a["method"] == "eth_getBlockReceipts"]
+    bodies = [*zip(blocks, lists, strict=True)]
+    for number, (block, receipts) in enumerate(bodies):
+        for field in {*chain.header_fields} & block.keys():
+            changed = block | {field: altered(block[field])}
+            assert not has_its_hash(read_json(changed, BlockJson, number)), field
+        require_covered(block, receipts, block, ("withdrawals",), chain.chain_id)
+    # Of other types the bytes are needed.
+    for block, receipts in (b for b in bodies if types_of(b[0]) <= COVERED_TYPES | NAMED_TYPES):
+        assert contradiction(block, receipts, chain.chain_id) == ""
+    covered = [
+        body
+        for number, body in enumerate(bodies)
+        if types_of(body[0]) <= COVERED_TYPES and number not in chain.state_syncs.values()
+    ]
+    for block, receipts in covered:
+        for own, receipt in zip(block["transactions"], receipts, strict=True):
+            type_ = int(own["type"], 16)
+            of_receipt = ("status", "logsBloom", *chain.receipt_tails.get(type_, ()))
+            require_covered(block, receipts, own, chain.encodings[type_], chain.chain_id)
+            require_covered(block, receipts, receipt, of_receipt, chain.chain_id)
+
+
+def types_of(block):
+    return {int(transaction["type"], 16) for transaction in block["transactions"]}
+
+
+def require_covered(block, receipts, record, fields, chain_id):
+    for field in {*fields} & record.keys():
+        before, record[field] = record[field], altered(record[field])
+        assert contradiction(block, receipts, chain_id), field
+        record[field] = before
+
+
+def altered(value):
+    """Another value of the same form."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, list):
+        return [*value, {"address": f"0x{1:040x}", "storageKeys": []}]
+    text = "0x0" if value in (None, "0x") else str(value)
+    return text[:-1] + ("2" if text[-1] == "1" else "1") if value != "0x" else "0x07"
+
+
+def contradiction(block, receipts, chain_id):
+    block, receipts = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
+    return check_body(block, receipts, chain_id=chain_id).contradiction
 
 
 def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
