@@ -42,7 +42,7 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
         *(lambda least=least: rows(database_url)[0][1] > least for least in (0, 3, 10)),
     ]
     with (
-        serving.gunicorn(database_url) as api,
+        serving.gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as api,
         IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR) as process,
     ):
         for moment in moments:

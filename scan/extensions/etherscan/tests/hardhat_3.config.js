@@ -1,4 +1,4 @@
-// The configuration of Hardhat 3, of which test_hardhat_tasks.py gives what stands as %(name)s.
+// The configuration of Hardhat 3; test_hardhat_tasks.py fills it in.
 import verify from '@nomicfoundation/hardhat-verify';
 const explorer = { name: 'own', url: '%(url)s', apiUrl: '%(url)s/api' };
 const solc = { version: '%(version)s', path: '%(solc)s', settings: %(settings)s };
