@@ -1,7 +1,9 @@
 """Verification jobs: several processes, restarts, shares, waiting, and how long what is kept."""
 
+import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
@@ -17,8 +19,8 @@ from scan.extensions.verification_jobs.jobs import (
     JobRunner,
     VerificationJobs,
 )
-from scan.verification import compiler_store
-from tests.support import WAIT_S, database, many_functions, serving
+from scan.verification import compiler_run, compiler_store
+from tests.support import WAIT_S, database, many_functions, serving, solidity
 from tests.support.serving import no_thread_starts
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
@@ -63,6 +65,16 @@ def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(explorer, 
     assert explorer.contract(address).json["match"] == "full"
 
 
+def test_a_contract_that_no_block_names_is_indexed_by_a_submission(explorer, jobs):
+    """As one that is older than the index, or that anvil_setCode has put there."""
+    unnamed, empty = (f"0x{40 * digit}" for digit in "cd")
+    explorer.anvil.call("anvil_setCode", unnamed, "0x6001600055")
+    with pytest.raises(NotFound):
+        jobs.submit(request(empty), CLIENT)
+    job = jobs.get(jobs.submit(request(unnamed), CLIENT))
+    assert (job.status, job.address.hex()) == ("pending", unnamed[2:])
+
+
 def test_a_job_that_fails_has_a_reason(explorer, jobs, address, monkeypatch):
     """It fails soon: until then it takes one of its client's places."""
     unreachable = Mock(side_effect=compiler_store.NotFetched("its publisher cannot be reached"))
@@ -87,17 +99,23 @@ def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     with pytest.raises(NotFound):
         jobs.submit(request(many_functions.CHECKSUMMED), CLIENT, wait_s=0.1)
     later = f"0x{int(address, 16) ^ 1:040x}"
-    with ThreadPoolExecutor(1) as pool:
-        submitted = pool.submit(jobs.submit, request(later), CLIENT, wait_s=20)
-        with pytest.raises(TimeoutError):
-            submitted.result(0.2)
-        explorer.execute(
-            "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
-            " WHERE address = %s",
-            bytes.fromhex(later[2:]),
-            bytes.fromhex(address[2:]),
-        )
-        assert jobs.get(submitted.result()) is not None
+    submitted = []
+
+    def submit():
+        submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
+
+    thread = threading.Thread(target=submit)
+    thread.start()
+    thread.join(0.2)
+    assert submitted == []
+    explorer.execute(
+        "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
+        " WHERE address = %s",
+        bytes.fromhex(later[2:]),
+        bytes.fromhex(address[2:]),
+    )
+    thread.join()
+    assert jobs.get(submitted[0]) is not None
 
 
 def test_a_client_has_two_jobs_and_all_together_a_bounded_number(explorer, jobs, address):
@@ -159,6 +177,16 @@ def test_no_job_is_found_by_guessing(jobs, address):
     for malformed in ("", "1", job_id[:-1], job_id + "0", f"{{{job_id}}}", "' OR true", "\0", "é"):
         assert jobs.get(malformed) is None
         assert jobs.wait(malformed, 5) is None
+
+
+def test_few_requests_wait_at_once(explorer, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    with ThreadPoolExecutor(8) as pool:
+        waits = [pool.submit(jobs.wait, job_id, 120) for _ in range(8)]
+        serving.wait_until(lambda: sum(wait.done() for wait in waits) == 6)  # see WaitingThreads
+        explorer.execute("DELETE FROM verification_jobs")
+        jobs.notify()
+    assert sorted(wait.result() is None for wait in waits) == [False] * 6 + [True] * 2
 
 
 def test_jobs_are_swept_after_a_day(explorer, jobs, address):
@@ -256,3 +284,52 @@ def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer
     with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
         runner._claim_all()
     assert not runner._running  # whose leases are extended for ever
+
+
+def is_admitted(places, client, taken):
+    """Not while a verification of the test before has its place."""
+    try:
+        taken.enter_context(places.admitted(client))
+    except Unavailable:
+        return False
+    return True
+
+
+def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):
+    """While all are taken, a job waits, and it does not fail."""
+    places = explorer.app.extensions["scan"].verifier.places
+    with ExitStack() as taken:
+        for client in "abcd":
+            serving.wait_until(lambda client=client: is_admitted(places, client, taken))
+        job_id = jobs.submit(request(address), CLIENT)
+        with explorer.running_jobs():
+            job = jobs.wait(job_id, 0.5)
+            assert job is not None and job.status in ("pending", "running")
+    explorer.execute("UPDATE verification_jobs SET due_at = now()")
+    with explorer.running_jobs():
+        assert finished(jobs, job_id).match == "full"
+    assert compiler_run.RUNNING == 2
+
+
+@pytest.mark.long
+def test_jobs_of_others_get_their_turn(explorer, jobs, address, monkeypatch):
+    """What compiles for longer than it may beside others is put behind them, and not given up."""
+
+    def statuses(job_ids):
+        return [jobs.get(job_id).status for job_id in job_ids]
+
+    endless = [
+        jobs.submit(request(address, sourceCode=solidity.ENDLESS, contractName="A"), client)
+        for client in ("192.0.2.1", "192.0.2.2")
+        for _ in range(MOST_UNFINISHED_OF_CLIENT)
+    ]
+    first = endless[::MOST_UNFINISHED_OF_CLIENT]  # of each client
+    with explorer.running_jobs():
+        serving.wait_until(lambda: statuses(first) == ["running"] * 2)
+        others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
+        monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 0.0)
+        serving.wait_until(lambda: statuses(first) == ["pending"] * 2)
+        # So that no other one is cut short, however busy the machine is.
+        monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", compiler_run.BUDGET_S)
+        for job_id in others:
+            assert finished(jobs, job_id).status == "done"
