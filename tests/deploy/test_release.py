@@ -112,8 +112,8 @@ def test_its_client_asks_a_service(dist, over_http):
         run(*pip, "--target", folder / "client", dist / CLIENT, cwd=folder)
         program = (
             f"import sys; sys.path.insert(0, '{folder}/client');"
-            "from scan_client import Client; from scan_client.api.chain import"
-            " get_logo, get_stats; client = Client(base_url=sys.argv[1]);"
+            "from scan_client import Client; from scan_client.api.statistics import get_stats;"
+            "from scan_client.api.tokens import get_logo; client = Client(base_url=sys.argv[1]);"
             "assert get_stats.sync(client=client).latest_block > 0;"
             "assert get_logo.sync('0' * 64, client=client).code == 'not_found'"
         )

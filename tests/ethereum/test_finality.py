@@ -18,9 +18,9 @@ def tagged(hash_=HASH, **others):
     numbers = {"safe": "0x3c", "finalized": "0x32", "latest": "0x64", **others}
 
     def reply(calls, _):
-        asked = [(call["id"], call["params"][0]) for call in calls]
-        found = [(id_, numbers.get(tag, tag)) for id_, tag in asked]
-        blocks = [(id_, n and {"number": n, "hash": to_hex(hash_)}) for id_, n in found]
+        requested = [(call["id"], call["params"][0]) for call in calls]
+        answered = [(id_, numbers.get(tag, tag)) for id_, tag in requested]
+        blocks = [(id_, n and {"number": n, "hash": to_hex(hash_)}) for id_, n in answered]
         return faulty_node.Reply(body=[{"id": id_, "result": block} for id_, block in blocks])
 
     return reply

@@ -88,9 +88,9 @@ def test_neither_events_nor_answers_nor_holders_make_an_original(tokens):
     assert [record["address"] for record in listed[:4]] == addresses[:4]
     assert [record.get("holdersAsked") for record in listed[:4]] == [None, None, None, 300]
     queried = tokens.client.post("/api/v1/query", json={"entity": "tokens"}).json["data"]
-    found = tokens.get("/api/v1/search?q=ACME")["results"]
-    assert found[0]["value"] == real.address
-    for records, key in ((listed, "address"), (queried, "address"), (found, "value")):
+    results = tokens.get("/api/v1/search?q=ACME")["results"]
+    assert results[0]["value"] == real.address
+    for records, key in ((listed, "address"), (queried, "address"), (results, "value")):
         assert {record[key]: record["largerNamesake"] for record in records} == original
     ranked = [item["address_hash"].lower() for item in tokens.get("/api/v2/tokens")["items"]]
     assert ranked[:4] == addresses[:4]

@@ -84,8 +84,8 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
 
 def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
     first = "SELECT first_block_since(to_timestamp(%s))"
-    found = [execute(indexed.url, first, DENIM_S + second) for second in (0, 7, 99)]
-    assert found == [[(0,)], [(70,)], [(BLOCKS,)]]
+    first_blocks = [execute(indexed.url, first, DENIM_S + second) for second in (0, 7, 99)]
+    assert first_blocks == [[(0,)], [(70,)], [(BLOCKS,)]]
 
 
 def test_counts_by_time_are_the_chains(client, indexed):

@@ -34,8 +34,8 @@ def test_creations_have_their_code(ask, indexed, scenario, etherscan_truth):
     """What a transaction sent, and what a trace has of a contract's; others are left out."""
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
     [(transaction_hash, sent), *_] = etherscan_truth.truth.created.items()
-    asked = {"contractaddresses": f"{pair},{sent},{UNSEEN}"}
-    rows = ask.result("contract", "getcontractcreation", **asked)
+    addresses = {"contractaddresses": f"{pair},{sent},{UNSEEN}"}
+    rows = ask.result("contract", "getcontractcreation", **addresses)
     of_pair, of_sent = sorted(rows, key=lambda row: row["contractAddress"] != pair)
     assert of_sent["creationBytecode"] == etherscan_truth.by_hash[transaction_hash]["input"]
     assert of_pair["creationBytecode"].startswith("0x60")

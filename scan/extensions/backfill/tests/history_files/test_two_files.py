@@ -61,8 +61,8 @@ def with_genesis(fault):
     numbers = {"0x0": hex(GENESIS)}
 
     def at_genesis(calls, forward):
-        asked = [{**c, "params": [numbers.get(str(p), p) for p in c["params"]]} for c in calls]
-        return Reply(body=forward(asked))
+        renumbered = [{**c, "params": [numbers.get(str(p), p) for p in c["params"]]} for c in calls]
+        return Reply(body=forward(renumbered))
 
     return before(fault, at_genesis)
 

@@ -278,13 +278,13 @@ def test_the_order_is_refused_where_it_is_not_known_or_of_too_many_tokens(market
     unpriced = market.indexing.client()
     bounds = sources(bounded).get(holdings.HoldingBounds)
     bounds.tokens, bounds.in_head = len(TOKENS) - 1, len(TOKENS) - 2
-    for asked, query, field in (
+    for service, query, field in (
         (client, "price", "sort"),
         (client, "worth&block=1", "block"),
         (unpriced, "worth", "sort"),
         (bounded, "worth", "sort"),
     ):
-        answer = asked.get(path + query)
+        answer = service.get(path + query)
         assert (answer.status_code, answer.json["field"]) == (400, field)
     assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
     page = bounded.get(f"/address/{market.holder}?tab=tokens")
