@@ -9,7 +9,7 @@ from string import digits
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.parameters import LONGEST_NAME, MAX_FAULTS, Faults, nearest
+from scan.parameters import LONGEST_NAME, MAX_FAULTS, Faults, nearest, unique
 
 MAX_SOURCES_BYTES = 5 * 1024 * 1024  # of a body with sources to verify: 1 MiB, escaped
 # While JSON is counted and parsed, no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
@@ -45,8 +45,10 @@ def json_object(body: bytes) -> dict[str, Any]:
     """Return the body as a JSON object without repeated keys. Raises InvalidJson, TooLarge."""
     try:
         value = parse_json(
-            body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
+            body.decode("utf-8"), object_pairs_hook=unique, parse_constant=_no_constant
         )
+    except InvalidParameter as error:
+        raise InvalidJson(f"The body must be a JSON object: {error.message}") from None
     except (ValueError, RecursionError) as error:
         reason = str(error) if isinstance(error, _Refused) else "it cannot be parsed"
         raise InvalidJson(f"The body must be a JSON object: {reason}.") from None
@@ -120,13 +122,6 @@ def _int(digits: str) -> int:
 
 class _Refused(ValueError):
     """The JSON is refused, for a reason that the client is told."""
-
-
-def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        raise _Refused("it contains a duplicate key")
-    return values
 
 
 def _no_constant(name: str) -> None:

@@ -4,7 +4,8 @@ parameters of queries that mean nothing.
 
 import difflib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -65,6 +66,21 @@ class Faults:
             error = InvalidParameter(self._found[0].message, field=self._found[0].field)
             error.faults = self._found[:MAX_FAULTS] if len(self._found) > 1 else ()
             raise error
+
+
+def repeated(name: str) -> InvalidParameter:
+    """Return the error for a name that has two values."""
+    name = name[:LONGEST_NAME]
+    return InvalidParameter(f"{name} is given more than once.", field=name)
+
+
+def unique(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """Return the values by name; raises InvalidParameter for a name that is there twice."""
+    values = dict(pairs)
+    if len(values) < len(pairs):
+        [(name, _)] = Counter(name for name, _ in pairs).most_common(1)
+        raise repeated(name)
+    return values
 
 
 def required(values: Mapping[str, Any], name: str) -> Any:

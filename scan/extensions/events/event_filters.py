@@ -109,7 +109,7 @@ def given(
     given = {name: text for name, text in arguments.items() if name and name not in standard}
     for name, value in _in_json(arguments.get(ARGUMENTS, {})).items():
         if name in given:
-            raise _twice(name)
+            raise parameters.repeated(name)
         given[name] = value
     for name in given:
         if name in others:
@@ -132,7 +132,7 @@ def _in_json(values: Any) -> dict[str, str]:
         if len(values) > MAX_ARGUMENTS_TEXT:
             raise refusal
         try:
-            values = parse_json(values, object_pairs_hook=_members)
+            values = parse_json(values, object_pairs_hook=parameters.unique)
         except (ValueError, RecursionError):
             raise refusal from None
     if not isinstance(values, dict):
@@ -143,20 +143,6 @@ def _in_json(values: Any) -> dict[str, str]:
             raise refusal
         given[name] = value if isinstance(value, str) else json.dumps(value)
     return given
-
-
-def _members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    members: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in members:
-            raise _twice(name)
-        members[name] = value
-    return members
-
-
-def _twice(name: str) -> InvalidParameter:
-    name = name[: parameters.LONGEST_NAME]
-    return InvalidParameter(f"{name} is given more than once.", field=name)
 
 
 def unknown(name: str, standard: Collection[str], offered: Sequence[str]) -> InvalidParameter:
