@@ -55,6 +55,9 @@ class LazyMapping(Mapping[K, V]):
     def __getitem__(self, key: K) -> V:
         return self._made()[key]
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._made()
+
     def __iter__(self) -> Iterator[K]:
         return iter(self._made())
 

@@ -39,7 +39,9 @@ class OneProcessor:
             self._is_bound, self._check_at = False, now + CHOOSE_FOR_S
             return
         if os.getloadavg()[0] <= MAX_LOAD * (os.cpu_count() or 1):
-            _bind({_last_processor()} & ALLOWED)
+            # That of the main thread: field 39 of proc_pid_stat(5); field 2 has brackets.
+            processor = int((_PROCESS / "stat").read_text().rpartition(")")[2].split()[36])
+            _bind({processor} & ALLOWED)
             self._is_bound = True
         self._check_at = now + CHOOSE_EVERY_S
 
@@ -55,8 +57,3 @@ def _bind(processors: set[int]) -> None:
     for thread in (_PROCESS / "task").iterdir():
         with suppress(OSError):  # it has ended, or the processors were taken from the process
             os.sched_setaffinity(int(thread.name), processors)
-
-
-def _last_processor() -> int:
-    """Return the main thread's processor: field 39 of proc_pid_stat(5); field 2 has brackets."""
-    return int((_PROCESS / "stat").read_text().rpartition(")")[2].split()[36])

@@ -8,7 +8,7 @@ the proxy or another host's name, or Scan listens or trusts proxies beyond this 
 
 import re
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
@@ -80,19 +80,20 @@ class Caller(NamedTuple):
     limit_key: str = ""
 
 
-def keys_in_headers(environ: responses.Environ) -> Iterator[str]:
-    """Yield the keys in the headers of a request: X-API-Key, `Authorization: Bearer scan_…`."""
-    if "HTTP_X_API_KEY" in environ:
-        yield environ["HTTP_X_API_KEY"]
+def keys_in_headers(environ: responses.Environ) -> Sequence[str]:
+    """Return the keys in the headers of a request: X-API-Key, `Authorization: Bearer scan_…`."""
+    keys = [environ["HTTP_X_API_KEY"]] if "HTTP_X_API_KEY" in environ else []
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if authorization[: len(BEARER)].lower() == BEARER:
-        yield authorization[len(BEARER) :].strip()
+        keys.append(authorization[len(BEARER) :].strip())
+    return keys
 
 
 def caller_of(environ: responses.Environ, parameter: str | None = None) -> Caller:
     """Return the sender of a request by its headers, or where an interface has a `parameter` for
     the key, by its query."""
-    api_key = next(keys_in_headers(environ), None)
+    keys = keys_in_headers(environ)
+    api_key = keys[0] if keys else None
     caller = Caller(api_key, limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""))
     if api_key is not None or parameter is None:
         return caller

@@ -96,7 +96,11 @@ def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
     """Return the interface of a path."""
-    interface = next((other for other in interfaces if other.owns(path)), UNKNOWN)
+    for interface in interfaces:
+        if interface.owns(path):
+            break
+    else:
+        interface = UNKNOWN
     if pages is None or interface not in (UNKNOWN, pages):
         return interface
     if interface is UNKNOWN and "text/html" not in environ.get("HTTP_ACCEPT", ""):

@@ -81,6 +81,7 @@ class Middleware:
 
     def __post_init__(self) -> None:
         self.settings = self.services.settings
+        self.logs_requests = self.settings.logs_requests
         self.index_version = self.indexed_block.index_version
         self.replica_poller = index.ReplicaPoller(self.indexed_block, self.index_version)
         self.cache = response_cache.ResponseCache(self.index_version)
@@ -149,7 +150,7 @@ class Middleware:
         is done, or where there is none, when the body has been received.
         """
         state = environ.get(request_state.REQUEST_STATE) or self._begin(environ)
-        if (self.settings.logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
+        if (self.logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
         if response is not None:
@@ -163,7 +164,7 @@ class Middleware:
         if base_path and environ["PATH_INFO"].startswith(f"{base_path}/"):
             environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(base_path)
         for field in PARSED_FIELDS:
-            if len(environ.get(field, "")) > MAX_PARSED_FIELD:
+            if field in environ and len(environ[field]) > MAX_PARSED_FIELD:
                 del environ[field]
         # Flask finds routes alike however many slashes a path begins with, or none.
         path = f"/{environ['PATH_INFO'].lstrip('/')}"
@@ -325,8 +326,9 @@ class Middleware:
             headers += [(name, str(block)) for name, block in reader.notes.items()]
         if self.settings.base_path:
             headers = [self._below_base_path(*header) for header in headers]
-        with suppress(ScanError):  # it tells another request
-            state.has_changed_index |= balances.mark_contradicted(reader)
+        if reader.called:
+            with suppress(ScanError):  # it tells another request
+                state.has_changed_index |= balances.mark_contradicted(reader)
         if state.has_changed_index:
             self.index_version.expire()
         may_cache = body != () and response_cache.may_be_cached(  # of HEAD: it is streamed
@@ -407,7 +409,7 @@ class Middleware:
         if status == 429 or isinstance(state.refusal, RateLimited):
             is_keyed = state.charged is not None and state.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
-        if self.settings.logs_requests or (status >= 500 and not is_in_loop):
+        if self.logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
         limits: responses.Headers = []

@@ -8,7 +8,7 @@ from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
 from scan.parameters import Faults
 from scan.queries import blocks, contracts, hooks, tokens
-from scan.queries.filter_values import FILTERS, PARSER_OF_KEY
+from scan.queries.filter_values import FILTER_KEYS, FILTERS, PARSER_OF_KEY
 from scan.queries.filtered_pages import filtered_page
 from scan.queries.list_pages import Page, Window
 from scan.queries.reader import Reader
@@ -55,6 +55,8 @@ def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> M
     """
     if entity in OWN_FILTERS:
         return OWN_FILTERS[entity].read(reader, arguments)
+    if arguments.keys().isdisjoint(FILTER_KEYS[entity]):
+        return {}
     faults = Faults()
     keys: dict[str, str] = {}
     for key, param in [(f.key, f.param) for f in FILTERS[entity] if f.key in arguments]:

@@ -11,7 +11,7 @@ from scan.database.lists import all_entities
 from scan.database.transaction import Row
 from scan.queries.cursors import Traversal
 from scan.queries.filter_values import Value
-from scan.queries.list_pages import Page, Window, in_blocks, in_kept_blocks
+from scan.queries.list_pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
 # How PostgreSQL writes records: as /api/v1 returns them, or in a form that sql/lists.toml has.
@@ -48,8 +48,10 @@ def filtered_page(
     """
     matched = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, matched)
-    kept = kept_keys(reader, entity, matched)
-    window = in_blocks(reader, window) if are_kept else in_kept_blocks(reader, window, *kept)
+    window = in_blocks(reader, window)
+    kept_from = None if are_kept else reader.kept_from_of(*kept_keys(reader, entity, matched))
+    if kept_from is not None:
+        window = window.begun_at(kept_from.number)
     if blocks != ALL_BLOCKS:
         window = window._replace(
             block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
@@ -70,9 +72,7 @@ def filtered_page(
         row = reader.row(f"queries/{list_name}_list", key=key, **values, **_bounded(window))
     else:
         row = reader.row(f"queries/{entity}_list", **values)
-    return Page.from_row(
-        reader, entity, traversal, row, None if are_kept else reader.kept_from_of(*kept)
-    )
+    return Page.from_row(reader, entity, traversal, row, kept_from)
 
 
 def kept_keys(

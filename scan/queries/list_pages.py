@@ -54,6 +54,10 @@ class Window(NamedTuple):
             return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
         return traversal
 
+    def begun_at(self, block: int) -> Self:
+        """Return the part from a block on."""
+        return self._replace(block_from=max(self.block_from, block))
+
     def page(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list by one key takes."""
         return {"limit": self.limit, "offset": self.offset, "after": traversal.after}
@@ -87,9 +91,7 @@ def in_kept_blocks(reader: Reader, window: Window, *addresses: bytes) -> Window:
     """Return the same window, as in_blocks() does, within the blocks whose rows are kept, of a list
     by addresses those whose rows of these are."""
     window, kept_from = in_blocks(reader, window), reader.kept_from_of(*addresses)
-    if kept_from is None:
-        return window
-    return window._replace(block_from=max(window.block_from, kept_from.number))
+    return window if kept_from is None else window.begun_at(kept_from.number)
 
 
 @dataclass
