@@ -2,10 +2,9 @@
 
     make mutants ARGS='--count 300 --seed 7 --results mutants.jsonl'
 
-Each mutant is tried alone on the nearest of its tests that `make test` has: files that name its
-own, or have a like name. All that live are tried together on the whole of `make test`,
-and then on what `make test-all` has beside it. By halves it is looked up of which mutant a test
-fails there; it must pass without any, as the machine may be busy.
+Each mutant is tried alone: on the nearest of its tests that `make test` has, which are files that
+name its own, or have a like name; where it lives, on the whole of `make test`, then on what
+`make test-all` has beside it. A test that fails must pass without it, as the machine may be busy.
 What survives is printed, and the exit status is 1 where there is any: a test is missing, or the
 change has no effect. With --results a run that was interrupted continues where it was.
 """
@@ -20,16 +19,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import tokenize
-from collections import Counter, defaultdict, namedtuple
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from functools import partial
-from importlib.util import cache_from_source
+from collections import Counter, namedtuple
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
@@ -64,9 +57,6 @@ NEAREST = 6  # files of tests that a mutant is tried on alone
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 OF_LATER_TIERS = re.compile(r"^pytestmark = .*\bmark\.(thorough|long)\b", re.M)
 NEAREST_S, TIER_S, TEST_S = 120, 3600, 120  # of the nearest tests, of a tier's, and of one of them
-MOST_FAILURES = 40  # before that of which most fail is looked up
-LIVES = "lives"  # its nearest tests
-interrupted = threading.Event()
 
 
 class Mutant(namedtuple("Mutant", "path line change start token replacement")):
@@ -99,17 +89,16 @@ def mutated(path, text, start, token, replacement):
     mutant = Mutant(path, line + 1, change, start, token, replacement)
     if path.endswith(".py"):
         try:
-            compile(with_all(text, [mutant]), "mutant", "exec")
+            compile(with_change(text, mutant), "mutant", "exec")
         except SyntaxError:
             return None
     return mutant
 
 
-def with_all(text, mutants):
-    """The text of a file with its mutants."""
-    for _, _, _, start, token, replacement in sorted(mutants, key=lambda m: -m.start):
-        text = text[:start] + replacement + text[start + len(token) :]
-    return text
+def with_change(text, mutant):
+    """The text of a file with its mutant."""
+    _, _, _, start, token, replacement = mutant
+    return text[:start] + replacement + text[start + len(token) :]
 
 
 def _python_tokens(text):
@@ -164,113 +153,40 @@ def _names(path):
     return re.compile(rf"\b{package}\.{name}\b|\bfrom {package} import .*\b{name}\b").search
 
 
-def failures(folder, options, tests, bound_s):
-    """Run tests, given as files and folders, or those that `failures` named. Return the names of
-    those that fail, None if no test can run at all; what pytest says of the last one; and whether
-    all have run."""
-    last_failed = folder / ".pytest_cache" / "v" / "cache" / "lastfailed"
-    if any("::" in test for test in tests):  # names may be none that a command line can have
-        last_failed.write_text(json.dumps(dict.fromkeys(tests, True)))
-        tests = ["--last-failed", "--last-failed-no-failures", "none"]
-    elif last_failed.exists():
-        last_failed.unlink()
-    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+def failing(folder, options, tests, bound_s):
+    """The first test that fails, "" of none, "no test" where none can run."""
     # In time for fixtures to end their servers.
     bounded = ["timeout", "--foreground", "--signal=INT", "--kill-after=60", str(bound_s)]
     done = subprocess.run(
-        [*bounded, sys.executable, "-m", "pytest", f"--timeout={TEST_S}", *options, *tests],
+        [*bounded, sys.executable, "-m", "pytest", "-x", f"--timeout={TEST_S}", *options, *tests],
         cwd=folder,
-        env=environment | {"PYTHONPATH": str(folder)},
+        env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         errors="replace",
     )
-    if interrupted.is_set():
-        raise KeyboardInterrupt
     if done.returncode in (0, pytest.ExitCode.NO_TESTS_COLLECTED):
-        return [], "all tests pass", True
-    lines, is_late = done.stdout.splitlines(), done.returncode in (124, 137)  # by timeout(1)
-    summary = [line for line in lines if line.startswith(("FAILED ", "ERROR "))]
-    names = [*json.loads(last_failed.read_text())] if summary and last_failed.exists() else []
-    if is_late and not names:
-        return [], "not all tests have run", False
-    is_cut_off = is_late or "crashed" in done.stdout or "stopping after" in done.stdout
-    return names or None, (summary or lines or ["pytest ended"])[-1][:200], not is_cut_off
+        return ""
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", done.stdout, re.M)
+    return failed[1] if failed else "no test"
 
 
-def _write(path, text):
-    """Write a file, without the bytecode of what had its size in the same second."""
-    path.write_text(text, encoding="utf-8")
-    Path(cache_from_source(path)).unlink(missing_ok=True)
-
-
-@contextmanager
-def applied(mutants, folder):
-    """Mutants in a copy of the tree."""
-    by_path = defaultdict(list)
-    for mutant in mutants:
-        by_path[mutant.path].append(mutant)
-    originals = {path: (folder / path).read_text(encoding="utf-8") for path in by_path}
-    for path, of_path in by_path.items():
-        _write(folder / path, with_all(originals[path], of_path))
-    try:
-        yield
-    finally:
-        for path, original in originals.items():
-            _write(folder / path, original)
-
-
-def tried_alone(mutant, folder):
-    """Return whether the nearest tests of `make test` fail of a mutant, and not without it, and
-    why."""
-    options = ["-x", *ALONE, "-m", TIERS["test"]]
-    with applied([mutant], folder):
-        names, why, _ = failures(folder, options, tests_of(mutant.path)[:NEAREST], NEAREST_S)
-    if names == []:
-        return LIVES, why
-    if names and failures(folder, options, names, NEAREST_S)[0]:
-        return LIVES, f"{names[0]} fails without it"
-    return "killed by make test", why
-
-
-def tried_together(mutants, folder, markexpr, report):
-    """Try mutants at once on all tests of a tier. Report each that a test fails of, and why; return
-    the others, and what was said of them last."""
-
-    def failing(of_mutants, names):
-        workers = ALONE if len(names) == 1 else PARALLEL
-        options = ["-m", markexpr, *workers, f"--maxfail={MOST_FAILURES}"]
-        with applied(of_mutants, folder):
-            return failures(folder, options, names, TIER_S)
-
-    remaining, why, is_whole, is_reported = mutants, "no tests", False, True
-    while remaining and not is_whole and is_reported:
-        names, why, is_whole = failing(remaining, [])
-        if names is None:
-            raise SystemExit(f"no test can run with all of these mutants: {why}")
-        without = (failing([], names)[0] or []) if names else []
-        for name in without:
-            print(f"{name} fails without them", flush=True)
-        names = [name for name in names if name not in without]
-        is_reported = False  # else the next run would end as this one did
-        while names and remaining:
-            # Of the many tests that fail of one mutant the middle one is the likeliest.
-            suspects, name = remaining, names[len(names) // 2]
-            while len(suspects) > 1:
-                half = suspects[: len(suspects) // 2]
-                suspects = suspects[len(half) :] if failing(half, [name])[0] == [] else half
-            fails, reason, _ = failing(suspects, [name])
-            if fails == []:
-                print(f"{name} fails of several mutants at once", flush=True)
-                names.remove(name)
-                continue
-            report(suspects[0], reason)
-            is_reported = True
-            remaining = [mutant for mutant in remaining if mutant is not suspects[0]]
-            still, _, _ = failing(remaining, names) if remaining else ([], "", True)
-            names = names if still is None else still  # none: no test can run with those left
-    return remaining, "all tests pass" if is_whole else why
+def tried(mutant, folder):
+    """Which tests a mutant fails of, and which one it is; it survives all others."""
+    path, text = folder / mutant.path, (folder / mutant.path).read_text(encoding="utf-8")
+    nearest = tests_of(mutant.path)[:NEAREST]
+    for tier, options, tests, bound_s in (
+        ("test", [*ALONE, "-m", TIERS["test"]], nearest, NEAREST_S),
+        *((tier, [*PARALLEL, "-m", markexpr], [], TIER_S) for tier, markexpr in TIERS.items()),
+    ):
+        path.write_text(with_change(text, mutant), encoding="utf-8")
+        name = failing(folder, options, tests, bound_s)
+        path.write_text(text, encoding="utf-8")
+        alone = [name.partition("[")[0]] if "::" in name else tests
+        if name and not failing(folder, [*ALONE, "-m", TIERS[tier]], alone, bound_s):
+            return f"killed by make {tier}", name
+    return "tuning" if mutant.is_tuning else "survived", "all tests pass"
 
 
 def main(arguments=None):
@@ -278,71 +194,26 @@ def main(arguments=None):
     parser.add_argument("--only", default="", help="files whose path matches this pattern")
     parser.add_argument("--count", type=int, default=60, help="how many mutants, at random")
     parser.add_argument("--seed", type=int, default=60, help="chooses them")
-    parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
     parser.add_argument("--results", type=Path, help="a file of outcomes; what is there is kept")
     args = parser.parse_args(arguments)
     chosen = sample(args.only, args.count, args.seed)
     print(f"seed {args.seed}, {len(chosen)} mutants", flush=True)
-    outcomes = _read(args.results)
-    free = SimpleQueue[Path]()
-
-    def report(outcome, mutant, why):
-        outcomes[str(mutant)] = outcome
-        print(f"{outcome}: {mutant}\n    {why}", flush=True)
-        if args.results:
-            with args.results.open("a") as file:
-                file.write(json.dumps([str(mutant), outcome, why]) + "\n")
-
-    def try_alone(mutant):
-        folder = free.get()
-        outcome, why = tried_alone(mutant, folder)
-        free.put(folder)
-        report(outcome, mutant, why)
-
-    with (
-        tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary,
-        ThreadPoolExecutor(args.processes) as pool,
-    ):
-        for number in range(args.processes):
-            folder = Path(temporary) / f"copy{number}"
-            shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
-            (folder / MODULES).symlink_to(ROOT / MODULES)
-            free.put(folder)
-        try:
-            [*pool.map(try_alone, (m for m in chosen if str(m) not in outcomes))]
-            remaining, reasons = [m for m in chosen if outcomes[str(m)] == LIVES], []
-            for tier, markexpr in TIERS.items():
-                killed = partial(report, f"killed by make {tier}")
-                remaining, why = tried_together(remaining, folder, markexpr, killed)
-                reasons.append(why)
-            for mutant in remaining:
-                why = ", then ".join(dict.fromkeys(reasons))
-                report("tuning" if mutant.is_tuning else "survived", mutant, why)
-        except KeyboardInterrupt:  # pytest has it, too, and ends
-            interrupted.set()
-            raise
-    return _tally(chosen, [outcomes[str(mutant)] for mutant in chosen])
-
-
-def _read(results):
-    """Outcomes by mutant, of a file that an earlier run of this commit has written."""
-    if not results or not results.exists():
-        return {}
-    rows = map(json.loads, results.read_text().splitlines())
-    return {mutant: outcome for mutant, outcome, _ in rows}
-
-
-def _tally(mutants, outcomes):
-    tally = Counter(outcomes)
+    outcomes = {}
+    if args.results and args.results.exists():
+        outcomes = dict(map(json.loads, args.results.read_text().splitlines()))
+    with tempfile.TemporaryDirectory(prefix="scan-mutants-") as temporary:
+        folder = Path(temporary) / "copy"
+        shutil.copytree(ROOT, folder, ignore=shutil.ignore_patterns(*NOT_COPIED))
+        (folder / MODULES).symlink_to(ROOT / MODULES)
+        for mutant in (mutant for mutant in chosen if str(mutant) not in outcomes):
+            outcomes[str(mutant)], why = tried(mutant, folder)
+            print(f"{outcomes[str(mutant)]}: {mutant}\n    {why}", flush=True)
+            if args.results:
+                with args.results.open("a") as file:
+                    file.write(json.dumps([str(mutant), outcomes[str(mutant)]]) + "\n")
+    tally = Counter(outcomes[str(mutant)] for mutant in chosen)
     print(", ".join(f"{count} {word}" for word, count in sorted(tally.items())))
-    by_test, by_rest = (tally[f"killed by make {tier}"] for tier in TIERS)
-    if by_test + by_rest:
-        share = by_test / (by_test + by_rest)
-        print(f"make test kills {share:.0%} of what make test-all kills; it lets live")
-    for mutant, outcome in zip(mutants, outcomes, strict=True):
-        if outcome == "killed by make test-all":
-            print(f"    {mutant}")
-    return int(tally["survived"] > 0 or not mutants)
+    return int(tally["survived"] > 0 or not chosen)
 
 
 if __name__ == "__main__":
