@@ -21,7 +21,7 @@ PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist each --max-worker-
 # processor, and each process of a server or a command compiles what it imports.
 run test test-rest test-all test-long check mutants: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: release help run test test-rest test-all test-long check expected lint bench mutants chaos install servers lock clean
+.PHONY: release help run test test-rest test-all test-long check expected lint bench mutants install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -59,9 +59,6 @@ release: install $(VENV)/.release ## build wheel, source distribution, client, S
 
 mutants: install ## change one operator, word or number at a time, and name those no test notices
 	@exec $(BIN)/python -m tests.mutants $(ARGS)
-
-chaos: install ## inject a hundred random faults into a cluster; 20 minutes
-	@exec $(BIN)/python -m tests.deploy.chaos
 
 install: $(VENV)/.dev tests/support/node/node_modules/.done
 
