@@ -48,23 +48,6 @@ def test_a_module_of_a_contract_s_name_is_a_part():
     assert {path for path in MODULES if path.stem in named} - parts().keys() == set()
 
 
-@pytest.mark.check
-def test_each_hook_is_brought_by_an_extension():
-    brought = {
-        (made_by(node), keyword.arg)
-        for nodes in parts().values()
-        for node in nodes
-        for keyword in node.keywords
-    }
-    unused = {
-        f"{contract.name}.{hook}"
-        for contract in CONTRACTS.values()
-        for hook in contract.hooks
-        if (contract.name, hook) not in brought
-    }
-    assert unused == set() or extensions_document.taken_away()
-
-
 READ = "from scan import registry; from scan.{} import {} as part; registry.parts(part)"
 PAGES, DERIVED = READ.format("pages.hooks", "Pages"), READ.format("indexer.hooks", "Derived")
 BROKEN = {

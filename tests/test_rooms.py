@@ -190,25 +190,6 @@ def test_the_environment_is_read_in_settings_alone():
     assert not readers, _listed(readers)
 
 
-def test_a_node_knows_the_chain_that_it_has_to_serve():
-    """Where one does not, its answers may be of another chain than the database's."""
-    makers = {
-        module: _line(module, node)
-        for module in sorted(MODULES)
-        for node in nodes(TREES[module])
-        if isinstance(node, ast.Call)
-        and getattr(node.func, "attr", getattr(node.func, "id", "")) == "Node"
-        and "chain" not in {keyword.arg for keyword in node.keywords}
-    }
-    # What makes a Node that does not know which chain it has to serve: it learns that chain.
-    learning_the_chain = set(
-        "scan.commands.run scan.extensions.operations.doctor.checks"
-        " scan.extensions.backfill.cluster scan.extensions.names.views".split()
-    )
-    expected = {*filter(is_there, learning_the_chain)}
-    assert makers.keys() == expected, _listed(sorted(makers.values()))
-
-
 def test_the_application_knows_no_indexer():
     assert "indexer" not in {_room(name) for name in _imports("app")}
 

@@ -4,7 +4,6 @@ import socket
 
 import pytest
 
-from scan import settings
 from tests.support import scan_command
 from tests.support.serving import ROOT
 
@@ -103,16 +102,3 @@ def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
     ):
         assert text in ended.stderr
     assert "SCAN_NO" not in ended.stderr and "SCAN_DATA_DIR" not in ended.stderr
-
-
-NEAR_NAMES = [
-    ("SCAN_PORT", "; did you mean PORT?"),
-    ("SCAN_RPC_URL", "; did you mean RPC_URL?"),
-    ("SCAN_KEEP_DAY", "; did you mean SCAN_KEEP_DAYS?"),
-    ("SCAN_TIMEOUT", ""),
-]
-
-
-@pytest.mark.parametrize(("name", "advice"), NEAR_NAMES)
-def test_what_all_names_share_makes_none_near(name, advice):
-    assert settings.unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}

@@ -1,4 +1,4 @@
-"""Nobody's wait holds others: one door from a request to the node, compilers and slow locks.
+"""Nobody's wait holds others: one door from a request to the node and to compilers.
 
 The door is a place of WaitingThreads, or one of CompilerPlaces inside of that: it counts those who
 hold it, has a time-out and knows the client.
@@ -88,19 +88,7 @@ SPEAKING = set(
     "Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen"
     " communicate subprocess.run check_call check_output system".split()
 )
-# A lock that is not free is left.
-NO_WAIT = ("acquire(blocking=False)",)
-LOCKS = {"Lock", "RLock", "Condition"}
-# What a thread must not do while it holds a lock that requests take.
-SLOW = set(
-    "row rows value transaction execute call batch results session place hold_processor"
-    " sleep result acquire urlopen getaddrinfo".split()
-)
-# Locks that only threads of their own take.
-SLOW_LOCKS = {
-    ("scan.accounts.api_keys", "flush"),
-    ("scan.extensions.streams.block_events", "lines"),
-}
+NO_WAIT = "acquire(blocking=False)"  # a lock that is not free is left
 
 
 def test_requests_reach_the_node_through_the_gateway_alone():
@@ -128,18 +116,6 @@ def test_what_waits_or_speaks_with_others_has_a_place_or_a_thread_of_its_own(nam
     assert {*known} - calls.keys() == set() or taken_away()
 
 
-def test_no_lock_is_held_while_something_slow_goes_on():
-    slow = {
-        (module, function): call
-        for module, tree in SERVED.items()
-        for function, held in _held(tree)
-        for call in _reached(tree, held)
-        if call in SLOW
-    }
-    assert {at: call for at, call in slow.items() if at not in SLOW_LOCKS} == {}
-    assert SLOW_LOCKS - slow.keys() == set() or taken_away()
-
-
 def _names(tree):
     """The modules and names that are imported, or used of a module that is."""
     imported = {
@@ -155,10 +131,6 @@ def _names(tree):
                 yield ".".join(imported[name]), attribute
 
 
-def _called(call):
-    return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
-
-
 def _functions_with(names):
     """By module and function, one of its calls of such a name that may wait."""
     last_parts = {name.rpartition(".")[2] for name in names}
@@ -171,43 +143,5 @@ def _functions_with(names):
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in last_parts
         and not {node.func.attr, ast.unparse(node.func)}.isdisjoint(names)
-        and not any(text in ast.unparse(node) for text in NO_WAIT)
-    }
-
-
-def _held(tree):
-    """What stands in the `with` block of each lock of a module, by function."""
-    locks = {
-        ast.unparse(target).removeprefix("self.")
-        for node in nodes(tree)
-        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
-        if _called(node.value) in LOCKS
-        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
-    }
-    for function, inside in functions(tree):
-        for node in inside:
-            if isinstance(node, ast.With):
-                held = {ast.unparse(i.context_expr).removeprefix("self.") for i in node.items}
-                if held & locks:
-                    yield function, node.body
-
-
-def _reached(tree, body):
-    """The names that are called there, also through functions of the same module."""
-    own = {node.name: node.body for node in nodes(tree) if isinstance(node, ast.FunctionDef)}
-    reached = set()
-    ahead = _called_in(body)
-    while ahead:
-        reached |= ahead
-        names = {name.removeprefix("self.") for name in ahead}
-        ahead = {call for name in names for call in _called_in(own.get(name, []))} - reached
-    return {name.rpartition(".")[2] for name in reached}
-
-
-def _called_in(body):
-    return {
-        ast.unparse(node.func)
-        for statement in body
-        for node in ast.walk(statement)
-        if isinstance(node, ast.Call) and not any(text in ast.unparse(node) for text in NO_WAIT)
+        and NO_WAIT not in ast.unparse(node)
     }
