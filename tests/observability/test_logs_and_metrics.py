@@ -11,10 +11,9 @@ import sys
 import pytest
 import requests
 from gunicorn.config import Config
-from prometheus_client import CollectorRegistry, Counter, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.observability import logs, metrics
+from scan.observability import metrics
 from scan.server.responses import GunicornLogs
 from tests.support import WAIT_S, indexing, serving, wallets
 from tests.support.log_lines import NODE, lines
@@ -44,26 +43,15 @@ def test_an_id_that_could_break_a_line_is_replaced(client, given):
     assert len(answer.headers["X-Request-Id"]) == 16
 
 
-@AS_JSON
-def test_json_lines_are_json(lines, client):
-    client.get("/healthz")
-    logging.getLogger("scan").error("two\nlines and a ü")
-    first, second = map(json.loads, lines.getvalue().splitlines())
-    assert first["path"] == "/healthz" and first["status"] == 200 and first["requestId"]
-    assert second["message"] == "two\nlines and a ü"
-
-
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 TRACE_IDS = [
     (f"00-{TRACE}-{SPAN}-01", TRACE),
-    (f" 00-{TRACE}-{SPAN}-00\t", TRACE),
     (f"cc-{TRACE}-{SPAN}-01-what=ever", TRACE),
     (f"00-{TRACE}-{SPAN}-01-more", None),
     (f"ff-{TRACE}-{SPAN}-01", None),
     (f"00-{TRACE.upper()}-{SPAN}-01", None),
     (f"00-{'0' * 32}-{SPAN}-01", None),
     (f"00-{TRACE}-{'0' * 16}-01", None),
-    (f"00-{TRACE}-{SPAN}-01\x85", None),
     ("", None),
 ]
 
@@ -185,20 +173,6 @@ def test_no_text_can_begin_a_line_of_json_or_leave_it(lines, text):
     forged = forged_with(text)
     first, second = map(json.loads, written_of(forged, lines).splitlines())
     assert forged in first["message"] and second["reason"] == forged
-
-
-@pytest.mark.check
-def test_the_path_of_a_socket_is_no_secret():
-    line = logs.TextLines(["/run/geth.ipc", NODE]).redact(f"/run/geth.ipc, {NODE}")
-    assert line == "/run/geth.ipc, https://***@node.example/..."
-
-
-@pytest.mark.check
-def test_no_label_of_a_metric_can_begin_a_line():
-    registry = CollectorRegistry()
-    Counter("calls", "Calls.", ["method"], registry=registry).labels('foo"} 1\ncalls 2\\').inc()
-    family, _ = text_string_to_metric_families(generate_latest(registry).decode())
-    assert family.samples[0].labels == {"method": 'foo"} 1\ncalls 2\\'}
 
 
 def test_query_strings_are_not_logged(client, lines):

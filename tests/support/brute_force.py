@@ -4,12 +4,11 @@ Which keys an entity has is read from sql/lists.toml; what a key means is said h
 LISTED_BY, without the service's code.
 """
 
-from collections import Counter
+import random
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from itertools import combinations, product
-from operator import getitem
+from itertools import combinations
 
 import pytest
 
@@ -94,6 +93,7 @@ ABSENT = {
 }
 # For which every value of the right form may be a record's.
 FEW_VALUES = {"flag", "token_type"}
+DRAWN = 3  # records a key, of a combination of filters
 KINDS = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
 
 
@@ -216,57 +216,21 @@ def in_ranges(entity, filters, whole):
 
 
 def telling_filters(chain, entity, keys):
-    """Filters by these keys that every branch and every condition of a statement has to do with.
-
-    A record matches a key in a role: as sender, as recipient, …. For every combination of roles
-    there is a filter that the newest record in these roles matches and one that the oldest does;
-    and for every key, in every combination of roles of the others, one that some record fails by
-    that key alone. The first is of values that no record has.
-    """
+    """Filters by these keys: of values that no record has; of the newest, the oldest and a few
+    records between them, each by a value of every key, in whatever role the record has it; and the
+    same with one key's value of another record, by which this one fails."""
     yield {key: ABSENT[KINDS[key]] for key in keys if KINDS[key] not in FEW_VALUES}
     columns = [chain.values(entity, key) for key in keys]
-    roles = [[column[n] for column in columns] for n in range(len(chain.records[entity]))]
-    matched = {}
-    for record in roles:
-        for way, values in _ways(record):
-            matched.setdefault(way, []).append(values)
-    for rows in matched.values():
-        yield dict(zip(keys, rows[0], strict=True))
-        yield dict(zip(keys, rows[-1], strict=True))
-    for position in range(len(keys) if len(keys) > 1 else 0):
-        for values in _failing_by_one(roles, position, ABSENT[KINDS[keys[position]]]):
-            yield dict(zip(keys, values, strict=True))
-
-
-def _failing_by_one(roles, position, absent):
-    """Values of all keys, for every combination of roles of all but the key at `position`: a record
-    has those of the others in these roles, and another value of that key.
-
-    Where it can be, another record has them all. Of several such, the one whose value of that key
-    has the longest list, so that rows are read from another's and the condition has work to do.
-    """
-    beside = {}
-    lengths = Counter(value for record in roles for value in record[position])
-    others = [[*_ways(record[:position] + record[position + 1 :])] for record in roles]
-    for record, ways in zip(roles, others, strict=True):
-        for _, values in ways:
-            beside.setdefault(values, {}).update(dict.fromkeys(record[position]))
-    chosen = {}
-    for record, ways in zip(roles, others, strict=True):
-        own = {*record[position], None}
-        for way, values in ways:
-            others_values = beside[values].keys() - own
-            value = max(others_values, key=lambda v: (lengths[v], str(v)), default=absent)
-            if way not in chosen or chosen[way][0] < lengths[value]:
-                chosen[way] = (
-                    lengths[value] if others_values else -1,
-                    (*values[:position], value, *values[position:]),
-                )
-    yield from (values for _, values in chosen.values())
-
-
-def _ways(record):
-    """Every way to match a record by one value of each key: the roles of the values, and these."""
-    matching = [[role for role, value in enumerate(v) if value is not None] for v in record]
-    for way in product(*matching):
-        yield way, tuple(map(getitem, record, way))
+    values = [
+        [[v for v in column[n] if v is not None] for column in columns]
+        for n in range(len(chain.records[entity]))
+    ]
+    matched = [record for record in values if all(record)]
+    chance = random.Random(f"{entity} {keys}")
+    drawn = chance.sample(matched, min(len(matched), 2 + DRAWN * len(keys)))
+    for record in [*matched[:1], *matched[-1:], *drawn]:
+        filters = {key: chance.choice(of_key) for key, of_key in zip(keys, record, strict=True)}
+        yield filters
+        if len(keys) > 1:
+            changed = chance.randrange(len(keys))
+            yield filters | {keys[changed]: chance.choice(chance.choice(matched)[changed])}

@@ -7,15 +7,12 @@ import re
 from collections import namedtuple
 
 import pytest
-from eth_abi import decode
 from eth_account import Account
 from eth_account.messages import encode_defunct
-from eth_utils import keccak
 
 from app import create_app
 from tests.support import anvil, indexing, solidity
 from tests.support.serving import NOWHERE
-from tests.support.truth.reading import timestamp
 
 ADDRESSES = {
     "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
@@ -135,72 +132,6 @@ class EntryPoint:
 
 def _pair(high, low):
     return high.to_bytes(16) + low.to_bytes(16)
-
-
-def read_operations(node):
-    """What the API shows of every operation on the chain, oldest first, by the receipts alone."""
-    operations = []
-    for number in range(node.head() + 1):
-        block = node.call("eth_getBlockByNumber", hex(number), True)
-        for transaction in block["transactions"]:
-            logs = node.receipt_of(transaction["hash"])["logs"]
-            for index, log in enumerate(logs):
-                if _event(log) == "UserOperationEvent":
-                    operations.append(
-                        {
-                            **_record(log, logs[:index]),
-                            "transactionHash": transaction["hash"],
-                            "bundler": transaction["from"],
-                            "timestamp": timestamp(block["timestamp"]),
-                        }
-                    )
-    return operations
-
-
-def _record(log, before):
-    _, hash_, sender, paymaster = log["topics"]
-    data = bytes.fromhex(log["data"][2:])
-    nonce, success, cost, gas = decode(["uint256", "bool", "uint256", "uint256"], data)
-    of_point = [other for other in before if other["address"] == log["address"]]
-    own = {_event(other): other for other in of_point if hash_ in other["topics"]}
-    ends = [
-        other for other in of_point if _event(other) in ("BeforeExecution", "UserOperationEvent")
-    ]
-    deployed, reverted = own.get("AccountDeployed"), own.get("UserOperationRevertReason")
-    return {
-        "hash": hash_,
-        "blockNumber": int(log["blockNumber"], 16),
-        "transactionIndex": int(log["transactionIndex"], 16),
-        "logIndex": int(log["logIndex"], 16),
-        "firstLogIndex": int(ends[-1]["logIndex"], 16) + 1,
-        "entryPoint": log["address"],
-        "sender": f"0x{sender[26:]}",
-        "paymaster": None if int(paymaster, 16) == 0 else f"0x{paymaster[26:]}",
-        "nonce": str(nonce),
-        "success": success,
-        "fee": str(cost),
-        "gasUsed": str(gas),
-        "factory": deployed and f"0x{deployed['data'][26:66]}",
-        "revertData": reverted
-        and "0x" + decode(["uint256", "bytes"], bytes.fromhex(reverted["data"][2:]))[1].hex(),
-    }
-
-
-_EVENTS = {
-    "0x" + keccak(text=text).hex(): text.partition("(")[0]
-    for text in (
-        "UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)",
-        "UserOperationRevertReason(bytes32,address,uint256,bytes)",
-        "AccountDeployed(bytes32,address,address,address)",
-        "BeforeExecution()",
-    )
-}
-
-
-def _event(log):
-    """The name of an entry point's event, None of others."""
-    is_own = log["address"] in {address.lower() for address in ADDRESSES.values()}
-    return _EVENTS.get(log["topics"][0]) if is_own and log["topics"] else None
 
 
 @pytest.fixture(scope="module")

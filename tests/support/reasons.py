@@ -46,27 +46,15 @@ SENT = (
 
 
 # Each in a block of its own, so that the node knows the state before and after it.
-ALONE = {
-    "alone": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 9),
-    "clearing": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 0),
-    "deployment": lambda anvil, _: anvil.send(
-        anvil.accounts[2], None, data=creation_code(solidity.artifact("Reasons")), gas=5_000_000
-    ),
-    "money": lambda anvil, _: anvil.send(anvil.accounts[3], anvil.accounts[4], value=123),
-    "failed alone": lambda anvil, reasons: anvil.transact(
-        anvil.accounts[1], reasons, "calleesError", 5, gas=GAS
-    ),
-    "wide": lambda anvil, reasons: anvil.transact(
-        anvil.accounts[1], reasons, "wide", 1100, gas=12_000_000
-    ),
-    "deep": lambda anvil, reasons: anvil.transact(
-        anvil.accounts[1], reasons, "recurse", 600, gas=10**9
-    ),
-    "large": lambda anvil, reasons: anvil.transact(
-        anvil.accounts[1], reasons, "large", 700_000, gas=20_000_000
-    ),
-    "speaking": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "speak", 4),
-}
+ALONE = (
+    ("alone", "fine", (9,), {}),
+    ("clearing", "fine", (0,), {}),
+    ("failed alone", "calleesError", (5,), {"gas": GAS}),
+    ("wide", "wide", (1100,), {"gas": 12_000_000}),
+    ("deep", "recurse", (600,), {"gas": 10**9}),
+    ("large", "large", (700_000,), {"gas": 20_000_000}),
+    ("speaking", "speak", (4,), {}),
+)
 
 
 @contextmanager
@@ -87,8 +75,13 @@ def play_reasons(postgres, template):
         sent["creation of nothing valid"] = anvil.send(one, None, data="0x60ef60005360016000f3")
         sent["payment"] = anvil.send(one, anvil.accounts[1], value=5)
         anvil.mine()
-        for name, act in ALONE.items():
-            sent[name] = act(anvil, reasons)
+        code = creation_code(solidity.artifact("Reasons"))
+        sent["deployment"] = anvil.send(anvil.accounts[2], None, data=code, gas=5_000_000)
+        anvil.mine()
+        sent["money"] = anvil.send(anvil.accounts[3], anvil.accounts[4], value=123)
+        anvil.mine()
+        for name, function, args, fields in ALONE:
+            sent[name] = anvil.transact(anvil.accounts[1], reasons, function, *args, **fields)
             anvil.mine()
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [reasons, Contract(guard, solidity.artifact("Guard"))])

@@ -78,11 +78,9 @@ class Elsewhere:
         settings = contract.standard["settings"]
         sources = {p: s["content"] for p, s in contract.standard["sources"].items()}
         main = sources.pop(contract.path)
-        optimizer = settings.get("optimizer", {})
         return {
             "is_verified": True,
             "is_fully_verified": contract.match == "full",
-            "is_partially_verified": contract.match != "full",
             "name": contract.name,
             "language": contract.language.lower(),
             "file_path": contract.path,
@@ -92,13 +90,6 @@ class Elsewhere:
             ],
             "compiler_version": f"v{contract.version}",
             "compiler_settings": settings,
-            "optimization_enabled": optimizer.get("enabled", False),
-            "optimization_runs": optimizer.get("runs", 200),
-            "evm_version": settings.get("evmVersion", "default"),
-            "external_libraries": [],
-            "constructor_args": None,
-            "license_type": "mit",
-            "abi": [],
         }
 
     def _sourcify(self, chain, address):
@@ -109,7 +100,6 @@ class Elsewhere:
         record = dict.fromkeys(record, MATCHES[contract.match])
         compilation = {
             "language": contract.language,
-            "compiler": "solc",
             "compilerVersion": contract.version,
             "compilerSettings": contract.standard["settings"],
             "name": contract.name,
@@ -119,17 +109,7 @@ class Elsewhere:
 
     def _etherscan(self):
         contract = self.contracts.get(request.args["address"].lower())
-        row = {
-            "SourceCode": "",
-            "ABI": "Contract source code not verified",
-            "ContractName": "",
-            "CompilerVersion": "",
-            "OptimizationUsed": "",
-            "Runs": "",
-            "EVMVersion": "Default",
-            "Library": "",
-            "SimilarMatch": "",
-        }
+        row = {"SourceCode": "", "SimilarMatch": ""}
         if contract is not None:
             row |= _etherscan_row(contract)
         return {"status": "1", "message": "OK", "result": [row]}
@@ -153,5 +133,4 @@ def _etherscan_row(contract):
         "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", 200)),
         "EVMVersion": settings.get("evmVersion", "Default"),
-        "LicenseType": "MIT",
     }

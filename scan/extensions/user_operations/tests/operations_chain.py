@@ -8,11 +8,11 @@ from app import create_app
 from tests.support import auditing, database, derived_lists, indexing
 from tests.support.anvil import Anvil
 from tests.support.auditing import require_same, stored
-from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint, read_operations
+from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint
 
 
 class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
-    """`operations` are as the node has them."""
+    """`operations` are as expected/ has them, oldest first."""
 
 
 def play(node):
@@ -64,7 +64,8 @@ def chain(postgres, template):
         database.use_short_checkpoints(url)
         settings = indexing.Indexing(url, node.url, limits=limits).run_until(node.head()).settings
         client = create_app(settings).test_client()
-        yield Chain(node, settings, **played, client=client, operations=read_operations(node))
+        listed = client.get("/api/v1/user-operations?limit=100&orderBy=asc").json
+        yield Chain(node, settings, **played, client=client, operations=listed["userOperations"])
 
 
 def require_rows(settings, operations):
