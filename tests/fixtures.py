@@ -26,9 +26,9 @@ from scan.outbound import allowed_urls
 from tests.support.anvil import Anvil
 from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
-from tests.support.explorer import compiling_in_server, place_compilers, served_compilers
+from tests.support.explorer import compiling_in_server, place_compilers
 from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
-from tests.support.foundry import project, served_over
+from tests.support.foundry import Foundry, served_over
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
 from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
@@ -206,10 +206,9 @@ def compilers_dir(tmp_path_factory):
 @pytest.fixture(scope="session")
 def solc_dir(tmp_path_factory):
     """Compilers that compile the same input once, whichever run and worker has it."""
-    compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
-    served = served_compilers(compilers, tmp_path_factory.mktemp("solc"))
-    with compiling_in_server(compilers, served):
-        yield served
+    compilers = place_compilers(tmp_path_factory.mktemp("solc"), unpacked=True)
+    with compiling_in_server(compilers):
+        yield compilers
 
 
 @pytest.fixture(scope="session")
@@ -260,9 +259,8 @@ def limited(own_explorer, solc_dir):
 
 
 @pytest.fixture
-def foundry(tmp_path, solc_dir, authority):
-    with project(tmp_path, solc_dir, authority) as foundry:
-        yield foundry
+def foundry(tmp_path, solc_dir):
+    return Foundry(tmp_path, solc_dir)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 from app import create_app
 from scan.verification import sandbox
 from tests.support.anvil import Anvil
-from tests.support.compile_server import compile_json, compile_requests
+from tests.support.compile_server import compile_json
 from tests.support.faulty_node import FaultyNode, routed
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT
@@ -66,45 +66,19 @@ def place_compilers(directory, *, unpacked=False):
     return directory
 
 
-# Its standard input is a file for Scan and a pipe for forge. What the server does not compile, the
-# compiler does, or fails at.
-_SERVED = """#!/bin/sh
-[ "$1" = --standard-json ] || exec {compiler} "$@"
-own={folder}/$$
-cat > $own.in
-mkfifo $own.reply
-exec 3<> $own.reply
-echo {compiler} - $own.in $own.reply > {requests}
-read done output <&3
-rm $own.reply
-[ $done = failed ] || exec cat $output
-exec {compiler} --standard-json < $own.in
-"""
-
-
-def served_compilers(compilers, directory):
-    """The same compilers, kept by a server, each of which compiles the same input only once: tests
-    verify the same source again and again, and workers and runs share what it keeps."""
-    for compiler in compilers.glob("solc-*/solc-*"):
-        script = directory / compiler.name / compiler.name
-        script.parent.mkdir()
-        paths = {"compiler": compiler, "folder": directory, "requests": compile_requests()}
-        script.write_text(_SERVED.format(**paths))
-        script.chmod(0o755)
-    return directory
-
-
 @contextmanager
-def compiling_in_server(compilers, served):
+def compiling_in_server(compilers):
     """The compilers in this folder answer without a process of their own, which takes 30 ms of
-    processor. Of that, and of its limits, are tests of compilers in other folders."""
+    processor, and compile the same input once. Of that, and of its limits, are tests of compilers
+    in other folders, and what runs in a process beside the test."""
     plainly = sandbox.Program.run
 
     def run(program, arguments, folder, timeout_s, stdin=b"", check=lambda: None):
-        compiler, output = compilers / program.executable.name / program.executable.name, None
-        if [*arguments] == ["--standard-json"] and served in program.executable.parents:
+        is_own = compilers in program.executable.parents and "solc-" in program.executable.name
+        output = None
+        if is_own and [*arguments] == ["--standard-json"]:
             check()
-            output = compile_json(compiler, "-", stdin) if compiler.exists() else None
+            output = compile_json(program.executable, "-", stdin)
         if output is None:
             return plainly(program, arguments, folder, timeout_s, stdin, check)
         return sandbox.Finished(0, output)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import requests
 
-from tests.support import WAIT_S, serving, solc_releases, solidity
+from tests.support import WAIT_S, serving, solidity
 from tests.support.explorer import compiled, standard_input
 
 CHAIN = "31337"
@@ -20,7 +20,7 @@ KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
 FOUNDRY = f"""
 [profile.default]
 src = "src"
-solc = "{VERSION}"
+solc = ".svm/{VERSION}/solc-{VERSION}"
 optimizer = true
 optimizer_runs = 300
 evm_version = "cancun"
@@ -62,11 +62,16 @@ def hardhat_request(number):
 class Foundry:
     """A project in a folder of its own."""
 
-    def __init__(self, folder, environment):
+    def __init__(self, folder, solc_dir):
         self.folder = folder
-        self._environment = environment
         (folder / "foundry.toml").write_text(FOUNDRY)
         (folder / "src").mkdir()
+        solc = solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}"
+        # Where forge looks for a release before it fetches it.
+        installed = folder / ".svm" / VERSION / f"solc-{VERSION}"
+        installed.parent.mkdir(parents=True)
+        installed.write_text(SOLC.format(solc=solc))
+        installed.chmod(0o755)
 
     def forge(self, number, *arguments):
         """With the source of that number."""
@@ -78,15 +83,8 @@ class Foundry:
 
     def _run(self, name, arguments):
         [program] = (solidity.NODE / "node_modules/@foundry-rs").glob(f"{name}-*/bin/{name}")
-        env = {"HOME": str(self.folder), "PATH": os.environ["PATH"], **self._environment}
+        env = {"HOME": str(self.folder), "PATH": os.environ["PATH"]}
         return serving.completed([program, *arguments], cwd=self.folder, env=env)
-
-
-@contextmanager
-def project(folder, solc_dir, authority):
-    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
-    with solc_releases.published(authority, VERSION, COMMIT, solc) as environment:
-        yield Foundry(folder, environment)
 
 
 class Served(namedtuple("Served", "explorer url")):

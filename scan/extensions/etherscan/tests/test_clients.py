@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -54,15 +55,16 @@ def test_forge_verifies(limited, foundry, verifier):
 def test_forge_verifies_what_it_has_just_created(served, foundry):
     served.explorer.anvil.call("evm_setAutomine", True)
     try:
-        verifier = ("--verifier", "custom", "--verifier-url", served.api)
         node = ("--private-key", KEY, "--rpc-url", served.explorer.anvil.url)
-        contract = ("create", f"{PATH}:Stored", "--broadcast", "--verify")
-        done = foundry.forge(140, *contract, *node, *verifier, "--constructor-args", "7")
+        contract = ("create", f"{PATH}:Stored", "--broadcast", *node, "--constructor-args", "7")
+        created = foundry.forge(140, *contract)
+        [address] = re.findall(r"Deployed to: (0x\w+)", created.stdout)
+        given = ("--verifier", "custom", "--constructor-args", f"{7:064x}")
+        done = forge_verifies(foundry, served, address, 140, *given)
     finally:
         served.explorer.anvil.call("evm_setAutomine", False)
     assert done.returncode == 0, done.stdout + done.stderr
-    [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
-    body = served.ask(module="contract", action="getsourcecode", address=line.split()[-1])
+    body = served.ask(module="contract", action="getsourcecode", address=address)
     assert body["result"][0]["ConstructorArguments"] == f"{7:064x}"
 
 
