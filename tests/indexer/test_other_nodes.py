@@ -1,6 +1,4 @@
-"""Chains of Hardhat's node, Ganache and EthereumJS, indexed as anvil's are: beside their truth."""
-
-import time
+"""Chains of Hardhat's node and Ganache, indexed as anvil's are: beside their truth."""
 
 import pytest
 import rlp
@@ -10,12 +8,12 @@ from tests.support import database, serving, table_digest
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
 from tests.support.indexing import Indexing, status
-from tests.support.other_nodes import EthereumJs, Ganache, Hardhat
+from tests.support.other_nodes import Ganache, Hardhat
 from tests.support.scenario.stage import STRANGERS
 from tests.support.truth import read_truth
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
-STATE_READ_BY = {Hardhat: "blockHash", Ganache: "blockNumber", EthereumJs: "blockNumber"}
+STATE_READ_BY = {Hardhat: "blockHash", Ganache: "blockNumber"}
 
 
 @pytest.fixture(scope="module", params=STATE_READ_BY, ids=lambda kind: kind.__name__)
@@ -64,13 +62,11 @@ def subset(record, expected):
 
 
 def test_the_index_is_the_nodes(node, postgres, template):
-    vaults = [] if isinstance(node, EthereumJs) else play(node)
-    while node.head() < 1:  # EthereumJS mines by itself, every ten seconds
-        time.sleep(0.2)
+    vaults = play(node)
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         truth = read_truth(node, traces=False)
         head = truth.stats["latestBlock"]
-        indexing.wait_for_at_least(head)
+        indexing.wait_for(head)
         client = indexing.client()
         assert status(url)["stateReadBy"] == STATE_READ_BY[type(node)]
         for entity in ("blocks", "transactions", "token_transfers"):

@@ -1,6 +1,6 @@
-"""Other nodes than anvil, by npm: Hardhat's (EDR), Ganache, EthereumJS; installed at first use.
+"""Other nodes than anvil, by npm: Hardhat's (EDR) and Ganache; installed at first use.
 
-They take 560 MB, so they have a folder of their own, tests/support/nodes.
+They take hundreds of megabytes, so they have a folder of their own, tests/support/nodes.
 """
 
 import json
@@ -53,7 +53,7 @@ class OtherNode(anvil.Node):
         super().__init__(f"http://127.0.0.1:{port}")
         serving.wait_until(self._answers, self._process, told=output.read_text)
         self.output = output.read_text()
-        self.accounts = self._accounts()
+        self.accounts = [address.lower() for address in self.call("eth_accounts")]
 
     def __enter__(self):
         return self
@@ -99,9 +99,6 @@ class OtherNode(anvil.Node):
                 raise
             return str(hashes[0])
 
-    def _accounts(self):
-        return [address.lower() for address in self.call("eth_accounts")]
-
     def _answers(self):
         with suppress(urllib3.exceptions.HTTPError):
             return bool(self.call("eth_blockNumber"))
@@ -136,21 +133,3 @@ class Ganache(OtherNode):
         program = "node_modules/ganache/dist/node/cli.js"
         options = ("--wallet.deterministic", "--logging.quiet", "--chain.hardfork", "shanghai")
         return ["node", program, "--host", "127.0.0.1", "--port", str(port), *options]
-
-
-class EthereumJs(OtherNode):
-    """An empty block every ten seconds, by proof of authority.
-
-    0.10.5 leaves every transaction out of the blocks it makes: "extraData must be 97 bytes".
-    """
-
-    def command(self, port):
-        program = "node_modules/@ethereumjs/client/dist/esm/bin/cli.js"
-        data = str(self.folder / "data")
-        serve = ("--rpc", "--rpcAddr", "127.0.0.1", "--rpcPort", str(port))
-        alone = ("--port", str(serving.free_port()), "--discDns=false", "--discV4=false")
-        return ["node", program, "--dev", "poa", *serve, *alone, "--dataDir", data]
-
-    def _accounts(self):
-        """None that it would sign for."""
-        return []
