@@ -89,26 +89,6 @@ def test_every_column_is_computed_from_the_node(finished, scenario, make):
     )
 
 
-NO_VOLUME = ("volume0", "volume1")
-
-
-def require_candles(settings, truth, suffix=""):
-    pools = stored(settings, f"pools{suffix}", ("address",), ["trade_count"])
-    volumes = stored(settings, "pool_volumes", ("pool_address",), ["volume0", "volume1"])
-    token0 = stored(settings, "pools", ("address",), ["token0"])
-    expected = derived_truth.pool_candles(
-        truth, {address: pool["token0"] for address, pool in token0.items()}
-    )
-    columns = list(next(iter(expected.values())))
-    candles = stored(settings, f"pool_candles{suffix}", ("pool_address", "hour"), columns)
-    require_same(candles, expected)
-    assert pools.keys() == token0.keys()
-    for address, pool in pools.items():
-        rows = [row for (of, _), row in expected.items() if of == address]
-        traded = pool | ({} if suffix else volumes.get(address, dict.fromkeys(NO_VOLUME, 0)))
-        assert traded == {name: sum(row[name] for row in rows) for name in traded}, address
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
 def test_the_audit_expects_what_the_node_has(reorganised, scenario, make):
@@ -132,8 +112,8 @@ def require_lists(computed):
     unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
     assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
     assert not missing, (
-        f"{missing}: say under which keys a record is listed in tests/support/derived_lists.py, at"
-        " _lists_of_transaction() and its like"
+        f"{missing}: say under which keys a record is listed in NAMES_OF_KEYS of"
+        " tests/support/derived_lists.py"
     )
 
 
@@ -170,30 +150,6 @@ def test_a_creation_is_counted_as_what_it_is(copied, scenario, change, field, va
     changed = [t | {field: value} if t is creation else t for t in scenario.truth.transactions]
     truth = make(replace(scenario.truth, transactions=changed))
     require_derived(copied, f"{make.__name__}_expected()", truth, make)
-
-
-@pytest.mark.parametrize("order", [1, -1], ids=["those before first", "those after first"])
-def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order):
-    trades = scenario.truth.dex_trades
-    ends = (0, len(trades) - 1)
-    execute(
-        copied.database_url, "UPDATE dex_trades SET amount_in = 0 WHERE ordinal IN (%s, %s)", *ends
-    )
-    unpriced = [
-        {**trade, "amountIn": "0"} if index in ends else trade for index, trade in enumerate(trades)
-    ]
-    truth = replace(scenario.truth, dex_trades=unpriced)
-    require_candles(copied, truth, "_expected()")
-    execute(copied.database_url, "TRUNCATE pool_candles, pool_volumes")
-    database = connection.Database(copied.database_url, statement_timeout_ms=0)
-    with database.transaction() as tx:
-        for first, last in ((0, 0), (1, ends[1] - 1), (ends[1], ends[1]))[::order]:
-            tx.execute(
-                "indexer/pool_candles_derive",
-                **{"first_trade": first, "last_trade": last, "pools": None, "hours": None},
-            )
-    database.close()
-    require_candles(copied, truth)
 
 
 def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, scenario):
@@ -301,9 +257,3 @@ def test_blocks_count_those_before_them_that_have_traces(copied, scenario):
         newest = max(untraced, default=-1)
         counted = execute(url, "SELECT untraced_blocks(), newest_untraced_block()")
         assert counted == [(count, newest)]
-
-
-def test_candles_and_volumes_are_as_the_node_has_it(finished, reorganised, scenario):
-    require_candles(finished, scenario.truth)
-    require_candles(reorganised, scenario.truth)
-    require_candles(finished, scenario.truth, "_expected()")

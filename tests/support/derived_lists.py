@@ -2,24 +2,44 @@
 
 from collections import Counter, defaultdict
 
+from tests.support.brute_force import LISTED_BY
 from tests.support.derived_truth import items, records_by
+
+# Of the filters by which an entity has lists, the last part of the list's name.
+PARTIES = {"address": "address", "from": "from", "to": "to"}
+NAMES_OF_KEYS = {
+    "transactions": PARTIES,
+    "token_transfers": {**PARTIES, "tokenAddress": "token"},
+    "internal_transfers": PARTIES,
+    "dex_trades": {"maker": "maker", "dex": "dex", "pool": "pool"},
+    "logs": {"address": "address", "topic0": "topic0"},
+}
+
+
+def _lists_of(entity, record, created):
+    """The lists that a record is in, each with its keys."""
+    for key, name in NAMES_OF_KEYS[entity].items():
+        keys = LISTED_BY[entity, key](record, created)
+        hexed = ["0x" + dex.encode().hex() for dex in keys] if key == "dex" else keys
+        yield f"{entity}_by_{name}", hexed
+    if entity == "token_transfers" and record["tokenId"] is not None:
+        item = record["tokenAddress"] + record["tokenId"].encode().hex()
+        yield "token_transfers_by_item", [item]
+    if entity == "transactions" and record["status"] and int(record["value"]):
+        sender, recipient = record["fromAddress"], record["toAddress"] or record["contractAddress"]
+        yield "coin_by_from", [sender]
+        yield "coin_by_to", {recipient} - {sender}
 
 
 def list_checkpoints(truth, every=128):
     """Every so manyth entry of each key's list but the first, by list, key and place."""
     block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
     entries = entries_of_contract_creations(truth)
-    for records, listed in (
-        (truth.transactions, _lists_of_transaction),
-        (truth.token_transfers, _lists_of_token_transfer),
-        (truth.internal_transfers, lambda t: _lists_of_parties(t, "internal_transfers")),
-        (truth.dex_trades, _lists_of_trade),
-        (truth.logs, _lists_of_log),
-    ):
-        for ordinal, record in enumerate(reversed(records)):
+    for entity in NAMES_OF_KEYS:
+        for ordinal, record in enumerate(reversed(getattr(truth, entity))):
             hash_ = record.get("transactionHash") or record["hash"]
-            for list_, keys in listed(record).items():
-                for key in keys - {None}:
+            for list_, keys in _lists_of(entity, record, truth.created):
+                for key in {*keys} - {None}:
                     entries[list_, key].append((ordinal, block_of[hash_]))
     for ordinal, item in items(truth):
         block = item.transfers[0]["blockNumber"]
@@ -89,42 +109,3 @@ def entries_of_contract_creations(truth):
 def list_counts(entries):
     """The number of entries of lists of few rows, by list and key."""
     return {key: {"count": len(listed)} for key, listed in entries.items()}
-
-
-def _lists_of_transaction(t):
-    recipient = t["toAddress"] or t["contractAddress"]
-    has_moved = t["status"] and int(t["value"]) > 0
-    return {
-        "transactions_by_address": {t["fromAddress"], t["toAddress"], t["contractAddress"]},
-        "transactions_by_from": {t["fromAddress"]},
-        "transactions_by_to": {t["toAddress"]},
-        "coin_by_from": {t["fromAddress"]} if has_moved else set(),
-        "coin_by_to": {recipient} - {t["fromAddress"]} if has_moved else set(),
-    }
-
-
-def _lists_of_token_transfer(transfer):
-    token, item = transfer["tokenAddress"], transfer["tokenId"]
-    return {
-        **_lists_of_parties(transfer, "token_transfers"),
-        "token_transfers_by_token": {token},
-        "token_transfers_by_item": set() if item is None else {token + item.encode().hex()},
-    }
-
-
-def _lists_of_parties(transfer, name):
-    sender, recipient = transfer["fromAddress"], transfer["toAddress"]
-    by_party = {"address": {sender, recipient}, "from": {sender}, "to": {recipient}}
-    return {f"{name}_by_{role}": keys for role, keys in by_party.items()}
-
-
-def _lists_of_trade(trade):
-    return {
-        "dex_trades_by_maker": {trade["maker"]},
-        "dex_trades_by_dex": {"0x" + trade["dex"].encode().hex()},
-        "dex_trades_by_pool": {trade["pairAddress"]},
-    }
-
-
-def _lists_of_log(log):
-    return {"logs_by_address": {log["address"]}, "logs_by_topic0": set(log["topics"][:1])}

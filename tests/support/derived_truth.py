@@ -6,8 +6,6 @@ counts.
 """
 
 from collections import Counter, defaultdict, namedtuple
-from datetime import UTC, datetime
-from fractions import Fraction
 
 from tests.support.items import items_of
 from tests.support.truth.reading import ZERO
@@ -239,40 +237,6 @@ def daily_stats(truth):
     for block in first_acts(truth).values():
         rows[day_of[block]]["new_address_count"] += 1
     return {day: dict(row) for day, row in rows.items()}
-
-
-def pool_candles(truth, token0):
-    """Candles by pool and the second in which their hour begins; `token0` is that of each pool."""
-    trades = defaultdict(list)
-    for trade in reversed(truth.dex_trades):
-        pool, amounts = trade["pairAddress"], (int(trade["amountIn"]), int(trade["amountOut"]))
-        at = datetime.strptime(trade["timestamp"], "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
-        hour = int(at.timestamp()) // 3600 * 3600
-        trades[pool, hour].append(amounts if trade["tokenIn"] == token0[pool] else amounts[::-1])
-    return {key: _candle(amounts) for key, amounts in trades.items()}
-
-
-def _candle(amounts):
-    def price(pair):
-        return Fraction(pair[1], pair[0])
-
-    priced = [pair for pair in amounts if all(pair)]
-    ends = {
-        "open": priced[:1],
-        "high": [max(priced, key=price)] if priced else [],
-        "low": [min(priced, key=price)] if priced else [],
-        "close": priced[-1:],
-    }
-    return {
-        "trade_count": len(amounts),
-        "volume0": sum(pair[0] for pair in amounts),
-        "volume1": sum(pair[1] for pair in amounts),
-        **{
-            f"{end}_amount{side}": pairs[0][side] if pairs else None
-            for end, pairs in ends.items()
-            for side in (0, 1)
-        },
-    }
 
 
 def records_by(records, field):
