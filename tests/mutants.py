@@ -124,33 +124,20 @@ def sample(only, count, seed):
 
 
 def tests_of(path):
-    """The files with tests of `make test`: first those that name a file, or its extension, then
-    those of a folder and of names like its own, then short ones."""
+    """The files with tests of `make test`: first those that name a file, then those whose path has
+    more of its words, then short ones."""
     texts = {f: (ROOT / f).read_text(encoding="utf-8") for f in files_of_tests()}
     texts = {file: text for file, text in texts.items() if not OF_LATER_TIERS.search(text)}
-    named, own, folder = _names(path), words(path), path.split("/")[-2]
+    name = re.compile(rf"\b{Path(path).name.partition('.')[0]}\b")
 
     def order(file):
-        is_far = folder not in file.split("/")
-        return not named(texts[file]), is_far, -len(own & words(file)), len(texts[file])
+        return not name.search(texts[file]), -len(words(path) & words(file)), len(texts[file])
 
     return sorted(texts, key=order)
 
 
 def words(path):
     return {*re.findall(r"[a-z]+", path)}
-
-
-def _names(path):
-    """What searches a text for the name of an extension, of a statement or of a module."""
-    *folders, name = re.escape(path.partition(".")[0]).split("/")
-    match folders:
-        case ["scan", "extensions", extension, *_]:
-            return re.compile(rf"\bextensions[./]{extension}\b").search
-        case ["sql", *rooms]:
-            return re.compile(rf"\b{'/'.join([*rooms, name])}\b").search
-    package = r"\.".join(folders)
-    return re.compile(rf"\b{package}\.{name}\b|\bfrom {package} import .*\b{name}\b").search
 
 
 def failing(folder, options, tests, bound_s):

@@ -7,7 +7,6 @@ import tomllib
 import pytest
 import yaml
 
-from scan.database.lists import all_entities
 from tests.support import extensions_document, hooks_document, settings_document, values_document
 from tests.support.documents import (
     DOCUMENTS,
@@ -65,18 +64,6 @@ def test_every_command_is_run_or_says_why_not():
     assert silent
     by_others = [b for b in silent if b.language == "sql" and b.document.name == "sql.md"]
     assert [block for block in silent if block not in RUN_HERE + by_others] == []
-
-
-def test_the_api_guide_names_every_filter_of_a_query():
-    guide = (ROOT / "docs/api.md").read_text(encoding="utf-8")
-    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", guide, re.M))
-    unnamed = {
-        f"{name}: {filter_.key}"
-        for name, entity in all_entities().items()
-        for filter_ in entity.filters
-        if entity.is_queried and f"`{filter_.key}`" not in rows[name]
-    }
-    assert unnamed == set()
 
 
 GENERATED = [extensions_document, hooks_document, settings_document, values_document]

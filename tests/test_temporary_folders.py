@@ -55,9 +55,3 @@ def test_links_and_files_of_the_name_are_left_alone(tmp_path):
     names = {path.name for path in tmp_path.iterdir()}
     assert names == {"kept", "scan-made-link", "scan-made-file"}
     assert (target / "inside").exists()
-
-
-def test_what_is_raised_inside_is_raised_and_the_folder_removed(tmp_path):
-    with pytest.raises(FileNotFoundError), temporary_folder("scan-made-"):
-        (tmp_path / "absent").read_text()
-    assert [*tmp_path.iterdir()] == []

@@ -9,29 +9,11 @@ import ast
 import pytest
 
 from tests.support.extensions_document import taken_away
-from tests.support.served_modules import functions, modules, nodes, served
+from tests.support.served_modules import functions, modules, served
 
 pytestmark = pytest.mark.check
 
 SERVED = served(modules())
-GATEWAY = "scan.ethereum.request_node"
-# Chapters that requests import, with functions for the indexer that read what proves a block.
-OF_INDEXER = (
-    "scan.ethereum.block_hashing",
-    "scan.ethereum.development_nodes",
-    "scan.ethereum.fork_schedule",
-    "scan.extensions.traces.block_traces",
-    "scan.extensions.traces.trace_checks",
-    "scan.indexer.block_check",
-)
-# What may name a node: the door, what puts it before the node, and what only an indexer calls.
-OF_NODE = {
-    "scan.contracts.account_state": "makes it, for the gateway",
-    GATEWAY: "the door",
-    "scan.ethereum.client": "the node",
-    **dict.fromkeys(OF_INDEXER, "beside the rows of blocks, for the indexer"),
-    "scan.extensions.names.views": "makes that of Ethereum, for a gateway of its own",
-}
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {
     ("scan.accounts.api_keys", "_run"),
@@ -53,6 +35,7 @@ WAITS = {
     # In the loop it has come; other threads are none of requests.
     ("scan.concurrency.turns", "require"),
     ("scan.ethereum.request_node", "acquire"),  # in a place, until the session's deadline
+    ("scan.contracts.read_calls", "value_of"),  # a function of that name
     # NodeSession.acquire()
     ("scan.extensions.traces.transaction_traces", "_alone"),
     ("scan.extensions.verification_jobs.jobs", "_wait_until"),  # in a place
@@ -75,6 +58,9 @@ WAITS = {
 }
 # What speaks with another server or process, by module and function: for whom, or in which place.
 SPEAKS = {
+    ("scan.contracts.account_state", "node_of_index"): "makes it, for the gateway",
+    ("scan.ethereum.client", "_single"): "one of several nodes",
+    ("scan.extensions.names.views", "names_of_settings"): "Ethereum's, for a gateway of its own",
     ("scan.ethereum.transport", "__init__"): "the node",
     ("scan.outbound.allowed_urls", "lookup"): "resolve()",
     ("scan.outbound.http_client", "open"): "threads of queues and of prices; in a place; commands",
@@ -85,21 +71,10 @@ SPEAKS = {
     ("scan.database.migrations", "own_version"): "a command",
 }
 SPEAKING = set(
-    "Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen"
+    "Node Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen"
     " communicate subprocess.run check_call check_output system".split()
 )
 NO_WAIT = "acquire(blocking=False)"  # a lock that is not free is left
-
-
-def test_requests_reach_the_node_through_the_gateway_alone():
-    users = {
-        module
-        for module, tree in SERVED.items()
-        for origin, name in _names(tree)
-        if (origin, name) == ("scan.ethereum.client", "Node") or origin == "scan.ethereum.transport"
-    }
-    assert users <= OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
-    assert users == OF_NODE.keys() or taken_away()
 
 
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
@@ -116,32 +91,14 @@ def test_what_waits_or_speaks_with_others_has_a_place_or_a_thread_of_its_own(nam
     assert {*known} - calls.keys() == set() or taken_away()
 
 
-def _names(tree):
-    """The modules and names that are imported, or used of a module that is."""
-    imported = {
-        alias.asname or alias.name: (node.module, alias.name)
-        for node in nodes(tree)
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-    }
-    yield from imported.values()
-    for node in nodes(tree):
-        match node:
-            case ast.Attribute(value=ast.Name(id=name), attr=attribute) if name in imported:
-                yield ".".join(imported[name]), attribute
-
-
 def _functions_with(names):
     """By module and function, one of its calls of such a name that may wait."""
-    last_parts = {name.rpartition(".")[2] for name in names}
     return {
         (module, function): ast.unparse(node)
         for module, tree in SERVED.items()
         for function, inside in functions(tree)
         for node in inside
         if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in last_parts
-        and not {node.func.attr, ast.unparse(node.func)}.isdisjoint(names)
+        and not names.isdisjoint({getattr(node.func, "attr", ""), ast.unparse(node.func)})
         and NO_WAIT not in ast.unparse(node)
     }

@@ -1,7 +1,6 @@
 """Keys by signed requests: who gets a key, what is refused, what the list tells."""
 
 import re
-import time
 
 import pytest
 import requests
@@ -238,11 +237,6 @@ def test_a_missing_field_is_named(shared_server, field):
     body = key_request(WALLET)
     del body[field]
     assert post(shared_server, body).json()["field"] == field
-
-
-def test_a_timestamp_in_seconds_is_named_as_that(shared_server):
-    in_seconds = post(shared_server, key_request(WALLET, int(time.time())))
-    assert "is in seconds" in in_seconds.json()["error"]
 
 
 BAD_OWNERS = ["", *"?owner= ?owner=0x12 ?owner=vitalik.eth ?_Owner=0x".split()]

@@ -72,24 +72,6 @@ def remaining(answers):
     return sorted(int(answer.headers["X-RateLimit-Remaining"]) for answer in passed)
 
 
-def test_a_key_has_one_limit_through_tools(site):
-    """A message counts as a page of its address, and its call against the key."""
-    key = new_key(site)
-    sessions = [new_client() for _ in range(6)]
-    params = {"name": "get_network", "arguments": {}}
-    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
-    headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
-
-    def is_refused(number):
-        response = sessions[number % 6].post(
-            f"{site}/mcp", json=message, headers=headers, timeout=WAIT_S
-        )
-        [content] = response.json()["result"]["content"]
-        return "rate_limited" in content["text"]
-
-    assert sum(not refused for refused in at_once(2 * PER_KEY, is_refused)) == PER_KEY
-
-
 def test_a_key_in_every_form_has_one_limit(site):
     key = new_key(site)
     sessions = [new_client() for _ in range(8)]

@@ -5,7 +5,6 @@ import logging
 import math
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -246,19 +245,13 @@ def test_indexer_and_deliverer_name_their_chain_and_are_alive(own_index, scenari
     port = serving.free_port()
     environment = {"DATABASE_URL": own_index.url, "RPC_URL": scenario.anvil.url}
     environment |= {"PATH": os.defpath, "SCAN_CHAIN_NAME": "A chain"}
-    process = subprocess.Popen(
-        [sys.executable, "-m", "scan", command, "--metrics-port", str(port)],
-        env=environment,
-        cwd=serving.ROOT,
-    )
-    try:
+    scan = [sys.executable, "-m", "scan", command, "--metrics-port", str(port)]
+    with serving.ending(scan, env=environment, cwd=serving.ROOT) as process:
         url = serving.wait_for(port, process)
         told = 'scan_chain_info{chain_id="31337",name="A chain"} 1.0'
         serving.wait_until(lambda: told in requests.get(f"{url}/metrics", timeout=WAIT_S).text)
         answer = requests.get(f"{url}/healthz", timeout=WAIT_S)
         assert (answer.status_code, answer.json()) == (200, {"status": "alive"})
-    finally:
-        serving.stop(process)
 
 
 def test_metrics_answer_without_a_database():

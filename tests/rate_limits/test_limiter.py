@@ -142,14 +142,6 @@ def test_an_address_has_a_ceiling_above_all_keys_it_uses(storage):
     assert limiter.charge_key(1, 4, "192.0.2.2")[:3] == (True, 4, 1)
 
 
-def test_a_window_that_is_given_back_is_as_if_it_had_never_been(storage):
-    limiter = Limiter(storage, rate_limit_address="2/minute")
-    assert [limiter.charge_key(1, 4, "192.0.2.1").allowed for _ in range(2)] == [True, True]
-    assert not limiter.charge_key(2, 4, "192.0.2.1").allowed
-    assert [limiter.charge_key(key, 4, "192.0.2.2").allowed for key in (1, 3)] == [True, True]
-    assert limiter.charge_key(2, 4, "192.0.2.3")[:3] == (True, 2, 1)
-
-
 def test_a_key_has_one_window_whatever_its_limit(storage):
     limiter = Limiter(storage, rate_limit_address="100/minute")
     assert [limiter.charge_key(1, 5, "192.0.2.1").allowed for _ in range(4)] == [True] * 4

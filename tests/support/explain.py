@@ -4,11 +4,11 @@ import itertools
 from collections import namedtuple
 from contextlib import contextmanager
 
-from app import create_app, renew
 from scan.database.connection import Database
 from scan.database.statements import read_statement
 from scan.http.services import SESSION
 from tests.support import indexing, serving
+from tests.support.watched_database import reading
 
 SORTS = ("Sort", "Incremental Sort")
 # Everything else grows with the chain, and is not read from one end to the other.
@@ -111,11 +111,8 @@ class Explained(namedtuple("Explained", "client database url")):
 @contextmanager
 def explained(url, node=serving.NOWHERE):
     database = ExplainingDatabase(url)
-    app = create_app(indexing.settings_for(url, node))
-    app.extensions["scan.permanent"] = app.extensions["scan.permanent"]._replace(reads=database)
-    renew(app)
-    yield Explained(app.test_client(), database, url)
-    database.close()
+    with reading(database, indexing.settings_for(url, node)) as client:
+        yield Explained(client, database, url)
 
 
 def _walk(node):

@@ -1,7 +1,10 @@
 """The most memory that a process and its children have held."""
 
 import threading
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 SAMPLE_S = 0.05
 
@@ -33,19 +36,11 @@ class PeakMemory:
             self._sample()
 
     def _sample(self):
-        for pid in _family(self._pid):
-            self._peaks[pid] = max(self._peaks.get(pid, 0), _peak_bytes(pid))
-
-
-def _family(pid):
-    pids = [pid]
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            for child in children.read_text().split():
-                pids += _family(int(child))
-        except OSError:  # ended meanwhile
-            continue
-    return pids
+        with suppress(psutil.NoSuchProcess):
+            family = psutil.Process(self._pid)
+            for process in (family, *family.children(recursive=True)):
+                peak = _peak_bytes(process.pid)
+                self._peaks[process.pid] = max(self._peaks.get(process.pid, 0), peak)
 
 
 def _peak_bytes(pid):

@@ -19,12 +19,16 @@ class WatchedDatabase(Database):
 
 
 @contextmanager
-def watched(settings, seen):
-    """A client of a service that reads so: `seen(statement, params, rows)` may return rows instead
-    of those."""
-    database = WatchedDatabase(settings.database_url, seen)
+def reading(database, settings):
+    """A client of a service that reads by this Database."""
     app = create_app(settings)
     app.extensions["scan.permanent"] = app.extensions["scan.permanent"]._replace(reads=database)
     renew(app)
     yield app.test_client()
     database.close()
+
+
+def watched(settings, seen):
+    """A client of a service that reads so: `seen(statement, params, rows)` may return rows instead
+    of those."""
+    return reading(WatchedDatabase(settings.database_url, seen), settings)
