@@ -106,19 +106,10 @@ def test_an_empty_list_of_withdrawals_before_shanghai_is_none():
     assert block_of(made(), adding(withdrawals=[])).withdrawals is None
 
 
-@pytest.mark.parametrize(
-    ("types", "name"),
-    [
-        ({0, 2}, "maxFeePerBlobGas"),
-        ({0}, "maxFeePerGas"),
-        ({0}, "maxPriorityFeePerGas"),
-        ({0, 2}, "blobGasPrice"),
-    ],
-)
-def test_amounts_that_a_type_has_not_are_not_stored(types, name):
-    """Some nodes give them; a fee or a price follows from none of them."""
+def test_a_price_of_blobs_that_a_type_has_not_is_not_stored():
+    """Some nodes give one. Other amounts that it has not: test_lies_about_blocks.py."""
     chain = made()
-    assert block_of(chain, adding(types, **{name: "0x7777"})) == block_of(chain)
+    assert block_of(chain, adding({0, 2}, blobGasPrice="0x7777")) == block_of(chain)
 
 
 @pytest.mark.parametrize("blobs", [1, 3])

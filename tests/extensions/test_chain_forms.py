@@ -1,7 +1,7 @@
 """Chains in the form of other chains' nodes, as they are documented, through the whole service.
 
 Of each: all blocks are indexed, fees are the documented ones, histories add up to the balances of
-all accounts but those that docs/chains.md names, and bulk has the same rows.
+all accounts but those that docs/chains.md names.
 """
 
 import logging
@@ -12,13 +12,12 @@ import pytest
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.chains.tests.rollup import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
 from tests.extensions.indexed_forms import COVERED_TYPES, NAMED_TYPES, indexed
 from tests.support import auditing, database, faulty_node, table_digest
 from tests.support.chain_forms import accounts, forms, others
-from tests.support.indexing import Indexing, settings_for, source_of
+from tests.support.indexing import Indexing, source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -149,15 +148,6 @@ def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
             assert f"/tx/{ticket}" in client.get(f"/tx/{own[0]}").text
             counts.append(len(own))
         assert counts == [1, 2]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", forms.FORMS)
-def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
-    chain = forms.FORMS[name]()
-    with indexed(chain, postgres, template) as (index, node), postgres.cloned(template) as bulk:
-        assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
-        assert table_digest.digest(bulk) == table_digest.digest(index.url)
 
 
 def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):

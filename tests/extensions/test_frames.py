@@ -16,7 +16,7 @@ from tests.extensions.without_recipient import require_no_recipient
 from tests.support import auditing, indexing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import changing, records_of
+from tests.support.faulty_node import Reply, changing, records_of
 from tests.support.indexing import source_of
 
 pytestmark = pytest.mark.thorough
@@ -36,9 +36,9 @@ class FrameChain(MadeChain):
         return bytes([FRAMES]) + rlp.encode(payload)
 
 
-def made():
+def made(of=FrameChain):
     """BOB pays in block 1 for ALICE, and in block 2 ALICE pays herself, beside a usual one."""
-    chain = FrameChain(SEPOLIA, GENESIS)
+    chain = of(SEPOLIA, GENESIS)
     for number, payer in ((1, BOB), (2, ALICE)):
         chain.pay(CAROL if number > 1 else BOB, ALICE, 10**17 + number)
         chain.move(payer, None, PRICE * GAS)
@@ -91,25 +91,47 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, te
             assert page["unexplained"] == str(-missing), (holder, page)
 
 
-RECEIPTS, REFUSED = "eth_getBlockReceipts", "block 1 contradicts itself"
+BLOCKS, RECEIPTS = "eth_getBlockByNumber", "eth_getBlockReceipts"
+REFUSED = "block 1 contradicts itself"
 NO_EVENT = [{"address": "0x" + BOB.hex(), "topics": [], "data": "0x"}]
-# What the bytes have cannot be altered; what they do not have is said.
+# What the bytes have cannot be altered; what they do not have is said. The first transaction is a
+# usual one, and the second has frames.
 LIES = [
-    (RECEIPTS, {"payer": "0x" + CAROL.hex()}, REFUSED),
-    (RECEIPTS, {"cumulativeGasUsed": "0x99999"}, REFUSED),
-    (RECEIPTS, {"gasUsed": "0x7"}, REFUSED),
-    (RECEIPTS, {"logs": NO_EVENT}, REFUSED),
-    ("eth_getBlockByNumber", {"value": "0x7777"}, "value of transactions of type 6"),
-    (RECEIPTS, {"status": "0x0"}, SAID),
-    (RECEIPTS, {"effectiveGasPrice": "0x7"}, SAID),
+    (1, [RECEIPTS], {"payer": "0x" + CAROL.hex()}, REFUSED),
+    (1, [RECEIPTS], {"cumulativeGasUsed": "0x99999"}, REFUSED),
+    (1, [RECEIPTS], {"gasUsed": "0x7"}, REFUSED),
+    (1, [RECEIPTS], {"logs": NO_EVENT}, "receipts and receiptsRoot"),
+    (0, [BLOCKS, RECEIPTS], {"type": hex(FRAMES)}, "types of transactions and their hashes"),
+    (1, [BLOCKS], {"value": "0x7777"}, "value of transactions of type 6"),
+    (1, [RECEIPTS], {"status": "0x0"}, SAID),
+    (1, [RECEIPTS], {"effectiveGasPrice": "0x7"}, SAID),
 ]
 
 
-@pytest.mark.parametrize(("method", "lie", "expected"), LIES)
-def test_a_lie_about_a_transaction_with_frames_is_refused_or_said(method, lie, expected):
+@pytest.mark.parametrize(("index", "methods", "lie", "expected"), LIES)
+def test_a_lie_about_a_transaction_with_frames_is_refused_or_said(index, methods, lie, expected):
     with served(made(), has_bytes=True) as node:
-        node.fault = changed(method, lie)
+        node.fault = changed(index, methods, lie)
         assert expected in what_is_said(node)
+
+
+def test_without_its_bytes_it_stops_the_index():
+    with served(made()) as node:
+        assert len(source_of(node).blocks(0, 2)) == 1
+        assert "transactions of type 6, unknown to this version of Scan" in what_is_said(node)
+
+
+def test_in_a_large_block_it_is_as_proven_as_in_a_small_one():
+    """Usual receipts are encoded one by one, and have no logs any more when they are compared."""
+
+    def with_spaces(calls, forward):
+        is_large = any(c["method"] in (BLOCKS, RECEIPTS) for c in calls)
+        return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
+
+    with served(made(MadeChain), has_bytes=True) as node:
+        small = source_of(node).blocks(1, 1)
+        node.fault = with_spaces
+        assert source_of(node).blocks(1, 1) == small
 
 
 def what_is_said(node):
@@ -125,15 +147,11 @@ def test_a_payer_of_a_type_that_has_none_is_not_taken():
     payer = {"payer": "0x" + CAROL.hex()}
     with served(made(), has_bytes=True) as node:
         [honest] = source_of(node).blocks(1, 1)
-        node.fault = changed("eth_getBlockReceipts", payer, 0)
+        node.fault = changed(0, [RECEIPTS], payer)
         [actual] = source_of(node).blocks(1, 1)
         assert actual == honest
         assert json.loads(actual.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
 
 
-def changed(method, lie, index=1):
-    def alter(result):
-        for record in records_of(result)[index : index + 1]:
-            record |= lie
-
-    return changing(alter, method)
+def changed(index, methods, lie):
+    return changing(lambda result: records_of(result)[index].update(lie), *methods)

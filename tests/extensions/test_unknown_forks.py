@@ -1,10 +1,10 @@
-"""Hard forks that this version does not know: fields of headers, and types of transactions.
+"""Hard forks that this version does not know: fields of headers. A type of transactions that it
+does not know: test_frames.py.
 
 The chain has Sepolia's id. Blocks 1 to 3 are Prague's, 4 to 6 Amsterdam's, and from block 7 on
 headers have two more fields, which end in another order than that of their names.
 """
 
-import json
 import logging
 from contextlib import closing
 
@@ -20,31 +20,24 @@ from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Reply, altering, changing, records_of, replacing
+from tests.support.faulty_node import altering, changing, replacing
 from tests.support.indexing import Indexing, source_of
 
 SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
 AMSTERDAM = ("blockAccessListHash", "slotNumber")
 EVENT = word("an event")
-FRAMES = 0x06
 HEAD = 9
 
 
-def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
-    """The chain; `novel` are the last fields of headers, and `frames` is the block that has a
-    transaction of a type that nobody knows."""
+def made(chain_id=SEPOLIA, *, novel=None, last=HEAD):
+    """The chain; `novel` are the last fields of headers."""
     novel = novel or {"zetaRoot": word("zeta"), "alphaCount": 77}
     chain = MadeChain(chain_id, GENESIS)
     chain.header_fields = (*HEADER_FIELDS, *AMSTERDAM, *novel)
-    chain.encodings[FRAMES] = ("chainId", "nonce", "from", "to", "value", "novelFrames", "r", "s")
     for number in range(1, last + 1):
         fields = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
         logs = [log(CAROL, EVENT, data=number.to_bytes(32))]
         chain.pay(ALICE, BOB, number, receipt={"logs": logs})
-        if number == frames:
-            chain.pay(
-                BOB, CAROL, 10**17, type=FRAMES, novelFrames=[b"a", [b"b"]], receipt={"logs": logs}
-            )
         chain.mine(withdrawalsRoot=None, **fields, **(novel if number > 6 else {}))
     return chain
 
@@ -105,66 +98,6 @@ def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest):
                     reader.blocks(number, head)
             node.fault = None
             assert source.blocks(0, head) == true
-
-
-def test_a_type_that_nobody_knows_is_indexed_by_its_bytes(postgres, template, capsys):
-    with served(made(frames=5), has_bytes=True) as node, postgres.cloned(template) as url:
-        index = Indexing(url, node.url).run_until(HEAD)
-        client = index.client()
-        record = client.get("/api/v1/transactions?type=6").json["transactions"][0]
-        assert record["chainFields"]["typeName"] == "unknown"
-        assert (record["value"], record["type"]) == (str(10**17), FRAMES)
-        assert "unknown" in client.get(f"/tx/{record['hash']}").text
-        # Its bytes prove all but where its sender stands in them.
-        assert unproven(client) == [(5, 5, "senders of transactions of type 6")]
-        assert auditing.run(index.settings, node=True) == 0
-        assert "not proven when indexed" in capsys.readouterr().out
-
-
-def test_a_type_that_nobody_knows_stops_the_index_without_its_bytes():
-    with served(made(frames=5)) as node:
-        source = source_of(node)
-        assert len(source.blocks(0, HEAD)) == 5
-        words = "transactions of type 6, unknown to this version of Scan"
-        with pytest.raises(MalformedBlock, match=f"block 5 contradicts itself .{words}"):
-            source.blocks(5, HEAD)
-
-
-def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
-    def value(block):
-        block["transactions"][-1]["value"] = "0x123456789"
-
-    def type_(answer):
-        records_of(answer)[0]["type"] = hex(FRAMES)
-
-    with served(made(frames=5), has_bytes=True) as node:
-        source = source_of(node)
-        node.fault = changing(*ALTERATIONS[1], block=5)
-        with pytest.raises(MalformedBlock, match="receipts and receiptsRoot"):
-            source.blocks(5, 5)
-        node.fault = changing(value, "eth_getBlockByNumber", block=5)
-        [fetched] = source.blocks(5, 5)
-        named = ("senders", "value")
-        assert fetched.block.unproven == "; ".join(f"{n} of transactions of type 6" for n in named)
-        node.fault = changing(type_, "eth_getBlockByNumber", "eth_getBlockReceipts", block=5)
-        with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
-            source.blocks(5, 5)
-
-
-@pytest.mark.thorough
-def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one():
-    """Its receipts are encoded one by one, and have no logs any more when they are compared."""
-
-    def with_spaces(calls, forward):
-        parts = ("eth_getBlockByNumber", "eth_getBlockReceipts")
-        is_large = any(c["method"] in parts and c["params"][0] == "0x5" for c in calls)
-        return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
-
-    with served(made(frames=5), has_bytes=True) as node:
-        small = source_of(node).blocks(5, 5)
-        node.fault = with_spaces
-        assert source_of(node).blocks(5, 5) == small
-        assert small[0].block.unproven == "senders of transactions of type 6"
 
 
 def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
