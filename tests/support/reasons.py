@@ -90,8 +90,6 @@ def play_reasons(postgres, template):
 
 def verify(url, contracts):
     """Stores ABIs as verified; contracts of one code share the first one's."""
-    by_address = {}
-    by_code = {}
     for contract in contracts:
         address = contract.address.lower()
         [(code_hash,)] = database.execute(
@@ -100,13 +98,6 @@ def verify(url, contracts):
             " ORDER BY block_number DESC LIMIT 1",
             address[2:],
         )
-        by_code[bytes(code_hash)] = contract.artifact.abi
         row = {"address": bytes.fromhex(address[2:]), "code_hash": code_hash, "match": "full"}
         row |= {"contract_name": contract.artifact.name, "compiler_version": "0.8.28"}
         database.insert(url, "verified_contracts", **row, abi=json.dumps(contract.artifact.abi))
-    for address, code_hash in database.execute(
-        url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
-    ):
-        if bytes(code_hash) in by_code:
-            by_address[str(address)] = by_code[bytes(code_hash)]
-    return by_address

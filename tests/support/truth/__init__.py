@@ -21,9 +21,9 @@ ELSEWHERE = {
     *("verified", "logoUrl", "listedAs", "inconsistentSince", "supplyBlock", "largerNamesake"),
     *("heldSupply", "namesake", "holdersAsked"),
     "knownName",  # of an address: test_known_addresses.py
-    *("suspicious", "event"),  # test_protocols.py, test_transaction_details.py
+    *("suspicious", "event"),  # test_protocols.py, test_decoder.py
     # Of a block or a transaction alone: test_lists.py, test_pages.py, test_rows_and_tabs.py and
-    # test_transaction_details.py, and tests of the extensions that add them.
+    # test_transaction_contents.py, and tests of the extensions that add them.
     *("confirmations", "finality", "blobCount"),
     *("blobGasPrice", "tokenTransferCount", "tradeCount", "internalTransferCount", "producerFees"),
     *("earned", "withdrawn", "error", "authorizations", "authorizationCount", "input", "method"),
