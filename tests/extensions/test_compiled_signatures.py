@@ -1,7 +1,6 @@
 """Selectors, topics and values of every kind of type, as the compilers have them: by verified
 contracts of several releases, whose functions are called and whose events and errors are real."""
 
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -64,11 +63,8 @@ SOLC = {
 }
 
 
-class Source(namedtuple("Source", "text values user")):
-    """`values` are by the functions' names; `user` is the source of a library's user."""
-
-
-def solidity(version, *, library):
+def solidity(version):
+    """The source, and values by the functions' names."""
     types, is_new = SOLC[version], version > "0.8"
     lines = [DECLARED if is_new else "enum Kind { A, B, C }"]
     for n, (taken, _) in enumerate(types):
@@ -76,40 +72,19 @@ def solidity(version, *, library):
         lines += [
             f"event E{n}({type_} x, uint256 indexed n, {type_} indexed hashed);",
             f"function f{n}({taken} x) public pure returns ({taken}) {{ return x; }}",
+            f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}",
         ]
-        if not library:
-            lines.append(f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}")
         if is_new:
             lines.append(f"error R{n}({type_} x);")
             lines.append(f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}")
-    stored = """event Stored(uint256 value); struct Data { uint256 n; }
-    function put(Data storage d, uint256 value) public { d.n = value; emit Stored(value); }
-    """
-    if library:
-        lines += [stored, "struct Odd { bool isOdd; }"]
-        # Overloads that the ABI alone does not tell apart.
-        for struct, result in {"Pair": 1, "Odd": 2, "Deep": 3}.items() if is_new else ():
-            over = f"function over({struct} memory) public pure returns (uint256)"
-            lines.append(f"{over} {{ return {result}; }}")
     kind, poke = ("interface", "external") if is_new else ("contract", "public")
     thing = f"{kind} IThing {{ function poke() {poke}; }}"
-    made = "library Set" if library else "contract Types"
-    text = "\n".join([thing, f"{made} {{", *lines, "}"])
-    put = "function put(uint256 value) public { Set.put(data, value); }"
-    user = f"library Set {{ {stored} }} contract User {{ Set.Data data; {put} }}"
-    return Source(text, {str(n): value for n, (_, value) in enumerate(types)}, user)
+    text = "\n".join([thing, "contract Types {", *lines, "}"])
+    return text, {str(n): value for n, (_, value) in enumerate(types)}
 
 
 # Else it would be searched for, with the optimizer first, which takes most of the time.
 SETTINGS = {"optimizer": {"enabled": False}}
-
-
-def verified(explorer, version, source, name, **libraries):
-    linked = {"libraries": {"Types.sol": libraries}} if libraries else {}
-    standard = standard_input({"Types.sol": source}, **SETTINGS, **linked)
-    address = explorer.verified(standard, version, f"Types.sol:{name}")
-    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
-    return address, output["contracts"]["Types.sol"][name]["evm"]["methodIdentifiers"]
 
 
 def check_functions(explorer, address, identifiers, values):
@@ -161,42 +136,15 @@ def check_events(explorer, address, identifiers, values):
 
 @pytest.mark.parametrize("version", [pytest.param("0.4.26", marks=pytest.mark.thorough), "0.8.28"])
 def test_every_type_of_solidity(explorer, version):
-    source = solidity(version, library=False)
-    address, identifiers = verified(explorer, version, source.text, "Types")
-    assert len(identifiers) >= 2 * len(source.values)
-    check_functions(explorer, address, identifiers, source.values)
-    check_events(explorer, address, identifiers, source.values)
-
-
-# Arguments of a library's function by the type that it has in each overload.
-OVERLOADS = {"Set.Pair": [1, OWNER], "Set.Odd": [True], "Set.Deep": DEEP}
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("version", "overloads"), [("0.4.26", {}), ("0.8.28", OVERLOADS)])
-def test_every_type_of_a_library(explorer, version, overloads):
-    """Hashed by names of types; what it emits in another contract is that one's event."""
-    source = solidity(version, library=True)
-    library, identifiers = verified(explorer, version, source.text, "Set")
-    assert "put(Set.Data storage,uint256)" in identifiers
-    check_functions(explorer, library, identifiers, source.values)
-    results = [explorer.call(library, f"over({t})", v).json for t, v in overloads.items()]
-    assert [result["result"] for result in results] == ["1", "2", "3"][: len(overloads)]
-    body = {"functionName": "put(Set.Data storage,uint256)", "args": [3, 4]}
-    put = post(explorer.client, f"/contracts/{library}/encode", **body)["data"]
-    assert put[2:10] == identifiers[body["functionName"]]
-    [decoded] = post(explorer.client, "/decode", data=put, address=library)["candidates"]
-    assert [a["value"] for a in decoded["arguments"]] == ["3", "4"]
-    listed = explorer.get(f"/v2/contract/31337/{library}?fields=signatures")
-    functions = {f["signature"]: f["signatureHash4"] for f in listed["signatures"]["function"]}
-    assert functions == {text: f"0x{selector}" for text, selector in identifiers.items()}
-
-    user, _ = verified(explorer, version, source.user, "User", Set=library)
-    data = f"0x{keccak(text='put(uint256)')[:4].hex()}{9:064x}"
-    [log] = explorer.transact(user, data, gas=1_000_000)["logs"]
-    event = log["event"]
-    assert (event["signature"], event["source"]) == ("Stored(uint256)", "verified")
-    assert event["arguments"][0]["value"] == "9"
+    """Those of libraries: test_library_functions.py."""
+    source, values = solidity(version)
+    standard = standard_input({"Types.sol": source}, **SETTINGS)
+    address = explorer.verified(standard, version, "Types.sol:Types")
+    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
+    identifiers = output["contracts"]["Types.sol"]["Types"]["evm"]["methodIdentifiers"]
+    assert len(identifiers) >= 2 * len(values)
+    check_functions(explorer, address, identifiers, values)
+    check_events(explorer, address, identifiers, values)
 
 
 @pytest.mark.thorough

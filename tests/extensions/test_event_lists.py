@@ -129,40 +129,6 @@ def test_pages_and_files_have_the_rows_of_the_view(followed):
     require_parameter(answer, "format")
 
 
-def queries_of(argument, logs, value):
-    """Queries by a value of an argument, with the logs that each selects."""
-    name = argument["name"]
-    text = str(value).lower() if isinstance(value, bool) else value
-    equal = [log for log in logs if log["args"][name] == value]
-    yield {argument["parameter"]: text}, equal
-    yield {"args": json.dumps({argument["parameter"]: value})}, equal
-    if argument["type"].strip("u0123456789") == "int":
-        yield {f"{name}Min": value, f"arg.{argument['column']}.max": value}, equal
-        more = [log for log in logs if int(log["args"][name]) >= int(value)]
-        yield {f"{name}Min": value}, more
-
-
-def test_every_argument_but_lists_and_records_is_a_filter_and_of_numbers_its_bounds(followed):
-    draw, filtered = Random(3), set()
-    for event in followed.get()["events"]:
-        path = f"/{event['name']}"
-        logs = followed.get(path, limit=100)["events"]
-        values = [draw.choice(logs)["args"][argument["name"]] for argument in event["arguments"]]
-        of_arguments = [*zip(event["arguments"], values, strict=True)]
-        for argument, value in of_arguments:
-            assert (argument["parameter"] is None) is isinstance(value, list | dict), argument
-        for argument, value in (
-            of
-            for of in of_arguments
-            # Of some texts the logs have the hash alone.
-            if of[0]["parameter"] and not (of[0]["hashed"] and of[0]["type"] in ("string", "bytes"))
-        ):
-            for query, expected in queries_of(argument, logs, value):
-                assert followed.get(path, limit=100, **query)["events"] == expected, query
-            filtered.add(argument["type"])
-    assert {"address", "bool", "uint256"} <= filtered
-
-
 def test_the_page_of_an_event_has_its_filters_and_its_file(followed):
     tab = f"/address/{followed.address}?tab=events"
     for event in followed.get()["events"]:

@@ -18,12 +18,18 @@ __all__ = ["chain"]
 
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
+# What the pages' interface has beside pages: answers, what forms and Hardhat's links lead from, and
+# a blob, of test_blobs.py.
+NO_PAGE = re.compile(
+    r"/(live|search/suggestions|blob/.*|nft/<address>|nft/.*picture.*|(server/)?repo-ui/.*)"
+    r"|.*/(feed|abi|bytecode|disassembly|qr\.svg|source|compare)"
+)
 # Columns whose decimal points are not below each other, by their heads.
 CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
 
 
 class Site(namedtuple("Site", "url paths daily", defaults=((),))):
-    """A server, paths of its pages, and those that axe-core reads in make test-all as well."""
+    """A server, paths of its pages, and those that axe-core reads, and that are printed."""
 
 
 # What needs no transaction, of a person and of a contract with hostile text.
@@ -95,7 +101,8 @@ def sites(explorer, explorer_url, hostile, over_http, scenario, chain):
 
 @pytest.mark.thorough
 def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer):
-    """Of the last site's links, one is followed of those that only numbers distinguish."""
+    """The home page leads to each that needs no argument. Of the last site's links, one is followed
+    of those that only numbers distinguish."""
     rules, shown = explorer.app.url_map.bind(""), set()
     most_bytes = 50_000  # of a page, compressed
     for site in sites:
@@ -119,25 +126,10 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
         and rule.endpoint.startswith("pages_")
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
-    other = set(  # answers of the pages' interface that are no pages
-        "/live /search/suggestions /verified-contracts/feed /address/<address>/feed"
-        " /address/<address>/<name>/feed /token/<address>/feed /address/<address>/abi"
-        " /address/<address>/bytecode /address/<address>/disassembly /address/<address>/qr.svg"
-        " /address/<address>/source /nft/pictures/<digest>/<address>/<token_id>"
-        " /nft/<address>/<token_id>/picture".split()
-    )
-    other |= {
-        "/blob/<versioned_hash>",  # test_blobs.py
-        "/address/<address>/compare",  # of a form, which leads to a comparison
-        "/nft/<address>",  # of a form, which leads to an item
-        # Which Hardhat prints, and lead to a contract.
-        *(f"{server}/repo-ui/<chain_id>/<address>" for server in ("", "/server")),
-        *(
-            f"{server}/repo-ui/contracts/<match>/<chain_id>/<address>/"
-            for server in ("", "/server")
-        ),
-    }
-    assert sorted(pages - shown - other) == []
+    left = [page for page in pages - shown if not NO_PAGE.fullmatch(page)]
+    of_menu = {link.partition("?")[0] for link in links_of(page_of(sites[0], "/"))}
+    unlinked = {page for page in shown if "<" not in page} - of_menu
+    assert (sorted(left), sorted(unlinked)) == ([], ["/search"])
 
 
 def page_of(site, path):
@@ -186,62 +178,42 @@ def kind_of(path):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, hostile, is_whole):
+def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, hostile):
     """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or
     the paper, where it is wide decimal points are below each other, and axe-core finds nothing."""
-    pages = [(site, path) for site in sites for path in site.paths]
     faults, aligned = [], 0
-    for site, path in pages if is_whole else one_of_each_kind(sites, hostile):
-        faults += [(path, *fault) for fault in faults_of(page, site, path, is_whole)]
+    for site, path in one_of_each_kind(sites, hostile):
+        faults += [(path, *fault) for fault in faults_of(page, site, path)]
         aligned += page.evaluate("document.querySelectorAll('td .fraction').length")
     assert faults == []
     assert aligned > 200
 
 
-def faults_of(page, site, path, is_whole):
+def faults_of(page, site, path):
     """Widths of the screen or the paper, and what is wrong there with a page, which stays open."""
-    for width in (360, 1280) if is_whole else (360,):
+    page_checks.show_at(page, 360)
+    page_checks.show_theme(page, "light")
+    page.open(site.url + path)
+    if page_checks.least_shift(page, site.url + path):
+        yield 360, "jumps"
+    for width, theme in ((360, "dark"), (1280, "light")):
         page_checks.show_at(page, width)
-        page_checks.show_theme(page, "light")
-        page.open(site.url + path)
-        if page_checks.least_shift(page, site.url + path):
-            yield width, "jumps"
-    for width in (360, 768, 1280, 1920) if is_whole else (360, 1280):
-        page_checks.show_at(page, width)
-        yield from ((width, fault) for fault in misplaced(page, width))
-    if is_whole or path in site.daily:
-        yield from barriers(page, is_whole)
-    if is_whole and not fits_on_paper(page):
-        yield PAPER_WIDTH, "wider than the paper"
+        if not fits(page, width):
+            yield width, "wider than the screen"
+        for script in (page_checks.NOTHING_HIDDEN, page_checks.BROKEN_LINES):
+            yield from ((width, fault) for fault in page.evaluate(script))
+        if path in site.daily:
+            page_checks.show_theme(page, theme)
+            yield from ((width, theme, each) for each in page_checks.all_violations(page))
+    yield from ((1280, fault) for fault in page.evaluate(CROOKED_COLUMNS))
+    if path in site.daily:
+        page_checks.show_at(page, PAPER_WIDTH)
+        page.call("Emulation.setEmulatedMedia", media="print")
+        if not fits(page, PAPER_WIDTH):
+            yield PAPER_WIDTH, "wider than the paper"
+        page.call("Emulation.setEmulatedMedia", media="")
 
 
-def misplaced(page, width):
+def fits(page, width):
     # Where it is wider, innerWidth of a mobile screen is, too.
-    fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
-    faults = [] if fits else ["wider than the screen"]
-    if width in (360, 1280):
-        faults += page.evaluate(page_checks.NOTHING_HIDDEN)
-        faults += page.evaluate(page_checks.BROKEN_LINES)
-    if width == 1280:
-        faults += page.evaluate(CROOKED_COLUMNS)
-    return faults
-
-
-def barriers(page, is_whole):
-    """What axe-core finds; in make test-all at one width in each theme."""
-    page.evaluate(page_checks.AXE.read_text() + "; undefined")
-    crossed = [(1280, "dark"), (360, "light")] if is_whole else []
-    for width, theme in ((1280, "light"), (360, "dark"), *crossed):
-        page_checks.show_at(page, width)
-        page_checks.show_theme(page, theme)
-        for violation in page_checks.axe_violations(page, page_checks.ALL_RULES):
-            yield width, theme, violation
-
-
-def fits_on_paper(page):
-    page_checks.show_at(page, PAPER_WIDTH)
-    page.call("Emulation.setEmulatedMedia", media="print")
-    fits = page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}")
-    page.call("Emulation.setEmulatedMedia", media="")
-    return bool(fits)
+    return page.evaluate(f"document.documentElement.scrollWidth <= {width}")

@@ -57,6 +57,7 @@ TYPED = [
 ]
 FILTERS = [
     *("tick=-5 tickMin=-5 tickMax=0 tickMin=-0x5 who=0x" + "cd" * 20).split(),
+    *('args={"tick":-5,"flag":false}', "arg.tick.max=-5"),
     *(f"who={WHO}", "memo=Zürich", "kind=2", "kind=0x2", "kindMin=2"),
     *(f"callback=0x{b'f'.hex() * 24}", "price=-1.5", "priceMin=-1.50", "priceMax=0"),
     *("flag=false", f"owner={WHO}", "sig=0x01020304", "deltaMax=-1", f"delta={-(2**255)}"),
