@@ -18,6 +18,16 @@ contract Market {
     function version() external pure returns (string memory) { return "market's"; }
 }
 
+function forward(address implementation) {
+    assembly {
+        calldatacopy(0, 0, calldatasize())
+        let result := delegatecall(gas(), implementation, 0, calldatasize(), 0, 0)
+        returndatacopy(0, 0, returndatasize())
+        switch result case 0 { revert(0, returndatasize()) }
+        default { return(0, returndatasize()) }
+    }
+}
+
 // As Synthetix's are generated, with addresses in the code: a search by halves.
 contract Searching {
     address immutable core; address immutable market;
@@ -27,17 +37,22 @@ contract Searching {
         bytes4 sig4 = msg.sig; address a = core; address b = market; address implementation;
         assembly {
             function find(sig, one, other) -> result {
-                if lt(sig, SPLIT) {
-                    switch sig CASES_BELOW
+                if lt(sig, 0x780900dc) {
+                    switch sig
+                    case 0x26a49e37 { result := other } // price(uint256)
+                    case 0x54fd4d50 { result := one } // version()
                     leave
                 }
-                switch sig CASES_ABOVE
+                switch sig
+                case 0x780900dc { result := one } // create(uint256)
+                case 0xd96a094a { result := other } // buy(uint256)
+                case 0xfe313112 { result := one } // pool(uint256)
                 leave
             }
             implementation := find(shr(224, sig4), a, b)
         }
         if (implementation == address(0)) revert UnknownSelector(sig4);
-        FORWARD
+        forward(implementation);
     }
 }
 
@@ -52,7 +67,7 @@ contract Modular {
         else if (msg.sig == Market.buy.selector || msg.sig == Market.price.selector) implementation = market;
         else if (msg.sig == Core.version.selector) implementation = core;
         else revert("no module");
-        FORWARD
+        forward(implementation);
     }
 }
 

@@ -1,11 +1,12 @@
 """Arguments of every wrong type, count and range; hostile results; overloads; reverts."""
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.contracts.abi import AbiError, decode, encode, parse_type, parse_types, selector
-from scan.contracts.abi_decoding import index_abi
 from scan.contracts.abi_json import coerce, render
 from scan.contracts.read_calls import prepare, reverted
 from scan.ethereum.node_errors import MAX_DATA, CallFailure, revert_data
@@ -36,8 +37,6 @@ TAKEN = [
     ("bytes2", "0x0001", b"\0\1"),
     ("string", "ünï\0", "ünï\0".encode()),
     ("address", CHECKSUMMED, bytes.fromhex(CHECKSUMMED[2:])),
-    ("uint8[2][]", [[1, 2]], [[1, 2]]),
-    (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
     (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),
     ("function", "0x" + 24 * "11", 24 * b"\x11"),
     ("fixed168x10", "-1.5", -15 * 10**9),
@@ -114,45 +113,18 @@ TYPES = st.recursive(
 
 @given(st.binary(max_size=400), TYPES)
 def test_any_data_decodes_or_is_refused(data, parameter):
-    kind = parse_type(parameter)
-    for value in decoded_or_refused([kind], data):
+    kind, values = parse_type(parameter), ()
+    with suppress(AbiError):
+        values = decode([kind], data)
+    for value in values:
         render(kind, value)
 
 
-def decoded_or_refused(kinds, data):
-    """No values where the data are refused, which raises nothing but an AbiError."""
-    try:
-        return decode(kinds, data)
-    except AbiError:
-        return []
-
-
-def function(name, *types, mutability="view"):
-    return {
-        "type": "function",
-        "name": name,
-        "inputs": [{"type": type_, "name": ""} for type_ in types],
-        "outputs": [{"type": "uint256", "name": ""}],
-        "stateMutability": mutability,
-    }
-
-
-ABI = [
-    function("one", "uint256"),
-    function("over", "uint256"),
-    function("over", "address"),
-    function("over", "uint256", "bool"),
-    function("same", "uint256"),
-    function("same", "int256"),
-    function("write", "uint256", mutability="nonpayable"),
-    function("mixed", "uint256", mutability="nonpayable"),
-    function("mixed", "address"),
-    {"type": "function", "name": "old", "inputs": [], "outputs": [], "constant": True},
-    {"type": "event", "name": "one", "inputs": []},
-    {"type": "error", "name": "Broke", "inputs": [{"type": "uint256", "name": "left"}]},
-]
-
-
+DECLARED = {
+    "view": "one uint256, over uint256, over address, over uint256 bool, same uint256, same int256,"
+    " mixed address",
+    "nonpayable": "mixed uint256",
+}
 OVERLOADS = [
     ("one", ["1"], "one(uint256)"),
     ("one(uint)", ["1"], "one(uint256)"),
@@ -167,7 +139,13 @@ OVERLOADS = [
 
 @pytest.mark.parametrize(("name", "arguments", "signature"), OVERLOADS)
 def test_a_name_finds_its_overload(name, arguments, signature):
-    assert prepare(ABI, name, arguments).function.signature == signature
+    abi = [{"type": "event", "name": "one", "inputs": []}]
+    for mutability, functions in DECLARED.items():
+        for declared, *types in map(str.split, functions.split(",")):
+            inputs = [{"type": type_, "name": ""} for type_ in types]
+            entry = {"type": "function", "name": declared, "inputs": inputs, "outputs": []}
+            abi.append({**entry, "stateMutability": mutability})
+    assert prepare(abi, name, arguments).function.signature == signature
 
 
 REVERTS = [
@@ -175,10 +153,6 @@ REVERTS = [
     (
         "08c379a0" + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
         "The call reverted: not \ufffd yours",
-    ),
-    (
-        "4e487b71" + f"{0x11:064x}",
-        "The call reverted: panic 0x11 (arithmetic overflow or underflow)",
     ),
     ("4e487b71" + f"{0x99:064x}", "The call reverted: panic 0x99 (unknown code)"),
     ("08c379a0" + "ff" * 32, "The call reverted with data 0x08c379a0" + "ff" * 32),
@@ -192,16 +166,12 @@ REVERTS = [
 
 @pytest.mark.parametrize(("data", "sentence"), REVERTS)
 def test_reverts_are_told_in_words(data, sentence):
-    assert reverted_by(bytes.fromhex(data), ABI).message == sentence
-
-
-def reverted_by(returned, *abis):
+    returned = bytes.fromhex(data)
     failure = CallFailure("revert", data=returned[:MAX_DATA], data_size=len(returned))
-    return reverted(failure, [*map(index_abi, abis)])
+    assert reverted(failure, []).message == sentence
 
 
 ERROR_DATA = [
-    ("0x08c379a0", "08c379a0"),
     ("Reverted 0x08c379a0", "08c379a0"),
     ({"data": "0x08c379a0"}, "08c379a0"),
     ({"originalError": {"data": "0x08c379a0"}}, "08c379a0"),

@@ -47,17 +47,6 @@ def test_an_argument_of_too_many_values_or_digits_is_refused(explorer, many):
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_json")
 
 
-def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(explorer, many):
-    at = {"address": bytes.fromhex(many[2:]), "block_number": explorer.anvil.head()}
-    entries = explorer.database.value(
-        "contracts/verified_contracts_list_functions", **at, function_name="over"
-    )
-    assert [entry["inputs"][0]["type"] for entry in entries["functions"]] == ["uint256", "address"]
-    assert entries["others"] == []
-    errors = explorer.database.value("contracts/verified_contracts_get_errors", **at)
-    assert [entry["name"] for entry in errors] == ["Poor"]
-
-
 OVERLOADED = Path(__file__).with_name("Overloaded.sol").read_text()
 
 

@@ -5,32 +5,30 @@ import json
 import pytest
 from eth_utils import keccak
 
+from scan.contracts.abi import parse_types, signature
 from scan.contracts.abi_decoding import STANDARDS, standard_abis
 from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check
 
-OPENZEPPELIN = NODE / "node_modules/@openzeppelin/contracts/build/contracts"
-UNISWAP = NODE / "node_modules/@uniswap"
-V3 = UNISWAP / "v3-core/artifacts/contracts"
-# The packages' contracts whose events and functions that change state are all claimed.
+PACKAGES = NODE / "node_modules"
+# The packages' contracts whose events and functions that change state are all claimed, by the
+# folder of their artifacts.
+OPENZEPPELIN = "@openzeppelin/contracts/build/contracts/{}.json"
+UNISWAP_V2 = "@uniswap/v2-core/build/{}.json"
+UNISWAP_V3 = "@uniswap/v3-core/artifacts/contracts/{0}.sol/{0}.json"
 PUBLISHED = {
-    "erc20": [OPENZEPPELIN / "IERC20Metadata.json", OPENZEPPELIN / "ERC20Burnable.json"],
-    "erc721": [OPENZEPPELIN / f"IERC721{part}.json" for part in ("", "Metadata", "Enumerable")],
-    "erc1155": [OPENZEPPELIN / "IERC1155MetadataURI.json"],
-    "erc2612": [OPENZEPPELIN / "IERC20Permit.json"],
-    "erc4626": [OPENZEPPELIN / "IERC4626.json"],
-    "uniswap_v2": [UNISWAP / f"v2-core/build/UniswapV2{part}.json" for part in ("Factory", "Pair")],
-    "uniswap_v3": [
-        V3 / f"UniswapV3{part}.sol/UniswapV3{part}.json" for part in ("Factory", "Pool")
-    ],
-    "access": [
-        OPENZEPPELIN / f"{name}.json"
-        for name in ("Ownable2Step", "AccessControl", "Pausable", "Initializable", "IVotes")
-    ],
-    "erc1967": [OPENZEPPELIN / f"{name}.json" for name in ("IERC1967", "UpgradeableBeacon")],
-    "erc4337": [OPENZEPPELIN / "IEntryPoint.json"],
-    "erc6093": [OPENZEPPELIN / f"IERC{number}Errors.json" for number in (20, 721, 1155)],
+    "erc20": (OPENZEPPELIN, "IERC20Metadata ERC20Burnable"),
+    "erc721": (OPENZEPPELIN, "IERC721 IERC721Metadata IERC721Enumerable"),
+    "erc1155": (OPENZEPPELIN, "IERC1155MetadataURI"),
+    "erc2612": (OPENZEPPELIN, "IERC20Permit"),
+    "erc4626": (OPENZEPPELIN, "IERC4626"),
+    "uniswap_v2": (UNISWAP_V2, "UniswapV2Factory UniswapV2Pair"),
+    "uniswap_v3": (UNISWAP_V3, "UniswapV3Factory UniswapV3Pool"),
+    "access": (OPENZEPPELIN, "Ownable2Step AccessControl Pausable Initializable IVotes"),
+    "erc1967": (OPENZEPPELIN, "IERC1967 UpgradeableBeacon"),
+    "erc4337": (OPENZEPPELIN, "IEntryPoint"),
+    "erc6093": (OPENZEPPELIN, "IERC20Errors IERC721Errors IERC1155Errors"),
 }
 # Of those that no package here has: selectors as the contracts' documentation and users have them.
 SELECTORS = {
@@ -73,47 +71,32 @@ def claimed(standard):
 
 
 def published(standard):
-    """Entries of the packages' ABIs, with their canonical signatures."""
-    for path in PUBLISHED.get(standard, ()):
-        for entry in json.loads(path.read_text())["abi"]:
-            if entry["type"] in ("function", "event", "error"):
-                yield f"{entry['name']}({','.join(map(type_of, entry['inputs']))})", entry
-
-
-def type_of(parameter):
-    if not parameter["type"].startswith("tuple"):
-        return str(parameter["type"])
-    members = ",".join(map(type_of, parameter["components"]))
-    return f"({members}){parameter['type'].removeprefix('tuple')}"
+    """Entries of the packages' ABIs by their kinds and canonical signatures."""
+    file, names = PUBLISHED[standard]
+    abis = [json.loads((PACKAGES / file.format(name)).read_text())["abi"] for name in names.split()]
+    return {
+        (entry["type"], signature(entry["name"], parse_types(entry["inputs"]))): entry
+        for abi in abis
+        for entry in abi
+        if entry["type"] in ("function", "event", "error")
+    }
 
 
 @pytest.mark.parametrize("standard", sorted(PUBLISHED))
-def test_what_is_claimed_is_what_the_packages_define(standard):
+def test_what_is_claimed_is_what_the_packages_define_and_all_of_it(standard):
     """The names of arguments, and which of them an event indexes."""
-    defined = {(entry["type"], text): entry["inputs"] for text, entry in published(standard)}
+    defined = published(standard)
     both = [key for key in claimed(standard) if (key[0], key[1].signature) in defined]
     assert len(both) >= 2
     for kind, entry in both:
-        names = [parameter["name"] for parameter in defined[kind, entry.signature]]
-        assert [*entry.names] == names, entry.signature
-    events = [entry for kind, entry in both if kind == "event"]
-    # The packages have no events of these, or such as are not claimed.
-    without_events = {"erc2612", "erc4337", "erc6093"}
-    assert bool(events) is (standard not in without_events)
-    for event in events:
-        indexed = [parameter["indexed"] for parameter in defined["event", event.signature]]
-        assert [*event.indexed] == indexed, event.signature
-
-
-@pytest.mark.parametrize("standard", sorted(PUBLISHED))
-def test_what_the_packages_define_is_claimed(standard):
+        inputs = defined[kind, entry.signature]["inputs"]
+        assert [*entry.names] == [parameter["name"] for parameter in inputs], entry.signature
+        indexed = [parameter.get("indexed", False) for parameter in inputs]
+        assert [*entry.indexed] == indexed, entry.signature
     everywhere = {(kind, entry.signature) for other in STANDARDS for kind, entry in claimed(other)}
-    defined = {
-        (entry["type"], signature)
-        for signature, entry in published(standard)
-        if entry.get("stateMutability") not in ("view", "pure")
-    }
-    assert defined and defined <= everywhere
+    views = ("view", "pure")
+    changing = {key for key, entry in defined.items() if entry.get("stateMutability") not in views}
+    assert changing and changing <= everywhere
 
 
 @pytest.mark.parametrize("standard", sorted(SELECTORS))
