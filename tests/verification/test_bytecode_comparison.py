@@ -10,14 +10,13 @@ from scan.verification.bytecode_comparison import (
     ByteRange,
     LinkedCode,
     compare_runtime,
-    linked_code,
     masked_hash,
     moved_auxdata,
     pattern_of,
     uses_push0,
 )
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
-from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
+from scan.verification.creation_comparison import DeployedCode, compare_creation
 from scan.verification.submission_compilations import CompiledContract
 
 pytestmark = pytest.mark.check
@@ -109,50 +108,11 @@ def test_immutables_are_taken_from_the_chain_but_alike_everywhere():
     assert "immutable" in compare(unlike, compiled).reason
 
 
-def test_libraries_are_read_from_the_chain_and_held_against_those_given():
-    output = {
-        "object": "73" + ("__$" + "a" * 34 + "$__") + CODE.hex() + auxdata().hex(),
-        "linkReferences": {"lib.sol": {"Maths": [{"start": 1, "length": 20}]}},
-    }
-    library = b"\x42" * 20
-    deployed = b"\x73" + library + CODE + auxdata()
-    comparison = compare(deployed, linked_code(output))
-    assert comparison.match == "full"
-    assert comparison.libraries == {"lib.sol:Maths": library}
-    assert compare(deployed, linked_code(output), Maths=library).match == "full"
-    assert "linked to" in compare(deployed, linked_code(output), Maths=bytes(20)).reason
-    assert (
-        compare_runtime(deployed, linked_code(output), {"lib.sol:Maths": b"\1" * 20}).match is None
-    )
-
-
 def test_a_library_s_call_guard_holds_its_own_address():
     body = bytes.fromhex("3014") + CODE + auxdata()
     deployed = b"\x73" + b"\x42" * 20 + body
     assert compare(deployed, b"\x73" + bytes(20) + body).match == "full"
     assert compare(deployed, b"\x73" + b"\x41" + bytes(19) + body).match is None
-
-
-def test_what_follows_the_creation_code_are_the_arguments():
-    creation = plain(CODE + auxdata())
-    abi = [{"type": "constructor", "inputs": [{"type": "uint256"}]}]
-    arguments = bytes(31) + b"\7"
-    tail = moved_auxdata(creation.code, (), b"")
-
-    def compared(code, ranges=tail, runtime=b""):
-        return compare_creation(DeployedCode(runtime, code), creation, {}, ranges, abi)
-
-    def same(*match):
-        return Creation(True, *match, auxdata=tail)
-
-    assert compared(CODE + auxdata() + arguments) == same("full", arguments)
-    other = CODE + auxdata(1) + arguments
-    assert compared(other, ()).is_same is False
-    assert compared(other) == same("partial", arguments)
-    assert compared(other, runtime=auxdata(1)) == same("full", arguments)
-    assert compared(CODE + auxdata() + b"\7") == same()._replace(unread=b"\7")
-    assert compared(CODE[:5]) == Creation(False)
-    assert compare_creation(DeployedCode(b"", None), creation, {}, tail, abi) == Creation()
 
 
 def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
@@ -207,17 +167,7 @@ def test_what_no_compiler_writes_is_no_metadata_and_allocates_nothing(item):
         tracemalloc.stop()
 
 
-NO_METADATA = [
-    b"",
-    CODE,
-    CODE + auxdata()[:-2] + b"\0\x01",
-    CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
-    CODE + b"\xbf\xff\0\x02",
-    CODE + b"\xa2aaA\0aaA\0\0\x0a",
-]
-
-
-@pytest.mark.parametrize("code", NO_METADATA)
+@pytest.mark.parametrize("code", [b"", CODE, CODE + auxdata()[:-2] + b"\0\x01"])
 def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
     assert read_metadata(code) is None
 

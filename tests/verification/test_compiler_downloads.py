@@ -103,18 +103,19 @@ def fake_npm(folder, listed=None, soljson=NODE / "node_modules/solc-0.8.28/soljs
 
 
 @pytest.fixture
-def no_native_build(monkeypatch):
+def use_npm(tmp_path, monkeypatch):
+    """Let fake_npm()'s folder be the only source of compilers, of which no digest is pinned."""
+
     def unreachable():
         raise compiler_store.NotFetched("nothing is reached from a test")
 
-    monkeypatch.setattr("scan.verification.compiler_store._probe", unreachable)
+    def use(folder):
+        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
 
-
-@pytest.fixture
-def no_pinned_digest(tmp_path, monkeypatch):
-    none = tmp_path / "no_digests.json"
-    none.write_text("{}")
+    (none := tmp_path / "no_digests.json").write_text("{}")
+    monkeypatch.setattr(compiler_store, "_probe", unreachable)
     monkeypatch.setattr(compiler_store, "NPM_DIGESTS", none)
+    return use
 
 
 def fake_solc_select(tmp_path, monkeypatch, install):
@@ -159,9 +160,8 @@ def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch,
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
+def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, use_npm):
+    use_npm(fake_npm(tmp_path))
     directory = tmp_path / "solc"
     compilers = placed_in(directory)
     assert compilers.install(NEWEST) == "npm"
@@ -173,12 +173,11 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypa
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatch):
+def test_a_package_that_holds_another_version_is_not_placed(tmp_path, use_npm):
     """As npm's solc 0.8.1 holds 0.8.0."""
     folder = fake_npm(tmp_path)
     (folder / "npm").write_text((folder / "npm").read_text().replace("0.8.28", "0.8.27"))
-    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    use_npm(folder)
     with pytest.raises(compiler_store.NotFetched, match=r"reports version 0\.8\.28"):
         placed_in(tmp_path / "solc").install((0, 8, 27))
     with pytest.raises(compiler_store.NotPublished):
@@ -188,11 +187,10 @@ def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatc
 HOSTILE_SOLJSON = Path(__file__).with_name("hostile_soljson.js").read_text()
 
 
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monkeypatch):
+def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, use_npm, monkeypatch):
     soljson, path = tmp_path / "soljson.js", tmp_path / "seen.json"
     soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(path))))
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
+    use_npm(fake_npm(tmp_path, soljson=soljson))
     monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
     assert placed_in(tmp_path / "solc").install(NEWEST) == "npm"
     report = json.loads(path.read_text())
@@ -201,20 +199,17 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monk
     assert str(tmp_path / "solc") not in report["folder"]
 
 
-def require_refused_digest(tmp_path, monkeypatch, listed):
+PINNED = compiler_store.NPM_DIGESTS
+
+
+@pytest.mark.parametrize(("listed", "pinned"), [("sha512-AAAA", None), (None, PINNED)])
+def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(
+    tmp_path, use_npm, monkeypatch, listed, pinned
+):
     soljson = tmp_path / "soljson.js"
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
-    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, listed, soljson)), prepend=os.pathsep)
+    use_npm(fake_npm(tmp_path, listed, soljson))
+    monkeypatch.setattr(compiler_store, "NPM_DIGESTS", pinned or compiler_store.NPM_DIGESTS)
     with pytest.raises(compiler_store.NotFetched, match="digest"):
         placed_in(tmp_path / "solc").install(NEWEST)
     assert list((tmp_path / "solc").iterdir()) == []
-
-
-@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
-def test_a_package_without_its_listed_digest_is_not_placed(tmp_path, monkeypatch):
-    require_refused_digest(tmp_path, monkeypatch, "sha512-AAAA")
-
-
-@pytest.mark.usefixtures("no_native_build")
-def test_a_package_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
-    require_refused_digest(tmp_path, monkeypatch, None)

@@ -88,7 +88,3 @@ def test_files_are_compiled_one_by_one_within_the_bound_of_a_verification(
     standard = {"language": "Vyper", "sources": sources, "settings": {}}
     assert explorer.verify(deployed, standard, NEWEST).status_code == 422
     assert len(counts) == 3
-
-
-ABI = [{"type": "function", "name": "value", "inputs": [], "outputs": [{"type": "uint256"}]}]
-ABI[0]["stateMutability"] = "view"

@@ -29,14 +29,7 @@ def creation_of(source, version=VERSION, **settings):
     return compiled(version, request, "Counter.yul", "Counter").creation
 
 
-RELEASES = [
-    (True, VERSION),
-    (False, "0.6.12"),
-    *(pytest.param(False, version, marks=pytest.mark.long) for version in ("0.7.6", "0.8.4")),
-]
-
-
-@pytest.mark.parametrize(("enabled", "version"), RELEASES)
+@pytest.mark.parametrize(("enabled", "version"), [(True, VERSION), (False, "0.6.12")])
 def test_an_object_is_verified_and_another_one_is_not(explorer, enabled, version):
     """Without its settings, which are searched for."""
     address = explorer.deploy(creation_of(COUNTER, version, optimizer={"enabled": enabled}))

@@ -14,13 +14,11 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.bytecode import can_reach, disassemble
 from scan.extensions.contract_details.source_files import archive
-from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
-from tests.support.proxies import SELECTING, Lying, array, stored
 
 SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
@@ -35,23 +33,16 @@ def get(explorer, path, status=200):
 
 @pytest.fixture(scope="module")
 def twins(explorer):
-    """A verified one, one with other immutables, one that was made by a factory."""
-    first, second = (
-        create(explorer, SIMILAR, "Twin", encode(["address", "uint256"], [CHECKSUMMED, n]).hex())
-        for n, create in ((7, verified), (8, deploy))
-    )
-    factory = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Factory")
-    maker = explorer.deploy(factory.creation)
-    data = keccak(text="make(uint256)")[:4] + encode(["uint256"], [9])
-    sender = explorer.anvil.accounts[0]
-    sent = explorer.anvil.send(sender, maker, data="0x" + data.hex(), gas=2_000_000)
-    made = "0x" + explorer.anvil.receipt_of(sent)["logs"][0]["data"][-40:]
-    explorer.wait_for(made)
-    return first, second, made
+    """A verified one, and one with other immutables."""
+    addresses = []
+    for n, create in ((7, verified), (8, deploy)):
+        arguments = encode(["address", "uint256"], [CHECKSUMMED, n]).hex()
+        addresses.append(create(explorer, SIMILAR, "Twin", arguments))
+    return addresses
 
 
 def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
-    first, second, made = twins
+    first, second = twins
     for address in twins:
         code = explorer.anvil.call("eth_getCode", address, "latest")
         held = get(explorer, f"{address}/bytecode")
@@ -65,9 +56,8 @@ def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
     assert "00000 PUSH1 0x80" in page and f"Solidity {VERSION}" in page
     whole = explorer.client.get(f"/address/{first}/disassembly")
     assert whole.mimetype == "text/plain" and whole.text.startswith("00000 PUSH1 0x80\n")
-    for address in (second, made):
-        held = get(explorer, f"{address}/bytecode")
-        assert (held["verified"], held["similarTo"]) == (False, first)
+    held = get(explorer, f"{second}/bytecode")
+    assert (held["verified"], held["similarTo"]) == (False, first)
 
 
 DISASSEMBLED = [
@@ -239,21 +229,14 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
         compared.append(variable)
         return b"\x01"
 
-    class Reader:
-        patterns = ()
-
-        def row(self, *_, **__):
-            return [json.dumps(self.patterns)]
-
     monkeypatch.setattr(bytecode, "masked_hash", compare)
-    reader = Reader()
     last = {"address": "0x02", "maskedHash": "0x01", "variable": "[]"}
     alike = {"address": "0x01", "maskedHash": "0x00", "variable": "[]"}
-    reader.patterns = [alike] * 99 + [last]
+    large = [{**alike, "variable": f"[{n}]" + " " * 10_000} for n in range(98)]
+    reader = SimpleNamespace(row=lambda *_, **__: [json.dumps([*[alike] * 99, last])])
     assert (bytecode.similar_to(reader, code), compared) == (b"\x02", ["[]"])
     compared.clear()
-    large = [{**alike, "variable": f"[{n}]" + " " * 10_000} for n in range(98)]
-    reader.patterns = [alike, *large, last]
+    reader.row = lambda *_, **__: [json.dumps([alike, *large, last])]
     assert bytecode.similar_to(reader, code) == b"\x02"
     assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
 
@@ -277,16 +260,6 @@ def test_patterns_are_those_of_code_of_the_same_length_that_stands_there(databas
     execute(database_url, "UPDATE verified_contracts SET is_indexed = contract_name <> 'Gone'")
     row = database.row("queries/verified_contracts_list_similar", code_length=7)
     assert [record["address"][:4] for record in json.loads(row[1])] == ["0x04", "0x00"]
-
-
-@pytest.mark.check
-@pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
-def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
-    abis = ContractAbis(None)
-    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): stored(SELECTING)}
-    for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
-        read = abis._implementations_of(delegations, node)
-        assert len(read) == proxies
 
 
 @pytest.mark.check

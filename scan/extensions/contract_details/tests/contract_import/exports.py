@@ -4,44 +4,29 @@
 import hashlib
 import json
 import uuid
-from datetime import datetime
 
 import pyarrow
 import pyarrow.parquet
 from eth_utils import keccak
 
 BYTES, TEXT, FLAG, LONG = (pyarrow.binary(), pyarrow.string(), pyarrow.bool_(), pyarrow.int64())
-MOMENT = pyarrow.timestamp("ns")
+# Those that are read, and some that are not.
 COLUMNS = {
-    "code": {"code_hash": BYTES, "code": BYTES, "code_hash_keccak": BYTES, "created_at": MOMENT},
+    "code": {"code_hash": BYTES, "code": BYTES, "code_hash_keccak": BYTES},
     "contracts": {"id": TEXT, "creation_code_hash": BYTES, "runtime_code_hash": BYTES},
-    "contract_deployments": {
-        "id": TEXT, "chain_id": LONG, "address": BYTES, "transaction_hash": BYTES,
-        "block_number": LONG, "transaction_index": pyarrow.int32(), "deployer": BYTES,
-        "contract_id": TEXT,
-    },
+    "contract_deployments": {"id": TEXT, "chain_id": LONG, "address": BYTES, "contract_id": TEXT},
     "compiled_contracts": {
-        "id": TEXT, "compiler": TEXT, "version": TEXT, "language": TEXT, "name": TEXT,
-        "fully_qualified_name": TEXT, "compiler_settings": TEXT, "compilation_artifacts": TEXT,
-        "creation_code_hash": BYTES, "creation_code_artifacts": TEXT, "runtime_code_hash": BYTES,
-        "runtime_code_artifacts": TEXT, "additional_input": TEXT,
+        "id": TEXT, "version": TEXT, "fully_qualified_name": TEXT, "compiler_settings": TEXT,
+        "compilation_artifacts": TEXT,
     },
-    "compiled_contracts_sources": {
-        "id": TEXT, "compilation_id": TEXT, "source_hash": BYTES, "path": TEXT,
-    },
+    "compiled_contracts_sources": {"compilation_id": TEXT, "source_hash": BYTES, "path": TEXT},
     "sources": {"source_hash": BYTES, "source_hash_keccak": BYTES, "content": TEXT},
     "verified_contracts": {
-        "id": LONG, "deployment_id": TEXT, "compilation_id": TEXT, "creation_match": FLAG,
-        "creation_values": TEXT, "creation_transformations": TEXT, "runtime_match": FLAG,
-        "runtime_values": TEXT, "runtime_transformations": TEXT, "runtime_metadata_match": FLAG,
-        "creation_metadata_match": FLAG,
+        "deployment_id": TEXT, "compilation_id": TEXT, "creation_match": FLAG,
+        "runtime_match": FLAG, "runtime_metadata_match": FLAG, "creation_metadata_match": FLAG,
     },
-    "signatures": {
-        "signature_hash_32": BYTES, "signature_hash_4": BYTES, "signature": TEXT,
-        "created_at": MOMENT,
-    },
+    "signatures": {"signature_hash_32": BYTES, "signature_hash_4": BYTES, "signature": TEXT},
 }  # fmt: skip
-NOW = datetime(2026, 11, 29)
 
 
 class Export:
@@ -66,17 +51,13 @@ class Export:
         self._add("contract_deployments", row, changed)
         hashes = {"code_hash": hashlib.sha256(code).digest(), "code_hash_keccak": keccak(code)}
         self._add("contracts", {"id": contract, "runtime_code_hash": hashes["code_hash"]}, {})
-        self._add("code", {**hashes, "code": code, "created_at": NOW}, changed)
+        self._add("code", {**hashes, "code": code}, changed)
         verified = {"deployment_id": deployment, "compilation_id": compilation}
         verified |= {"runtime_match": True, "runtime_metadata_match": is_full}
-        verified |= {"creation_match": False, "creation_metadata_match": None}
-        self._add("verified_contracts", {**verified, "id": len(self.rows["code"])}, changed)
+        self._add("verified_contracts", {**verified, "creation_match": False}, changed)
         row = {
             "id": compilation,
-            "compiler": "solc",
             "version": version,
-            "language": standard["language"].lower(),
-            "name": name.rpartition(":")[2],
             "fully_qualified_name": name,
             "compiler_settings": json.dumps(standard["settings"]),
             "compilation_artifacts": json.dumps({"abi": [*abi], "sources": {}}),
@@ -85,16 +66,13 @@ class Export:
         for path, source in standard["sources"].items():
             content = source["content"]
             source_hash = hashlib.sha256(content.encode()).digest()
-            row = {"id": str(uuid.uuid4()), "compilation_id": compilation, "path": path}
-            self._add("compiled_contracts_sources", {**row, "source_hash": source_hash}, changed)
+            row = {"compilation_id": compilation, "path": path, "source_hash": source_hash}
+            self._add("compiled_contracts_sources", row, changed)
             row = {"source_hash": source_hash, "content": content}
-            self._add("sources", {**row, "source_hash_keccak": keccak(content.encode())}, changed)
-        return compilation
+            self._add("sources", row, changed)
 
-    def add_signature(self, text, **changed):
-        digest = keccak(text.encode())
-        row = {"signature_hash_32": digest, "signature_hash_4": digest[:4], "signature": text}
-        self._add("signatures", {**row, "created_at": NOW}, changed)
+    def add_signature(self, text):
+        self._add("signatures", {"signature_hash_32": keccak(text=text), "signature": text}, {})
 
     def _add(self, table, row, changed):
         known = COLUMNS[table].keys()
