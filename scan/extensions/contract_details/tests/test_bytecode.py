@@ -14,11 +14,13 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.bytecode import can_reach, disassemble
 from scan.extensions.contract_details.source_files import archive
+from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
+from tests.support.proxies import SELECTING, Lying, array, stored
 
 SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
@@ -260,6 +262,15 @@ def test_patterns_are_those_of_code_of_the_same_length_that_stands_there(databas
     execute(database_url, "UPDATE verified_contracts SET is_indexed = contract_name <> 'Gone'")
     row = database.row("queries/verified_contracts_list_similar", code_length=7)
     assert [record["address"][:4] for record in json.loads(row[1])] == ["0x04", "0x00"]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("answer", ["0x" + "zz" * 32, "0x" + "zz" * 96, array(1)[:-2] + " 1"])
+def test_answers_that_are_no_hex_are_not_read_nor_kept(answer):
+    abis = ContractAbis(None)
+    delegations = {Emitter(b"\1" * 20, Block(1, "0x" + 64 * "1")): stored(SELECTING)}
+    for node, proxies in ((Lying(answer), 0), (Lying(array(7)), 1)):
+        assert len(abis._implementations_of(delegations, node)) == proxies
 
 
 @pytest.mark.check
