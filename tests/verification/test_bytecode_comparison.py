@@ -115,6 +115,19 @@ def test_a_library_s_call_guard_holds_its_own_address():
     assert compare(deployed, b"\x73" + b"\x41" + bytes(19) + body).match is None
 
 
+def test_metadata_of_creation_code_is_that_of_the_source_or_of_the_runtime_code():
+    creation = plain(CODE + auxdata())
+    tail = moved_auxdata(creation.code, (), b"")
+
+    def compared(code, ranges=tail, runtime=b""):
+        return compare_creation(DeployedCode(runtime, code), creation, {}, ranges, [])
+
+    assert compared(CODE + auxdata()).match == "full"
+    other = CODE + auxdata(1)
+    assert compared(other, ()).is_same is False
+    assert (compared(other).match, compared(other, runtime=auxdata(1)).match) == ("partial", "full")
+
+
 def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     links = {"lib.sol:Maths": (ByteRange(0, 20), ByteRange(30, 50))}
     compiled = LinkedCode(bytes(60), links, {})

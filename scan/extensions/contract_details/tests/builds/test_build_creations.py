@@ -36,13 +36,12 @@ def build_info(project):
 @pytest.fixture
 def use(explorer, monkeypatch):
     """Let the application know the builds of a folder."""
-    services = explorer.app.extensions["scan"]
+    sources = explorer.app.extensions["scan"].sources.of_extensions
 
     def use_folder(folder):
         builds = build_watch.Builds([folder], listing_share=0)
         builds.refresh()
-        monkeypatch.setitem(services.sources.of_extensions, BuiltCreations, builds)
-        return builds
+        monkeypatch.setitem(sources, BuiltCreations, builds)
 
     return use_folder
 
@@ -52,32 +51,16 @@ def failure(explorer, use, folder, number):
     return explorer.transact(None, creation(number), gas=1_000_000)
 
 
-def found(builds):
-    """What they have of the creation."""
-    code = bytes.fromhex(creation(1)[2:])
-    return builds.find(code, search_hashes(code))
-
-
-def line_of(mark):
-    [position] = [
-        (path, number)
-        for path, source in SOURCES.items()
-        for number, line in enumerate(source.split("\n"), 1)
-        if line.endswith(f"// fails: {mark}")
-    ]
-    return position
-
-
 def test_the_line_by_a_build(explorer, use, tmp_path):
     location = failure(explorer, use, build_info(tmp_path), 1)["error"]["location"]
-    assert (location["file"], location["line"]) == line_of("own")
+    assert (location["file"], location["line"]) == (PATH, 7)
     assert (location["address"], location["function"]) == (None, "constructor")
 
 
 def test_the_line_of_a_parent_in_another_file(explorer, use, tmp_path):
     record = failure(explorer, use, build_info(tmp_path), 2)
     location = record["error"]["location"]
-    assert (location["file"], location["line"]) == line_of("parent")
+    assert (location["file"], location["line"]) == (PARENT_PATH, 5)
     page = explorer.client.get(f"/tx/{record['hash']}").text
     assert "From your build, not compiled here." in page
     assert f'<span data-line="{location["line"]}" class=hit>' in page
@@ -112,4 +95,5 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     info = json.loads((folder / "a1.json").read_text())
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
     projects.write(folder / "a1.json", info)
-    assert found(own) is None
+    code = bytes.fromhex(creation(1)[2:])
+    assert own.find(code, search_hashes(code)) is None

@@ -30,40 +30,30 @@ class Deployed:
 
     def deploy(self, creation, arguments=""):
         address = self.explorer.deploy(creation, arguments)
-        path = f"/api/v1/addresses/{address}"
-        return address, self.explorer.client.get(path).json["creation"]["transactionHash"]
+        record = self.explorer.get(f"/api/v1/addresses/{address}")
+        return address, record["creation"]["transactionHash"]
 
-    def broadcast(self, *created, chain=CHAIN, script="Deploy.s.sol", folder=None):
-        """What forge writes of a run; each contract with its name, address and transaction."""
-        sent = [
-            {
-                "hash": transaction,
-                "transactionType": "CREATE",
-                "contractName": name,
-                "contractAddress": address,
-                "additionalContracts": [],
-            }
-            for name, (address, transaction) in created
-        ]
-        run = {"transactions": sent, "chain": chain, "timestamp": 1795949878737}
+    def broadcast(self, name, created, chain=CHAIN, script="Deploy.s.sol", folder=None):
+        """What forge writes of a run that created a contract at an address by a transaction."""
+        address, transaction = created
+        sent = {"hash": transaction, "transactionType": "CREATE", "additionalContracts": []}
+        sent |= {"contractName": name, "contractAddress": address}
+        run = {"transactions": [sent], "chain": chain, "timestamp": 1795949878737}
         of_chain = self.project / "broadcast" / script / str(folder or chain)
         write(of_chain / "run-latest.json", run)
 
-    def step(self):
-        self.builds._next_at = self.names._next_at = 0.0
-        self.builds.refresh()
-        self.names.step()
-
-    def name_of(self, deployed):
-        """On the page of the address, and in the API."""
-        self.step()
+    def name_of(self, deployed, *, is_read=True):
+        """On the page of the address, and in the API, after the files were read."""
+        if is_read:
+            self.builds._next_at = self.names._next_at = 0.0
+            self.builds.refresh()
+            self.names.step()
         key = bytes.fromhex(deployed[0][2:])
         [(name,)] = self.explorer.execute("SELECT deployment_name_at(%s)", key)
 
         def is_shown():  # once the response cache has heard of it
-            client = self.explorer.client
-            record = client.get(f"/api/v1/addresses/{deployed[0]}").json
-            heading = f"<bdi>{name}</bdi></h1>" in client.get(f"/address/{deployed[0]}").text
+            record = self.explorer.get(f"/api/v1/addresses/{deployed[0]}")
+            heading = f"<bdi>{name}</bdi></h1>" in self.explorer.get(f"/address/{deployed[0]}")
             return record.get("deployedAs") == name and heading == (name is not None)
 
         wait_until(is_shown)
@@ -80,22 +70,21 @@ def deployed(running, tmp_path):
 def test_a_run_of_a_script_names_what_it_created(deployed):
     library = deployed.deploy(creation_of("Halves"))
     factory = deployed.deploy(creation_of("Factory", library[0]))
-    deployed.broadcast(("Halves", library))
+    deployed.broadcast("Halves", library)
     assert deployed.name_of(library) == "Halves (Deploy.s.sol)"
     assert deployed.name_of(factory) is None
-    deployed.broadcast(("src/Store.sol:Factory", factory))
+    deployed.broadcast("src/Store.sol:Factory", factory)
     assert deployed.name_of(factory) == "Factory (Deploy.s.sol)"
-    sender = deployed.explorer.client.get(f"/address/{deployed.explorer.anvil.accounts[0]}").text
-    assert ">Factory (Deploy.s.sol)<" in sender
-    theirs = deployed.explorer.client.get(f"/api/v2/addresses/{factory[0]}").json
+    assert ">Factory (Deploy.s.sol)<" in deployed.explorer.get(f"/address/{deployed.explorer.me}")
+    theirs = deployed.explorer.get(f"/api/v2/addresses/{factory[0]}")
     assert theirs["name"] == "Factory (Deploy.s.sol)"
 
 
 def test_a_search_finds_deployed_contracts_by_name(deployed):
     store, halves = deployed.deploy(creation_of("Halves")), deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(("Halves", store))
+    deployed.broadcast("Halves", store)
     assert deployed.name_of(store) == "Halves (Deploy.s.sol)"
-    deployed.broadcast(("Halves", halves), script="Again.s.sol")
+    deployed.broadcast("Halves", halves, script="Again.s.sol")
     assert deployed.name_of(halves) == "Halves (Again.s.sol)"
     client = deployed.explorer.client
 
@@ -136,26 +125,25 @@ WRONG = {
 @pytest.mark.parametrize("entry", WRONG.values(), ids=WRONG)
 def test_what_the_chain_does_not_bear_out_names_nothing(deployed, entry):
     library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(entry(library))
+    deployed.broadcast(*entry(library))
     assert deployed.name_of(library) is None
 
 
 @pytest.mark.parametrize(("chain", "folder"), [(1, 1), (1, CHAIN), (CHAIN, 1), (CHAIN, "dry-run")])
 def test_a_run_on_another_chain_or_on_none_names_nothing(deployed, chain, folder):
     library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(("Halves", library), chain=chain, folder=folder)
+    deployed.broadcast("Halves", library, chain=chain, folder=folder)
     assert deployed.name_of(library) is None
 
 
 def test_a_name_ends_with_its_code_and_with_its_creation(deployed):
     """As where an earlier chain had the contract at the same address."""
     library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(("Halves", library))
+    deployed.broadcast("Halves", library)
     assert deployed.name_of(library)
     for other in ("creation = NULL", "creation = code_hash", "code_hash = address"):
         deployed.explorer.execute(f"UPDATE deployment_names SET {other}")  # noqa: S608
-        deployed.step = lambda: None
-        assert deployed.name_of(library) is None
+        assert deployed.name_of(library, is_read=False) is None
 
 
 def listed(folder):
@@ -200,27 +188,23 @@ def test_a_damaged_file_leaves_the_others(text, tmp_path):
     assert len(listed(tmp_path)) == 8
 
 
-MAX_RUNS, MAX_DEPLOYMENTS = deployment_names.MAX_RUNS, deployment_names.MAX_DEPLOYMENTS
+RUNS, CONTRACTS = deployment_names.MAX_RUNS, deployment_names.MAX_DEPLOYMENTS
+BOUNDS = [
+    (RUNS + 2, 1, dict.fromkeys(range(RUNS + 2, 2, -1), 1)),
+    (2, CONTRACTS - 9, {2: CONTRACTS - 9, 1: 9}),
+]
 
 
-@pytest.mark.parametrize(
-    ("runs", "contracts", "counts"),
-    [
-        (MAX_RUNS + 2, 1, dict.fromkeys(range(MAX_RUNS + 2, 2, -1), 1)),
-        (2, MAX_DEPLOYMENTS - 9, {2: MAX_DEPLOYMENTS - 9, 1: 9}),
-    ],
-    ids=["files", "contracts"],
-)
+@pytest.mark.parametrize(("runs", "contracts", "counts"), BOUNDS, ids=["files", "contracts"])
 def test_files_and_contracts_have_a_bound(tmp_path, runs, contracts, counts):
+    """Of which the newest are read."""
     sent = {"transactionType": "CREATE", "contractAddress": ZERO, "contractName": "A", "hash": HASH}
     for number in range(1, runs + 1):
-        run = {"chain": CHAIN, "timestamp": number, "transactions": [sent] * contracts}
-        file = tmp_path / f"broadcast/{number}.s.sol/{CHAIN}/run-latest.json"
-        write(file, run)
+        file = tmp_path / f"broadcast/{number}/{CHAIN}/run-latest.json"
+        write(file, {"chain": CHAIN, "timestamp": number, "transactions": [sent] * contracts})
         os.utime(file, (number, number))
     origins = Counter(deployment.origin for deployment in listed(tmp_path))
-    expected = {f"{number}.s.sol": count for number, count in counts.items()}
-    assert [*origins.items()] == [*expected.items()]  # the newest first
+    assert [*origins.items()] == [(str(number), count) for number, count in counts.items()]
 
 
 def test_no_link_is_followed(tmp_path):

@@ -15,9 +15,7 @@ OUT_OF = {
     '[profile.default]\nout = "../../etc"': "out",
     '[profile.default]\nout = "/etc"': "out",
     "[profile.default]\nout = 5": "out",
-    "[profile]\ndefault = 5": "out",
     "[[[": "out",
-    "\x00": "out",
     "a = " + "[" * 100_000: "out",
 }
 
@@ -28,32 +26,25 @@ def test_foundry_s_output_folder_is_in_the_project(text, out, tmp_path):
     assert build_folders(tmp_path) == [tmp_path / out]
 
 
+# Where projects are, and the folders that are found where the service starts in `here`.
 PLACES = {
     "the folder": ("here", ["here/out"]),
-    "a parent": ("", ["out"]),
+    "a parent": (".", ["out"]),
     "a usual place inside": ("here/packages/hardhat", ["here/packages/hardhat/artifacts"]),
     "the one beside": ("vault", ["vault/out"]),
+    "two beside": ("vault other", []),
     "far above": ("here/a/b/c", []),
 }
 
 
-@pytest.mark.parametrize(("path", "folders"), PLACES.values(), ids=PLACES)
-def test_a_project_is_found_where_the_service_starts(path, folders, tmp_path):
-    start = tmp_path / "root" / "here"
-    start.mkdir(parents=True)
-    project = tmp_path / "root" / path
-    project.mkdir(parents=True, exist_ok=True)
-    name = "hardhat.config.ts" if "hardhat" in path else "foundry.toml"
-    (project / name).touch()
-    assert build_folders(start) == [tmp_path / "root" / folder for folder in folders]
-
-
-def test_of_two_projects_beside_none_is_taken(tmp_path):
+@pytest.mark.parametrize(("paths", "folders"), PLACES.values(), ids=PLACES)
+def test_a_project_is_found_where_the_service_starts(paths, folders, tmp_path):
     (tmp_path / "here").mkdir()
-    for name in ("a", "b"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "foundry.toml").touch()
-    assert build_folders(tmp_path / "here") == []
+    name = "hardhat.config.ts" if "hardhat" in paths else "foundry.toml"
+    for path in paths.split():
+        (tmp_path / path).mkdir(parents=True, exist_ok=True)
+        (tmp_path / path / name).touch()
+    assert build_folders(tmp_path / "here") == [tmp_path / folder for folder in folders]
 
 
 def test_they_are_read_on_a_developer_s_own_machine_unless_a_setting_says_otherwise(

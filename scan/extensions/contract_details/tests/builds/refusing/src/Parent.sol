@@ -2,6 +2,6 @@
 pragma solidity ^0.8.0;
 abstract contract Parent {
     constructor(uint256 n) {
-        require(n != 2, "it is two"); // fails: parent
+        require(n != 2, "it is two");
     }
 }

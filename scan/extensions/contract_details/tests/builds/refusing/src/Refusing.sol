@@ -4,7 +4,7 @@ import "./Parent.sol";
 contract Refusing is Parent {
     uint256 public immutable kept;
     constructor(uint256 n) Parent(n) {
-        require(n > 1, "it is too small"); // fails: own
+        require(n > 1, "it is too small");
         kept = n;
     }
 }
