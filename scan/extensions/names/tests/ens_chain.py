@@ -2,10 +2,8 @@
 
 from eth_utils import keccak
 
-from tests.support.anvil import ZERO, Contract, creation_code
+from tests.support.anvil import ZERO, Contract, calldata, creation_code
 from tests.support.solidity import published
-
-GAS = 3_000_000
 
 
 def node_of(name):
@@ -29,13 +27,8 @@ class EnsChain:
             "ens", "ReverseRegistrar", self.registry.address, self._of_addresses.address
         )
         self.own("reverse")
-        self._do(
-            self.registry,
-            "setSubnodeOwner",
-            node_of("reverse"),
-            keccak(text="addr"),
-            self.registrar.address,
-        )
+        owned = node_of("reverse"), keccak(text="addr"), self.registrar.address
+        self.do(self.registry, "setSubnodeOwner(bytes32,bytes32,address)", *owned)
         self.universal = anvil.deploy(self.owner, "UniversalResolver", self.registry.address)
 
     def own(self, name):
@@ -44,20 +37,19 @@ class EnsChain:
         if parent:
             self.own(parent)
         node = node_of(parent) if parent else bytes(32)
-        self._do(self.registry, "setSubnodeOwner", node, keccak(text=label), self.owner)
+        owned = node, keccak(text=label), self.owner
+        self.do(self.registry, "setSubnodeOwner(bytes32,bytes32,address)", *owned)
 
     def point(self, name, address):
         """A name leads to an address from now on."""
-        self.own(name)
-        self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
-        self._do(self.resolver, "setAddr(bytes32,address)", node_of(name), address)
+        self.resolve_by(name, self.resolver)
+        self.do(self.resolver, "setAddr(bytes32,address)", node_of(name), address)
 
     def point_on(self, name, address, coin_type):
         """A name leads to an address on another chain."""
-        self.own(name)
-        self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
+        self.resolve_by(name, self.resolver)
         entry, value = "setAddr(bytes32,uint256,bytes)", bytes.fromhex(address[2:])
-        self._do(self.resolver, entry, node_of(name), coin_type, value)
+        self.do(self.resolver, entry, node_of(name), coin_type, value)
 
     def choose_everywhere(self, account, name):
         """The name of an account on all chains, as ENS's default registrar keeps it."""
@@ -66,7 +58,7 @@ class EnsChain:
         self.name(reverse, name)
 
     def name(self, reverse, name):
-        self._do(self.resolver, "setName", node_of(reverse), name)
+        self.do(self.resolver, "setName(bytes32,string)", node_of(reverse), name)
 
     def be_at(self, contract, address):
         """The code of a contract, with an empty storage, is at another address as well."""
@@ -80,33 +72,22 @@ class EnsChain:
 
     def resolve_by(self, name, resolver):
         self.own(name)
-        self._do(self.registry, "setResolver", node_of(name), resolver.address)
+        entry = "setResolver(bytes32,address)"
+        self.do(self.registry, entry, node_of(name), resolver.address)
 
     def choose(self, account, name):
         """An account chooses its primary name, which may be any text."""
-        sent = self.anvil.transact(account, self.registrar, "setName", name, gas=GAS)
-        assert self.anvil.receipt_of(sent)["status"] == "0x1"
+        self.do(self.registrar, "setName(string)", name, sender=account)
 
     def be_named_by(self, account, resolver):
         """An account lets a resolver of its own say its primary name."""
-        sent = self.anvil.transact(
-            account, self.registrar, "claimWithResolver", account, resolver.address, gas=GAS
-        )
-        assert self.anvil.receipt_of(sent)["status"] == "0x1"
+        entry = "claimWithResolver(address,address)"
+        self.do(self.registrar, entry, account, resolver.address, sender=account)
 
-    def _do(self, contract, function, *args):
-        entry = function.partition("(")[0]
-        overloaded = contract
-        if "(" in function:
-            types = function[len(entry) + 1 : -1].split(",")
-            abi = [
-                e
-                for e in contract.artifact.abi
-                if e.get("name") != entry or [i["type"] for i in e["inputs"]] == types
-            ]
-            overloaded = Contract(contract.address, contract.artifact._replace(abi=abi))
-        sent = self.anvil.transact(self.owner, overloaded, entry, *args, gas=GAS)
-        assert self.anvil.receipt_of(sent)["status"] == "0x1", function
+    def do(self, contract, signature, *args, sender=None, gas=3_000_000):
+        data = calldata(signature, *args)
+        sent = self.anvil.send(sender or self.owner, contract.address, data=data, gas=gas)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1", signature
 
     def _deploy(self, package, name, *args):
         artifact = published(name, f"@ensdomains/{package}/build/contracts/{name}.json")

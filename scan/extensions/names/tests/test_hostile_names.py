@@ -32,9 +32,7 @@ def parrot(ens):
 
 
 def say(named, parrot, answer):
-    anvil = named.ens.anvil
-    sent = anvil.transact(named.ens.owner, parrot, "say", answer, gas=30_000_000)
-    assert anvil.receipt_of(sent)["status"] == "0x1"
+    named.ens.do(parrot, "say(bytes)", answer, gas=30_000_000)
 
 
 # What is no normalised name is known from the text alone, by whichever interface it was read.

@@ -30,6 +30,7 @@ CASES = {
     "a_b.eth": None,
     "a..eth": None,
     "a b.eth": None,
+    "a\n": None,
     "a'b.eth": "a\u2019b.eth",  # mapped to the apostrophe of typography
     "\uff36italik.eth": "vitalik.eth",  # of full width
     "1\ufe0f\u20e3.eth": "1\u20e3.eth",
@@ -92,23 +93,18 @@ def test_names_have_the_form_of_ensip_15(normalizer, text):
 
 @pytest.mark.thorough
 def test_plain_names_are_what_the_tables_make_of_them():
-    """20,000 texts of ASCII: where ours has an answer, theirs has the same."""
+    """Texts of ASCII: where ours has an answer, theirs has the same."""
     draw = random.Random(15)
-    letters = string.ascii_letters + string.digits + "-_$." * 6 + "'#*"
+    letters = string.ascii_letters + string.digits + "-_$." * 6
+    # But for a line's end after a name, which theirs overlooks in plain ASCII.
+    texts = [f"a{chr(code)}" for code in range(128) if code != ord("\n")]
+    texts += ["".join(draw.choices(letters, k=draw.randint(1, 12))) for _ in range(20_000)]
     decided = 0
-    for _ in range(20_000):
-        text = "".join(draw.choices(letters, k=draw.randint(1, 12)))
+    for text in texts:
         ours = _ours(text)
         decided += isinstance(ours, str)
         assert ours in (UNDECIDED, _theirs(text)), text
     assert decided > 5_000
-
-
-def test_every_character_of_ascii_is_treated_as_the_tables_have_it():
-    """But for a line's end after a name, which theirs overlooks in plain ASCII."""
-    assert _ours("a\n") is None
-    for text in (f"a{chr(code)}" for code in range(128) if code != ord("\n")):
-        assert _ours(text) in (UNDECIDED, _theirs(text)), text
 
 
 UNDECIDED = object()  # it takes the tables
