@@ -77,14 +77,21 @@ def test_a_value_that_is_too_large_is_refused(explorer, many, field, value):
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
 
 
-def test_settings_that_the_compiler_refuses_are_told(explorer, many):
-    for settings, error in (
-        ({"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
-        ({"remappings": ["odd"]}, "JSONError"),
-    ):
-        answer = explorer.verify(many, standard_input({"A.sol": MANY}, **settings), VERSION)
-        assert answer.status_code == 422
-        assert error in answer.json["error"]
+FAULTS = [
+    ("contract A {\n  uint x = y;\n}", {}, "DeclarationError in A.sol line 2"),
+    ('import "/etc/passwd"; contract A {}', {}, "not found"),
+    (MANY, {"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
+    (MANY, {"remappings": ["odd"]}, "JSONError"),
+]
+
+
+@pytest.mark.parametrize(("source", "settings", "error"), FAULTS)
+def test_what_the_compiler_refuses_is_told_with_its_place_and_leaks_nothing(
+    explorer, many, source, settings, error
+):
+    answer = explorer.verify(many, standard_input({"A.sol": source}, **settings), VERSION)
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert error in answer.json["error"] and "root:" not in answer.json["error"]
 
 
 # What is added to a source so that its metadata has another hash, the number that makes it another
@@ -133,17 +140,6 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer):
     counted.add(client, MAX_BYTES_A_DAY // 10)
     answer = explorer.verify(address, source, "v0.8.99", **options)  # none has been looked for
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
-
-
-def test_compile_errors_are_told_with_their_place_and_leak_nothing(explorer, many):
-    """Of what an import names without sending it, tests/verification/test_compiler.py has more."""
-    for source, error in (
-        ("contract A {\n  uint x = y;\n}", "DeclarationError in contract.sol line 2"),
-        ('import "/etc/passwd"; contract A {}', "not found"),
-    ):
-        answer = explorer.verify(many, source, VERSION)
-        assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
-        assert error in answer.json["error"] and "root:" not in answer.json["error"]
 
 
 def test_containers_of_the_object_format_are_told_unsupported(explorer):

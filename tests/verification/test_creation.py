@@ -1,11 +1,9 @@
 """Constructors and initial values, which are in the creation code alone, deployed and compared."""
 
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from scan.database.connection import Database
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
@@ -107,10 +105,8 @@ def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
     assert "not known to match the source" in page
     copy = explorer.place(built(source).runtime)
     assert explorer.contract(copy).json["verifiedBy"] == address
-    database = Database(explorer.settings.database_url, statement_timeout_ms=10_000)
-    with closing(database):
-        statement = "verification/creations_get_comparable"
-        assert database.row(statement, address=bytes.fromhex(copy[2:])) is None
+    statement = "verification/creations_get_comparable"
+    assert explorer.database.row(statement, address=bytes.fromhex(copy[2:])) is None
 
 
 FACTORY = Path(__file__).with_name("Factory.sol").read_text()
@@ -135,14 +131,13 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     expect_no_match(explorer.verify(child, FACTORY.replace("NUMBER", "4"), "0.8.28", **options))
 
 
-def test_a_creation_is_told_from_others_of_its_block(database_url):
+def test_a_creation_is_told_from_others_of_its_block(database):
     factory, first, second = map(made_blocks.address, ("factory", "first", "second"))
     kinds = ((first, TransferType.CREATE2), (second, TransferType.CREATE))
     transfers = [InternalTransfer(n, 0, kind, factory, to, 0) for n, (to, kind) in enumerate(kinds)]
-    with closing(Database(database_url, statement_timeout_ms=0)) as database:
-        chain = made_blocks.Chain(database)
-        moves = [made_blocks.Move(made_blocks.address("anna"), factory)] * 2
-        hashes = chain.append(moves, internal_transfers=transfers, is_traced=True)
-        for contract, hash_ in zip((first, second), hashes, strict=True):
-            row = database.row("verification/creations_get", address=contract, block_number=0)
-            assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
+    chain = made_blocks.Chain(database)
+    moves = [made_blocks.Move(made_blocks.address("anna"), factory)] * 2
+    hashes = chain.append(moves, internal_transfers=transfers, is_traced=True)
+    for contract, hash_ in zip((first, second), hashes, strict=True):
+        row = database.row("verification/creations_get", address=contract, block_number=0)
+        assert row is not None and (row[0], bytes(row[1])) == (True, hash_)

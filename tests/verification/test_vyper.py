@@ -1,6 +1,5 @@
 """Contracts of Vyper, compiled by its own compilers from PyPI, deployed, and verified."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -57,27 +56,3 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert explorer.call(address, "second").json["result"] == "5"
     stored = explorer.contract(address).json["settings"]
     assert standard_input(path, {path: {"content": PAIR}}, stored) == moved
-
-
-@pytest.mark.parametrize("text", ["{", '"\\ud800"', ""], ids=ascii)
-def test_an_interface_that_is_no_json_is_refused(explorer, text):
-    """Before any compiler reads it."""
-    sources = {"A.vy": {"content": "x: uint256"}, "I.json": {"content": text}}
-    standard = json.dumps({"language": "Vyper", "sources": sources})
-    answer = explorer.verify("0x" + 40 * "1", standard, NEWEST)
-    assert (answer.status_code, answer.json["field"]) == (400, "sourceCode"), answer.json
-
-
-NO_VYPER = [
-    ({"language": "Fe"}, "must be one of Solidity, Vyper"),
-    ({"language": "Vyper", "compilerVersion": "0.1.0"}, "0.2.8 or newer"),
-    ({"language": "Vyper", "contractName": "Box.sol:Box"}, "end with .vy"),
-]
-
-
-@pytest.mark.parametrize(("body", "message"), NO_VYPER)
-def test_what_is_no_vyper_is_refused(explorer, body, message):
-    fields = {"version": NEWEST, **body}
-    version = fields.pop("compilerVersion", fields.pop("version"))
-    answer = explorer.verify("0x" + 40 * "1", BOX, version, **fields)
-    assert (answer.status_code, message in answer.json["error"]) == (400, True), answer.json

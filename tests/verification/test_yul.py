@@ -45,34 +45,12 @@ def test_an_object_is_verified_and_another_one_is_not(explorer, enabled, version
     assert stored["sources"] == {"Counter.yul": {"content": COUNTER}}
 
 
-def test_a_release_that_gives_no_runtime_code_is_named(explorer):
-    address = explorer.deploy(creation_of(COUNTER))
-    answer = explorer.verify(address, COUNTER, "0.5.16", language="Yul")
-    assert answer.status_code == 422 and "from 0.6.9 on" in answer.json["error"]
-
-
-def test_a_standard_json_input_says_its_language(explorer):
+def test_a_standard_json_input_is_verified(explorer):
     settings = {"optimizer": {"enabled": True, "runs": 7}, "evmVersion": "paris"}
     address = explorer.deploy(creation_of(COUNTER, **settings))
     text = json.dumps(standard(COUNTER, **settings))
-    named = explorer.verify(address, text, VERSION, language="Solidity")
-    assert (named.status_code, named.json["field"]) == (400, "language")
     verified = explorer.verify(address, text, VERSION)
     assert (verified.status_code, verified.json["match"]) == (200, "partial"), verified.json
-
-
-NO_YUL = [
-    (COUNTER.replace("sload(0)", "sload("), {}, 422, "does not compile"),
-    (COUNTER, {"contractName": "Counter.sol:Counter"}, 400, "end with .yul"),
-    ("{ }", {}, 400, "standard JSON input"),
-]
-
-
-@pytest.mark.parametrize(("source", "fields", "status", "words"), NO_YUL)
-def test_what_is_no_yul_is_refused(explorer, source, fields, status, words):
-    address = explorer.deploy(creation_of(COUNTER))
-    answer = explorer.verify(address, source, VERSION, language="Yul", **fields)
-    assert (answer.status_code, words in answer.json["error"]) == (status, True), answer.json
 
 
 PREAMBLES = [

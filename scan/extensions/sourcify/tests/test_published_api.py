@@ -145,11 +145,6 @@ def test_all_fields_are_those_of_the_document(explorer):
 
 
 def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
-    signatures = {
-        "function": ["first()", "g(uint256)", "second()"],
-        "event": ["Happened(uint256)"],
-        "error": ["Wrong(uint256)"],
-    }
     output = contract_of("Whole")
     record = verified(explorer, "Whole", linked(explorer, library))
     assert record["match"] == record["creationMatch"] == "exact_match"
@@ -168,15 +163,13 @@ def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
         size = len(text) // 2
         assert auxdata["value"] == f"0x{text[2 * auxdata['offset'] :]}"
         assert auxdata["offset"] == size - 2 - int(text[-4:], 16)
-    for kind, texts in signatures.items():
-        assert sorted(record["signatures"][kind], key=lambda entry: entry["signature"]) == [
-            {
-                "signature": text,
-                "signatureHash32": hash_of(text),
-                "signatureHash4": hash_of(text)[:10],
-            }
-            for text in texts
-        ]
+    signatures = "function first(), function g(uint256), function second(), event Happened(uint256)"
+    expected = {tuple(line.split()) for line in f"{signatures}, error Wrong(uint256)".split(", ")}
+    shown = [(kind, entry) for kind, entries in record["signatures"].items() for entry in entries]
+    assert {(kind, entry["signature"]) for kind, entry in shown} == expected
+    for _, entry in shown:
+        digest = hash_of(entry["signature"])
+        assert (entry["signatureHash32"], entry["signatureHash4"]) == (digest, digest[:10])
 
 
 def test_a_partial_match_replaces_the_metadata(explorer, library):
@@ -201,14 +194,7 @@ def test_a_library_has_its_own_address_in_its_guard(explorer, library):
 
 
 def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer):
-    source = SOURCE.replace("made", "built")
-    record = verified(
-        explorer, "Maker", explorer.deploy(contract_of("Maker", source).creation), source
-    )
-    check_bytecode(explorer, record, contract_of("Maker", source))
-    assert record["creationBytecode"]["cborAuxdata"] is None
-    assert record["runtimeBytecode"]["transformations"] == []
-    source = source.replace("built", "put")
+    source = SOURCE.replace("made", "put")
     other = source.replace("MIT", "Unlicense")
     address = explorer.deploy(contract_of("Maker", source).creation)
     record = verified(explorer, "Maker", address, other)

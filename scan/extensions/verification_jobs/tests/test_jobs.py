@@ -1,6 +1,5 @@
 """Verification jobs: several processes, restarts, shares, waiting, and how long what is kept."""
 
-import threading
 import uuid
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
@@ -95,27 +94,16 @@ def test_a_job_that_fails_has_a_reason(explorer, jobs, address, monkeypatch):
 
 def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     with pytest.raises(NotFound):
-        jobs.submit(request(many_functions.CHECKSUMMED), CLIENT)
-    with pytest.raises(NotFound):
         jobs.submit(request(many_functions.CHECKSUMMED), CLIENT, wait_s=0.1)
     later = f"0x{int(address, 16) ^ 1:040x}"
-    submitted = []
-
-    def submit():
-        submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
-
-    thread = threading.Thread(target=submit)
-    thread.start()
-    thread.join(0.2)
-    assert submitted == []
-    explorer.execute(
-        "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
-        " WHERE address = %s",
-        bytes.fromhex(later[2:]),
-        bytes.fromhex(address[2:]),
-    )
-    thread.join()
-    assert jobs.get(submitted[0]) is not None
+    insert = "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
+    insert += " WHERE address = %s"
+    with ThreadPoolExecutor(1) as pool:
+        submitted = pool.submit(jobs.submit, request(later), CLIENT, wait_s=20)
+        with pytest.raises(TimeoutError):
+            submitted.result(0.2)
+        explorer.execute(insert, *(bytes.fromhex(known[2:]) for known in (later, address)))
+    assert jobs.get(submitted.result()) is not None
 
 
 def test_a_client_has_two_jobs_and_all_together_a_bounded_number(explorer, jobs, address):
@@ -172,8 +160,7 @@ def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
 def test_no_job_is_found_by_guessing(jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
     near = [f"{job_id[:-1]}{digit:x}" for digit in range(16)]
-    guesses = [str(uuid.uuid4()) for _ in range(1000)] + [g for g in near if g != job_id]
-    assert [guess for guess in guesses if jobs.get(guess) is not None] == []
+    assert [guess for guess in (str(uuid.uuid4()), *near) if jobs.get(guess)] == [job_id]
     for malformed in ("", "1", job_id[:-1], job_id + "0", f"{{{job_id}}}", "' OR true", "\0", "é"):
         assert jobs.get(malformed) is None
         assert jobs.wait(malformed, 5) is None
