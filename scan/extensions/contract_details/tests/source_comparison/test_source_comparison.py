@@ -8,16 +8,7 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.contract_details import comparison
-from scan.extensions.contract_details.comparison import (
-    ADDED,
-    CHANGED,
-    EQUAL,
-    MAX_LINE,
-    MAX_ROWS,
-    REMOVED,
-    Source,
-    compare,
-)
+from scan.extensions.contract_details.comparison import MAX_LINE, MAX_ROWS, Source, compare
 from tests.support import WAIT_S, expected
 from tests.support.explorer import standard_input
 
@@ -34,13 +25,13 @@ def test_files_are_paired_by_what_they_are():
                     "b/Crate.sol")  # fmt: skip
     pairs = compare(first, second)
     assert {(pair.path, pair.other_path, pair.status) for pair in pairs} == {
-        ("a/Box.sol", "b/Crate.sol", CHANGED),
-        ("lib/Base.sol", "src/Base.sol", EQUAL),
-        ("x/Same.sol", "y/Same.sol", CHANGED),
-        ("Gone.sol", None, REMOVED),
-        (None, "New.sol", ADDED),
+        ("a/Box.sol", "b/Crate.sol", "changed"),
+        ("lib/Base.sol", "src/Base.sol", "equal"),
+        ("x/Same.sol", "y/Same.sol", "changed"),
+        ("Gone.sol", None, "removed"),
+        (None, "New.sol", "added"),
     }
-    assert [pair.status for pair in pairs] == [CHANGED, CHANGED, REMOVED, ADDED, EQUAL]
+    assert [pair.status for pair in pairs] == "changed changed removed added equal".split()
 
 
 @pytest.mark.check
@@ -55,7 +46,7 @@ def test_changes_are_a_patch(seed, tmp_path):
         changed[at : at + choices.randint(0, 3)] = ["new"] * choices.randint(0, 3)
     one, other = "\n".join([*lines, "end"]), "\n".join([*changed, "end"])
     [pair] = compare(Source({"f": one}, "f"), Source({"f": other}, "f"))
-    assert pair.status == CHANGED
+    assert pair.status == "changed"
     (tmp_path / "f").write_text(one + "\n")
     given = f"--- f\n+++ f\n{pair.unified()}"
     subprocess.run(
