@@ -7,9 +7,10 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections import namedtuple
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import Mock
 
 import pytest
 
@@ -110,10 +111,9 @@ def test_no_process_outlives_its_compilation(tmp_path, leave):
     wait_until(lambda: not status.exists() or status.read_text().split()[2] == "Z")
 
 
-MULTIPLIED = ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
-
-
-@pytest.mark.parametrize("more", MULTIPLIED)
+@pytest.mark.parametrize(
+    "more", ["os.fork()", "threading.Thread(target=time.sleep, args=[9]).start()"]
+)
 def test_a_compiler_that_multiplies_is_ended(tmp_path, more):
     """By its own count: RLIMIT_NPROC does not hold for root."""
     file = tmp_path / "many.py"
@@ -198,16 +198,13 @@ def test_a_crash_is_told_as_one(tmp_path, script):
 
 def test_a_full_disk_is_no_fault_of_the_source(tmp_path, monkeypatch):
     """Neither where the compiler's output was cut, nor where nothing could be written."""
-    Usage = namedtuple("Usage", "total used free")
     with monkeypatch.context() as patch, pytest.raises(Unavailable, match="disk"):
-        patch.setattr(compiler_run.shutil, "disk_usage", lambda _: Usage(2**30, 2**30, 0))
+        patch.setattr(compiler_run.shutil, "disk_usage", lambda _: SimpleNamespace(free=0))
         run(fake(tmp_path, """printf '{"contracts":{"a.s'"""), "")
-
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
 
     (other := tmp_path / "other").mkdir()
     compiler = fake(other, "echo '{}'").find(NEWEST)
+    full = Mock(side_effect=OSError(errno.ENOSPC, "No space left on device"))
     monkeypatch.setattr(compiler_run, "temporary_folder", full)
     with pytest.raises(Unavailable, match="disk"):
         compile_source(compiler, {}, 30.0)
@@ -238,24 +235,21 @@ def test_a_lower_limit_of_the_system_stays_and_a_higher_one_is_lowered():
     assert b"ValueError" in refused.stdout  # why, which is logged
 
 
-class Endless(sandbox.Program):
-    """A compiler that has not ended when its time is over, however long that is."""
+def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch):
+    """And twice as much of the processor."""
 
-    def run(self, arguments, folder, timeout_s, *_):
+    def run_out(program, arguments, folder, timeout_s, *_):
         assert timeout_s <= 40.0
         raise sandbox.TimedOut
 
-
-def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path):
-    """And twice as much of the processor."""
     compilers = fake(tmp_path, "ulimit -t > $0.seen; echo '{}'")
     assert run(compilers, "", timeout_s=60.0) == {}
     assert (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text() == "81\n"
-    endless = Endless(*compilers.find(NEWEST))
-    with pytest.raises(OutOfLimits, match="did not finish within 40 seconds"):
-        compile_source(endless, {}, 60.0)
-    with pytest.raises(OutOfLimits, match="did not finish within 60 seconds"):
-        compile_source(endless, {}, 3.0)  # what the compilations before have left
+    monkeypatch.setattr(sandbox.Program, "run", run_out)
+    # After compilations that have left three seconds it has had 60.
+    for left_s, seconds in ((60.0, 40), (3.0, 60)):
+        with pytest.raises(OutOfLimits, match=f"did not finish within {seconds} seconds"):
+            compile_source(compilers.find(NEWEST), {}, left_s)
 
 
 def test_only_few_requests_get_a_compiler_at_once():

@@ -42,25 +42,21 @@ def test_code_without_push0_is_of_an_earlier_evm():
 
 
 GIVEN = [
-    ({"optimizer": {"enabled": False}}, [{"enabled": False}]),
-    ({"optimizer": {"enabled": True, "runs": 7}}, [{"enabled": True, "runs": 7}]),
-    ({"optimizer": {"runs": 7}}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
+    ({"enabled": True, "runs": 7}, [{"enabled": True, "runs": 7}]),
+    ({"runs": 7}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
 ]
 
 
-@pytest.mark.parametrize(("settings", "optimizers"), GIVEN)
-def test_what_is_given_is_not_searched(settings, optimizers):
-    settings = {**settings, "evmVersion": "cancun", "viaIR": False}
-    tried = list(candidate_settings(settings, (0, 8, 28), SHANGHAI))
-    assert [candidate["optimizer"] for candidate in tried] == optimizers
-    assert {candidate["evmVersion"] for candidate in tried} == {"cancun"}
-    assert {candidate["viaIR"] for candidate in tried} == {False}
+@pytest.mark.parametrize(("optimizer", "optimizers"), GIVEN)
+def test_what_is_given_is_not_searched(optimizer, optimizers):
+    given = {"evmVersion": "cancun", "viaIR": False}
+    tried = candidate_settings({"optimizer": optimizer, **given}, (0, 8, 28), SHANGHAI)
+    assert [*tried] == [{"optimizer": each, **given} for each in optimizers]
 
 
 TAILS = [
     ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
     ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
-    ("a164736f6c6343000706000a", (0, 7, 6), {"bytecodeHash": "none"}),
     ("a165627a7a72315820" + "11" * 32 + "0029", (0, 6, 12), {"bytecodeHash": "bzzr1"}),
     ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
 ]
@@ -71,14 +67,7 @@ def test_the_metadata_mode_is_read_from_the_tail(tail, version, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), version).metadata == metadata
 
 
-NEWEST_EVM = [
-    ((0, 4, 21), "byzantium"),
-    ((0, 5, 13), "petersburg"),
-    ((0, 7, 6), "berlin"),
-    ((0, 8, 19), "paris"),
-    ((0, 8, 24), "cancun"),
-    ((0, 8, 28), "prague"),
-]
+NEWEST_EVM = [((0, 4, 21), "byzantium"), ((0, 8, 24), "cancun"), ((0, 8, 28), "prague")]
 
 
 @pytest.mark.parametrize(("version", "newest"), NEWEST_EVM)

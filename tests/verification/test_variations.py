@@ -35,9 +35,9 @@ def files(form):
     return {PATH: FORMS[form](SOURCE), "src/Base.sol": FORMS[form](BASE)}
 
 
-def deployed(explorer, form="LF", version=VERSION, **settings):
+def deployed(explorer, form="LF", **settings):
     standard = standard_input(files(form), optimizer=ON, **settings)
-    return explorer.deploy(compiled(version, standard, PATH, "Kept").creation, NAME)
+    return explorer.deploy(compiled(VERSION, standard, PATH, "Kept").creation, NAME)
 
 
 @pytest.mark.parametrize(
@@ -95,30 +95,30 @@ def test_a_byte_order_mark_before_json_is_ignored(wrap):
     assert json_object((MARK + json.dumps(body)).encode()) == body
 
 
-MODES = {
-    "default": {},
-    "ipfs": {"bytecodeHash": "ipfs"},
-    "bzzr1": {"bytecodeHash": "bzzr1"},
-    "none": {"bytecodeHash": "none"},
-    "no CBOR": {"bytecodeHash": "none", "appendCBOR": False},
-}
+IPFS = {"bytecodeHash": "ipfs"}  # which the compiler's metadata names where nothing is set
+BZZR1, NONE = {"bytecodeHash": "bzzr1"}, {"bytecodeHash": "none"}
+NO_CBOR = {"bytecodeHash": "none", "appendCBOR": False}
+MODES = [
+    *(({}, sent, "full") for sent in ({}, IPFS, BZZR1, NO_CBOR)),
+    *((BZZR1, sent, "full") for sent in ({}, BZZR1, NONE)),
+    *((NONE, sent, "partial") for sent in ({}, NONE, NO_CBOR)),
+    *((NO_CBOR, sent, "partial") for sent in (IPFS, NONE, NO_CBOR)),
+]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("mode", MODES)
-def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(explorer, mode):
+@pytest.mark.parametrize(("own", "sent", "level"), MODES)
+def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(
+    explorer, own, sent, level
+):
     """Tools send their own: forge names ipfs, whatever a contract was compiled with."""
-    own = MODES[mode] or MODES["ipfs"]  # which the compiler's metadata names in any case
-    for label, settings in MODES.items():
-        address = deployed(explorer, metadata=MODES[mode])
-        standard = standard_input(files("LF"), optimizer=ON, metadata=settings)
-        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
-        assert answer.status_code == 200, (label, answer.json)
-        level = "partial" if mode in ("none", "no CBOR") else "full"
-        assert answer.json["match"] == level, (label, answer.json)
-        assert explorer.contract(address).json["settings"]["metadata"] == own
-        says = "settings.metadata is" in answer.json["message"]
-        assert says == (own != (settings or MODES["ipfs"])), (label, answer.json["message"])
+    address = deployed(explorer, metadata=own)
+    standard = standard_input(files("LF"), optimizer=ON, metadata=sent)
+    answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:Kept")
+    assert (answer.status_code, answer.json["match"]) == (200, level), answer.json
+    assert explorer.contract(address).json["settings"]["metadata"] == (own or IPFS)
+    says = "settings.metadata is" in answer.json["message"]
+    assert says == ((own or IPFS) != (sent or IPFS)), answer.json["message"]
 
 
 ARGUMENTS = {

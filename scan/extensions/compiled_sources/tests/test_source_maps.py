@@ -25,27 +25,14 @@ def span_of(text, source=SOURCE):
     return Span(len(source[: source.index(text)].encode()), len(text.encode()), 0)
 
 
-FUNCTIONS = {
-    "require(msg": "only",
-    "return a + 1": "outer",
-    "only returns": "outer",
-    "external virtual": "declared",
-    'revert("no")': "receive",
-    "uint last": None,
-}
-
-
-@pytest.mark.parametrize("text", FUNCTIONS)
-def test_the_function_around_a_place(text):
-    line = SourceText(SOURCE, is_vyper=False).line_at(span_of(text))
-    assert line.function == FUNCTIONS[text]
-    own = SOURCE.split("\n")[line.line - 1]
-    assert line.text == own.strip()
-    assert own[line.column - 1 :].startswith(text)
-
-
 NESTED = Path(__file__).with_name("Nested.sol").read_text()
-INNER_FUNCTIONS = [
+FUNCTIONS = [
+    (SOURCE, "require(msg", "only"),
+    (SOURCE, "return a + 1", "outer"),
+    (SOURCE, "only returns", "outer"),
+    (SOURCE, "external virtual", "declared"),
+    (SOURCE, 'revert("no")', "receive"),
+    (SOURCE, "uint last", None),
     (NESTED, "assembly", "outer"),
     (NESTED, "function inside", "inside"),
     (NESTED, "one := 1", "inside"),
@@ -55,10 +42,13 @@ INNER_FUNCTIONS = [
 ]
 
 
-@pytest.mark.parametrize(("source", "text", "function"), INNER_FUNCTIONS)
-def test_functions_of_vyper_and_inside_of_functions(source, text, function):
-    around = SourceText(source, is_vyper=source == VYPER).function_at(span_of(text, source))
-    assert (around and around.name) == function
+@pytest.mark.parametrize(("source", "text", "function"), FUNCTIONS)
+def test_the_function_around_a_place(source, text, function):
+    line = SourceText(source, is_vyper=source == VYPER).line_at(span_of(text, source))
+    assert line.function == function
+    own = source.split("\n")[line.line - 1]
+    assert line.text == own.strip()
+    assert own[line.column - 1 :].startswith(text)
 
 
 @pytest.mark.parametrize("start", [-1, 10**9])
@@ -113,9 +103,6 @@ def test_comments_end_where_the_compiler_ends_them(source):
     assert SourceText(source, is_vyper=False).function_at(span_of("revert", source)).name == "f"
 
 
-HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
-
-
 REFUSALS = """function f() {
     require(a > b(1, 2), "a // text"); // require(a, "comment");
     if (c) revert("b"); else revert Lib.Bad(1, "x");
@@ -146,6 +133,9 @@ def test_the_functions_that_a_call_may_run(name, run):
     assert {*text.run_by([name])} == {*run.split()}
 
 
+HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
+
+
 @pytest.mark.parametrize("repeated", HOSTILE)
 def test_a_hostile_file_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
@@ -155,19 +145,9 @@ def test_a_hostile_file_is_read_in_one_pass(repeated):
     assert SourceText(source, is_vyper=False).line_at(span_of("revert", source)) is not None
 
 
-STATEMENTS = (
-    "require(",
-    "revert a(",
-    "error ",
-    "a as ",
-    "constant a = ",
-    "function f(){f(g",
-    "+",
-    "a[",
+@pytest.mark.parametrize(
+    "repeated", "require(|revert a(|error |a as |constant a = |function f(){f(g|+|a[".split("|")
 )
-
-
-@pytest.mark.parametrize("repeated", STATEMENTS)
 def test_hostile_statements_are_read_in_one_pass(repeated):
     source = f"function f() {{ {repeated * (1_000_000 // len(repeated))} }}"
     text = ContractText({0: SourceText(source, is_vyper=False)})

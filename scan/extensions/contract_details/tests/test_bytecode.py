@@ -17,6 +17,7 @@ from scan.extensions.contract_details.source_files import archive
 from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
 from scan.queries.contracts import Contract
+from tests.support.anvil import calldata
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
@@ -54,10 +55,9 @@ def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
         assert held["metadata"]["hashType"] == "ipfs" and held["delegate"] is None
         assert "disassembly" not in held
     assert get(explorer, f"{first}/bytecode")["verified"] is True
-    page = explorer.client.get(f"/address/{first}?tab=bytecode").text
+    page = explorer.get(f"/address/{first}?tab=bytecode")
     assert "00000 PUSH1 0x80" in page and f"Solidity {VERSION}" in page
-    whole = explorer.client.get(f"/address/{first}/disassembly")
-    assert whole.mimetype == "text/plain" and whole.text.startswith("00000 PUSH1 0x80\n")
+    assert explorer.get(f"/address/{first}/disassembly").startswith("00000 PUSH1 0x80\n")
     held = get(explorer, f"{second}/bytecode")
     assert (held["verified"], held["similarTo"]) == (False, first)
 
@@ -84,8 +84,6 @@ def test_disassembly(code, lines):
 
 
 METADATA = "a164736f6c634300081a000a"
-
-
 LIKE_METADATA = [
     (f"5f5ffd{METADATA}", False),
     (f"5f{METADATA}", True),  # the instruction before it goes on
@@ -107,11 +105,11 @@ def test_code_in_planted_metadata_is_shown(explorer):
     address = explorer.place("60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015")
     held = get(explorer, f"{address}/bytecode?disassembly=true")
     assert held["metadata"] is not None
-    opcodes_shown = [line["opcode"] for line in held["disassembly"]]
-    assert {"JUMPDEST", "CALLER", "SELFDESTRUCT"} < set(opcodes_shown)
-    page = explorer.client.get(f"/address/{address}?tab=bytecode").text
+    opcodes = {line["opcode"] for line in held["disassembly"]}
+    assert {"JUMPDEST", "CALLER", "SELFDESTRUCT"} < opcodes
+    page = explorer.get(f"/address/{address}?tab=bytecode")
     assert "SELFDESTRUCT" in page and "may run as code" in page
-    assert "SELFDESTRUCT" in explorer.client.get(f"/address/{address}/disassembly").text
+    assert "SELFDESTRUCT" in explorer.get(f"/address/{address}/disassembly")
 
 
 @pytest.mark.check
@@ -140,7 +138,6 @@ def test_what_the_index_has_not_is_the_nodes(explorer):
     assert get(explorer, "0x" + "77" * 20 + "/bytecode", 404)["code"] == "not_found"
     assert get(explorer, "0x12/bytecode", 400)["field"] == "address"
     assert get(explorer, f"{delegating}/bytecode?disassembly=1", 400)["field"] == "disassembly"
-    assert explorer.client.get("/address/" + "0x" + "77" * 20 + "?tab=bytecode").status_code == 200
 
 
 def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
@@ -148,16 +145,14 @@ def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
     source = standard_input({"Again.sol": AGAIN})
     maker = explorer.deploy(compiled(VERSION, source, "Again.sol", "Maker").creation)
 
-    def call(function):
-        data = "0x" + keccak(text=function)[:4].hex()
-        return explorer.anvil.receipt_of(explorer.send(maker, data, value=2000, gas=25_000_000))
-
-    made = "0x" + call("makeAndEnd()")["logs"][0]["data"][-40:]
-    call("pay()")
-    receipt = call("make()")
-    creation = explorer.client.get(f"/api/v1/addresses/{made}").json["creation"]
-    assert creation["transactionHash"] == receipt["transactionHash"]
-    assert (creation["creator"], creation["factory"]) == (explorer.anvil.accounts[0], maker)
+    first, _, last = (
+        explorer.send(maker, calldata(function), value=2000, gas=25_000_000)
+        for function in ("makeAndEnd()", "pay()", "make()")
+    )
+    made = "0x" + explorer.anvil.receipt_of(first)["logs"][0]["data"][-40:]
+    creation = explorer.get(f"/api/v1/addresses/{made}")["creation"]
+    assert (creation["transactionHash"], creation["creator"]) == (last, explorer.me)
+    assert creation["factory"] == maker
 
 
 def test_sources_are_files(explorer, twins):
@@ -176,27 +171,15 @@ def test_sources_are_files(explorer, twins):
     assert get(explorer, f"{twins[1]}/source", 404)["code"] == "not_found"
 
 
-HOSTILE_PATHS = [
-    "../../etc/passwd",
-    "/etc/passwd",
-    "a/../../b.sol",
-    "C:\\Windows\\x",
-    "con",
-    "a\nb",
-    "x" * 5000,
-    "/".join("y" * 500),
-    "..",
-    "standard-input.json",
-    "STANDARD-INPUT.JSON",
-    "\u202egpj.exe",
-]
-
-
 PATHS = [
     ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
     ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
     ["a/b", "a/b/c", "a/b/c/d", "a"],
-    HOSTILE_PATHS,
+    [
+        *("../../etc/passwd", "/etc/passwd", "a/../../b.sol", "C:\\Windows\\x", "con", "a\nb"),
+        *("x" * 5000, "/".join("y" * 500), "..", "standard-input.json", "STANDARD-INPUT.JSON"),
+        "\u202egpj.exe",
+    ],
 ]
 
 
@@ -245,21 +228,13 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
 
 def test_patterns_are_those_of_code_of_the_same_length_that_stands_there(database, database_url):
     """Full matches first, then the oldest; without matches of the runtime code alone."""
-    contracts = [
-        {"code_length": 7, "match": "partial"},
-        {"code_length": 8, "match": "full"},
-        {"code_length": 7, "match": "full", "contract_name": "Gone"},
-        {"code_length": 7, "match": "runtime"},
-        {"code_length": 7, "match": "full"},
-    ]
-    for number, contract in enumerate(contracts):
-        values = {
-            "address": bytes([number]) * 20,
-            "masked_hash": bytes(32),
-            "variable_ranges": "[]",
-        }
-        insert(database_url, "verified_contracts", **values, **contract)
-    execute(database_url, "UPDATE verified_contracts SET is_indexed = contract_name <> 'Gone'")
+    contracts = [(7, "partial"), (8, "full"), (7, "full"), (7, "runtime"), (7, "full")]
+    alike = {"masked_hash": bytes(32), "variable_ranges": "[]"}
+    for n, (length, match) in enumerate(contracts):
+        row = {"address": bytes([n]) * 20, "code_length": length, "match": match}
+        insert(database_url, "verified_contracts", **row, **alike)
+    gone = "UPDATE verified_contracts SET is_indexed = address <> %s"
+    execute(database_url, gone, b"\2" * 20)
     row = database.row("queries/verified_contracts_list_similar", code_length=7)
     assert [record["address"][:4] for record in json.loads(row[1])] == ["0x04", "0x00"]
 

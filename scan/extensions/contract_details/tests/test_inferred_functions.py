@@ -24,33 +24,31 @@ def functions_of(explorer, address):
 
 def test_functions_are_those_that_the_compiler_has(explorer):
     """Their names come from a verified contract with the same ones; the code has no ABI by them."""
-    standard = standard_input({"L.sol": SOURCE})
-    ledger = compiled(VERSION, standard, "L.sol", "Ledger")
-    entries = [entry for entry in ledger.abi if entry["type"] == "function"]
-    expected = {}
-    for entry in entries:
-        inputs = ",".join(argument["type"] for argument in entry["inputs"])
-        selector = "0x" + keccak(text=f"{entry['name']}({inputs})")[:4].hex()
-        expected[selector] = (inputs, entry["stateMutability"], f"{entry['name']}({inputs})")
-    twin = explorer.deploy(ledger.creation)
     changed = SOURCE.replace("+ block.number", "+ block.timestamp")  # so that this is another code
-    other = explorer.deploy(
-        compiled(VERSION, standard_input({"L.sol": changed}), "L.sol", "Ledger").creation
+    twin, other = (
+        compiled(VERSION, standard_input({"L.sol": source}), "L.sol", "Ledger")
+        for source in (SOURCE, changed)
     )
-    shown = {
-        f["selector"]: (f["inputs"], f["stateMutability"]) for f in functions_of(explorer, other)
-    }
+    expected = {}
+    for entry in filter(lambda entry: entry["type"] == "function", twin.abi):
+        inputs = ",".join(argument["type"] for argument in entry["inputs"])
+        text = f"{entry['name']}({inputs})"
+        selector = f"0x{keccak(text=text)[:4].hex()}"
+        expected[selector] = (inputs, entry["stateMutability"], text)
+    twin, other = explorer.deploy(twin.creation), explorer.deploy(other.creation)
+    functions = functions_of(explorer, other)
+    shown = {f["selector"]: (f["inputs"], f["stateMutability"]) for f in functions}
     assert shown == {selector: known[:2] for selector, known in expected.items()}
-    known = [text for f in functions_of(explorer, other) for text in f["candidates"]]
+    known = [text for f in functions for text in f["candidates"]]
     assert known == ["balanceOf(address)"]  # which a standard has
     assert explorer.verify(twin, SOURCE, VERSION, optimizationUsed=0).status_code == 200
     candidates = {f["selector"]: f["candidates"] for f in functions_of(explorer, other)}
     assert candidates == {selector: [known[2]] for selector, known in expected.items()}
-    assert explorer.client.get(f"/api/v1/contracts/{other}").json.get("abi") is None
-    page = explorer.client.get(f"/address/{other}?tab=bytecode").text
+    assert explorer.contract(other).json.get("abi") is None
+    page = explorer.get(f"/address/{other}?tab=bytecode")
     assert all(known[2] in page for known in expected.values()) and "These are guesses" in page
-    assert "These are guesses" not in explorer.client.get(f"/address/{twin}?tab=bytecode").text
-    assert explorer.client.get(f"/api/v1/contracts/{twin}/inferred-functions").json["verified"]
+    assert "These are guesses" not in explorer.get(f"/address/{twin}?tab=bytecode")
+    assert explorer.get(f"/api/v1/contracts/{twin}/inferred-functions")["verified"]
 
 
 def selecting(count):

@@ -62,9 +62,7 @@ def require_picture(explorer, src, content):
 @pytest.fixture(scope="module")
 def gallery(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
-    for id_ in (666, 667):
-        explorer.send(token, calldata("hang(uint256,string)", id_, ""))
-    for id_, uri in URIS.items():
+    for id_, uri in (URIS | {666: "", 667: ""}).items():
         explorer.send(token, calldata("hang(uint256,string)", id_, uri), gas=5_000_000)
     return token
 
@@ -219,16 +217,12 @@ def test_large_pictures_are_not_in_lists():
 @pytest.mark.thorough
 def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
-    sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
-    columns = "new Set([...document.querySelectorAll('.thumbnail')].map(e => e.offsetLeft)).size"
-    for width, beside in ((1280, 7), (360, 2)):
+    for width in (1280, 360):
         page_checks.show_at(page, width)
         for kind in ("token", "address"):
             page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
             page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
             page.wait(loaded)
-            assert page.evaluate(columns) == beside
-            assert all(wide == high >= 136 for wide, high in page.evaluate(sizes))
             assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
             assert page.evaluate("'ran' in window") is False
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

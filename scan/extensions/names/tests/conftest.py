@@ -35,15 +35,12 @@ def services(indexing, ens):
 
 @pytest.fixture(params=[*Interface])
 def named(request, services):
-    yield from _with_sound_node(services[request.param])
+    """Applications begin each test as new ones; the node does without its fault."""
+    yield services[request.param]
+    services[request.param].node.fault = None
 
 
 @pytest.fixture
 def universal(services):
-    yield from _with_sound_node(services[Interface.UNIVERSAL])
-
-
-def _with_sound_node(named):
-    """Applications begin each test as new ones; the node does without its fault."""
-    yield named
-    named.node.fault = None
+    yield services[Interface.UNIVERSAL]
+    services[Interface.UNIVERSAL].node.fault = None

@@ -15,7 +15,6 @@ from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served, service_of
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
 from tests.support import WAIT_S
-from tests.support.faulty_node import FaultyNode
 from tests.support.lists import get
 from tests.support.receiver import Answer
 from tests.support.serving import wait_until
@@ -35,11 +34,12 @@ def says(address):
 @pytest.fixture
 def with_gateways(ens, indexing, authority):
     """The service that asks gateways, by an interface."""
-    with FaultyNode(ens.anvil.url) as node:
-        yield lambda interface: served(
-            *(ens, indexing, node, name_services.Choice(service_of(interface, ens), True)),
-            ca_bundle=str(authority.bundle),
-        )
+
+    def serve(interface):
+        choice = name_services.Choice(service_of(interface, ens), True)
+        return served(ens, indexing, ens.anvil, choice, ca_bundle=str(authority.bundle))
+
+    return serve
 
 
 @pytest.fixture(params=[*name_services.Interface])
@@ -49,20 +49,14 @@ def asking(request, with_gateways, monkeypatch):
     return with_gateways(request.param)
 
 
-def is_get(request):
-    return request.path.startswith("/names/0x") and request.body == b""
+FORMS = [
+    ("/names/{sender}/{data}.json", "/names/0x", set()),
+    ("/names", "/names", {"data", "sender"}),
+]
 
 
-def is_post(request):
-    is_json = request.headers["Content-Type"] == "application/json"
-    return is_json and json.loads(request.body).keys() == {"data", "sender"}
-
-
-FORMS = [("/names/{sender}/{data}.json", is_get), ("/names", is_post)]
-
-
-@pytest.mark.parametrize(("path", "has_form"), FORMS, ids=["GET", "POST"])
-def test_a_name_is_what_its_gateway_answers(asking, receiver, path, has_form):
+@pytest.mark.parametrize(("path", "begin", "members"), FORMS, ids=["GET", "POST"])
+def test_a_name_is_what_its_gateway_answers(asking, receiver, path, begin, members):
     ens, grace = asking.ens, asking.ens.people[7]
     ens.resolve_by("grace.eth", ens.offchain([receiver.url(path)]))
     ens.choose(grace, "grace.eth")
@@ -73,7 +67,8 @@ def test_a_name_is_what_its_gateway_answers(asking, receiver, path, has_form):
     assert "grace.eth" in asking.page(f"/address/{grace}")
     assert not HAS_SEARCH or [r["value"] for r in asking.search("grace.eth")] == [grace]
     request = receiver.received[0]
-    assert has_form(request)
+    assert request.path.startswith(begin)
+    assert json.loads(request.body or b"{}").keys() == members
     assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
 
 
@@ -118,7 +113,7 @@ def test_few_names_of_a_request_are_looked_up(asking, receiver):
 
 
 MOST = gateways.MAX_NESTED
-DEPTHS = [(2, 200), (MOST, 200), (MOST + 1, 404), (1_000, 404)]
+DEPTHS = [(MOST, 200), (MOST + 1, 404)]
 
 
 @pytest.mark.thorough
@@ -144,16 +139,10 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
 
 def test_private_addresses_are_refused(ens, with_gateways, receiver):
     urls = [
-        receiver.url("/{data}"),
-        receiver.url("/{data}", host="127.0.0.1"),
-        "http://localhost/{data}",
-        "https://169.254.169.254/{data}",
-        "file:///etc/passwd",
-        "data:application/json,{}",
-        "https://[::1]/{data}",
-        "https://user:word@localhost/{data}",
-        gateways.BATCH_URL + "x",
-        "\u202e",
+        *(receiver.url("/{data}"), receiver.url("/{data}", host="127.0.0.1")),
+        *("http://localhost/{data}", "https://169.254.169.254/{data}", "https://[::1]/{data}"),
+        *("https://user:word@localhost/{data}", "file:///etc/passwd", "data:application/json,{}"),
+        *(gateways.BATCH_URL + "x", "\u202e"),
     ]
     named = with_gateways(name_services.Interface.REGISTRY)
     for number, url in enumerate(urls):
@@ -189,19 +178,19 @@ HOSTILE = {
 @pytest.fixture
 def hasty(authority):
     timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
-    return gateways.Gateways(HttpClient(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
+    return Gateways(HttpClient(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
 
 
 def ask(client, urls, data=b"\x01"):
-    lookup = gateways.Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
-    return client.answer(lookup, gateways.time.monotonic() + 3.0)
+    lookup = Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
+    return client.answer(lookup, time.monotonic() + 3.0)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     receiver.behaviour = HOSTILE[kind]
-    with pytest.raises(gateways.NoAnswer) as failure:
+    with pytest.raises(NoAnswer) as failure:
         ask(hasty, [receiver.url("/{data}")])
     assert str(failure.value).isprintable() and len(str(failure.value)) < 100
 
@@ -213,11 +202,11 @@ def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, 
     receiver.behaviour = lambda _, received: answers[received.path.split("/")[1]]
     assert ask(hasty, urls) == b"\x07"
     answers["0"] = Answer(404)
-    with pytest.raises(gateways.NoAnswer):
+    with pytest.raises(NoAnswer):
         ask(hasty, urls)
     assert len(receiver.received) == 3
     receiver.behaviour = lambda *_: Answer(500)
-    with pytest.raises(gateways.NoAnswer):
+    with pytest.raises(NoAnswer):
         ask(hasty, urls)
     assert len(receiver.received) == 3 + gateways.MAX_URLS
 
@@ -259,7 +248,7 @@ MALFORMED_BATCHES = [
 @pytest.mark.thorough
 @pytest.mark.parametrize("data", MALFORMED_BATCHES, ids=range(len(MALFORMED_BATCHES)))
 def test_malformed_batches_are_refused(hasty, data):
-    with pytest.raises(gateways.NoAnswer):
+    with pytest.raises(NoAnswer):
         ask(hasty, [gateways.BATCH_URL], data)
 
 
@@ -275,23 +264,16 @@ MALFORMED_LOOKUPS = {
 
 @pytest.mark.parametrize("returned", MALFORMED_LOOKUPS.values(), ids=MALFORMED_LOOKUPS)
 def test_malformed_lookups_are_refused(returned):
-    with pytest.raises(gateways.NoAnswer):
-        gateways.Lookup.of_revert(returned, SENDER)
+    with pytest.raises(NoAnswer):
+        Lookup.of_revert(returned, SENDER)
 
 
 @pytest.mark.thorough
 def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
-    lookup = gateways.Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
-    with pytest.raises(gateways.NoAnswer):
-        hasty.answer(lookup, gateways.time.monotonic() - 1.0)
+    lookup = Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
+    with pytest.raises(NoAnswer):
+        hasty.answer(lookup, time.monotonic() - 1.0)
     assert receiver.received == []
-
-
-class NoFetcher:
-    """Must not be asked."""
-
-    def get(self, url, *_, **__):
-        raise AssertionError(url)
 
 
 @pytest.mark.check
@@ -302,8 +284,8 @@ def test_a_long_url_is_not_made(name):
     lookup = Lookup(contract, [url], bytes(100_000), b"\1\2\3\4", b"")
     tracemalloc.start()
     try:
-        with pytest.raises(NoAnswer):
-            Gateways(NoFetcher(), ()).answer(lookup, time.monotonic() + 60)
+        with pytest.raises(NoAnswer):  # before a fetcher would be asked
+            Gateways(None, ()).answer(lookup, time.monotonic() + 60)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

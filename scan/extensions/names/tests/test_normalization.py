@@ -4,6 +4,7 @@ import random
 import string
 import sys
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from contextlib import suppress
 
 import ens_normalize
 import psutil
@@ -112,17 +113,13 @@ UNDECIDED = object()  # it takes the tables
 
 def _ours(text):
     """A plain name; None for what is none."""
-    try:
+    with suppress(NotNormalizable):
         return normalized_plain(text) or UNDECIDED
-    except NotNormalizable:
-        return None
 
 
 def _theirs(text):
-    try:
+    with suppress(ens_normalize.DisallowedSequence):
         return str(ens_normalize.ens_normalize(text))
-    except ens_normalize.DisallowedSequence:
-        return None
 
 
 @pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])

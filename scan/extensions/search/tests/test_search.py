@@ -61,11 +61,7 @@ def test_whole_and_pasted_forms_and_beginnings_lead_on(client, scenario):
         f"/address/{address}": (
             *(address, address.upper(), f"  {address[2:]} ", f'"{address}"', f"`{address}`"),
             *(f"\u200b{address}\ufeff", f" eth:{address}\u202c ", f"arb1:{address.upper()}"),
-            *(
-                f"\u2060'{address}\u00ad",
-                f"\u3164\U000e0041{address}\u2800\u115f",
-                f"\u061c\t<{address}",
-            ),
+            *(f"\u2060'{address}\u00ad", f"\u3164\U000e0041{address}\u2800\u115f"),
             f"eip155:31337:{address}",
             f"https://explorer.example/address/{address}#code",
             f"explorer.example/token/{address}?a=1",
@@ -116,13 +112,8 @@ def test_only_a_whole_label_leads_on(client, postgres, template):
 
 def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, monkeypatch):
     oldest = scenario.truth.transactions[-1]["hash"]
-    parts = (
-        oldest[:10],
-        oldest[:65],
-        f"{oldest[:8]}…{oldest[-4:]}",
-        f"{oldest[:6]}...{oldest[-4:]}",
-    )
-    for part in parts:
+    short = f"{oldest[:8]}…{oldest[-4:]}"
+    for part in (oldest[:10], oldest[:65], short, short.replace("…", "...")):
         [transaction] = search(client, part)
         assert (transaction["type"], transaction["value"]) == ("transaction", oldest)
         moved = client.get("/search", query_string={"q": part})
@@ -175,39 +166,28 @@ def test_odd_texts_find_nothing_they_should_not(client, text):
 def seeded(postgres, seeded_template):
     """50,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
-        _add_names(url)
+        execute(
+            url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " item_type, holder_count)"
+            " SELECT decode(address, 'hex'), 1, 'BEP20', name, symbol, 18, 0, NULL, holders FROM ("
+            " SELECT 'a' || lpad(to_hex(n), 39, '0'), 'Coin number ' || n, 'COIN' || n, n %% 1000"
+            " FROM generate_series(1, 20000) AS n UNION ALL"
+            " SELECT lpad(to_hex(row_number() OVER ()), 40, 'c'), name, name, 1000 FROM ("
+            " VALUES ('17'), ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
+            " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))) AS named (name)"
+            ") AS made (address, name, symbol, holders)",
+        )
+        execute(
+            url,
+            "INSERT INTO labels (address, label)"
+            " SELECT decode('b' || lpad(to_hex(n), 39, '0'), 'hex'), 'Holder ' || n"
+            " FROM generate_series(1, 20000) AS n UNION ALL VALUES (%s, 'Treasury')",
+            LABELLED,
+        )
+        execute(url, "ANALYZE tokens")
+        execute(url, "ANALYZE labels")
         yield service
-
-
-def _add_names(url):
-    execute(
-        url,
-        "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-        " item_type, holder_count)"
-        " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
-        " 'Coin number ' || n, 'COIN' || n, 18, 0, NULL, n %% 1000"
-        " FROM generate_series(1, 20000) AS n",
-    )
-    execute(
-        url,
-        "INSERT INTO labels (address, label)"
-        " SELECT decode('b' || lpad(to_hex(n), 39, '0'), 'hex'), 'Holder ' || n"
-        " FROM generate_series(1, 20000) AS n",
-    )
-    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", LABELLED)
-    execute(
-        url,
-        "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-        " item_type, holder_count)"
-        " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
-        " name, 18, 0, NULL, 1000 FROM (VALUES"
-        " ('17'),"
-        " ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
-        " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))"
-        ") AS named (name)",
-    )
-    execute(url, "ANALYZE tokens")
-    execute(url, "ANALYZE labels")
 
 
 @pytest.mark.thorough
@@ -254,13 +234,6 @@ def test_blocks_and_transactions_come_before_whole_names_and_those_held_most_las
         assert [r["type"] for r in search(client, text)][:2] == [type_, "token"], text
 
 
-SIMILAR = [
-    ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
-    ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
-    ("dolar", []),  # 5 of 17 trigrams are the same
-]
-
-
 @pytest.fixture
 def url_with_trigrams(database_url):
     """A database with pg_trgm, or with what is made of SQL in its place."""
@@ -272,10 +245,15 @@ def url_with_trigrams(database_url):
     return database_url
 
 
-@pytest.mark.parametrize(("text", "results"), SIMILAR)
-def test_names_that_share_three_of_ten_trigrams_are_similar(url_with_trigrams, text, results):
+def test_names_that_share_three_of_ten_trigrams_are_similar(url_with_trigrams):
     for number, name in enumerate(("Meridian Dollar", "Meridian Pound", "Other")):
         token = {"address": bytes([number]) * 20, "type": "BEP20", "name": name}
         insert(url_with_trigrams, "tokens", **token, decimals=18, holder_count=number)
     client = client_over(url_with_trigrams)
-    assert [(token["name"], token["match"]) for token in search(client, text)] == results
+    dollar, pound = "Meridian Dollar", "Meridian Pound"
+    for text, results in (
+        ("meridan", [(pound, "similar"), (dollar, "similar")]),
+        (dollar, [(dollar, "exact"), (pound, "similar")]),
+        ("dolar", []),  # 5 of 17 trigrams are the same
+    ):
+        assert [(t["name"], t["match"]) for t in search(client, text)] == results, text
