@@ -13,7 +13,7 @@ from eth_utils import keccak, to_checksum_address
 from jsonschema_rs import Draft202012Validator
 
 from scan.extensions.sourcify.tests.submissions import CHAIN, ended, get, submit
-from tests.support.database import execute
+from tests.support.anvil import calldata
 from tests.support.explorer import behind, compiled, standard_input
 from tests.support.faulty_node import refuse
 from tests.support.many_functions import CHECKSUMMED, VERSION
@@ -48,10 +48,6 @@ def valid_response(name, value):
     [body] = API["components"]["responses"][name]["content"].values()
     components = {**API["components"], "schemas": corrected()}
     Draft202012Validator({"components": components, **body["schema"]}).validate(value)
-
-
-def hash_of(text):
-    return f"0x{keccak(text=text).hex()}"
 
 
 def contract_of(name, source=SOURCE, libraries=None, **settings):
@@ -158,17 +154,16 @@ def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
     values = {int(value, 16) for value in runtime["transformationValues"]["immutables"].values()}
     assert values == {7, int(explorer.anvil.accounts[0], 16)}
     for bytecode, text in ((creation, output.creation), (runtime, output.runtime)):
-        [(number, auxdata)] = bytecode["cborAuxdata"].items()
-        assert number == "1"
-        size = len(text) // 2
-        assert auxdata["value"] == f"0x{text[2 * auxdata['offset'] :]}"
-        assert auxdata["offset"] == size - 2 - int(text[-4:], 16)
+        offset = len(text) // 2 - 2 - int(text[-4:], 16)
+        assert bytecode["cborAuxdata"] == {
+            "1": {"offset": offset, "value": f"0x{text[2 * offset :]}"}
+        }
     signatures = "function first(), function g(uint256), function second(), event Happened(uint256)"
     expected = {tuple(line.split()) for line in f"{signatures}, error Wrong(uint256)".split(", ")}
     shown = [(kind, entry) for kind, entries in record["signatures"].items() for entry in entries]
     assert {(kind, entry["signature"]) for kind, entry in shown} == expected
     for _, entry in shown:
-        digest = hash_of(entry["signature"])
+        digest = f"0x{keccak(text=entry['signature']).hex()}"
         assert (entry["signatureHash32"], entry["signatureHash4"]) == (digest, digest[:10])
 
 
@@ -222,7 +217,7 @@ def test_code_that_was_equal_is_known_whatever_embedded_contracts_have(explorer,
 def test_a_contract_that_a_contract_created(explorer):
     source = SOURCE.replace("c = 1", "c = 2")
     maker = explorer.deploy(contract_of("Maker", source).creation)
-    call = {"to": maker, "data": hash_of("made()")[:10]}
+    call = {"to": maker, "data": calldata("made()")}
     made = f"0x{explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
     explorer.send(made, "0x")
     explorer.wait_for(made)
@@ -313,8 +308,8 @@ def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer):
     source = SOURCE.replace("c = 1", "c = 31")
     address = explorer.deploy(contract_of("Child", source).creation)
     verified(explorer, "Child", address, source)
-    key, url = bytes.fromhex(address[2:]), explorer.settings.database_url
-    execute(url, "UPDATE verified_contracts SET code_layouts = NULL WHERE address = %s", key)
+    without = "UPDATE verified_contracts SET code_layouts = NULL WHERE address = %s"
+    explorer.execute(without, bytes.fromhex(address[2:]))
     fields = "creationBytecode,runtimeBytecode"
     record = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields=fields).json
     for kind in ("creationBytecode", "runtimeBytecode"):
