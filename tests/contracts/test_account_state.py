@@ -5,17 +5,16 @@ from tests.fixtures import TIMES_OF_NODE
 from tests.support import faulty_node
 from tests.support.explorer import behind
 
-LATE_S = 0.3
-
-
-def late_balances(calls, forward):
-    is_late = any(call["method"] == "eth_getBalance" for call in calls)
-    return faulty_node.hang(LATE_S * is_late)(calls, forward)
-
 
 def test_a_balance_that_was_never_read_is_waited_for(indexed, monkeypatch):
     """Instead of one that was read, an older one is returned."""
-    monkeypatch.setattr(account_state, "TIMEOUT_S", LATE_S / (3 * TIMES_OF_NODE))
+    late_s = 0.3
+
+    def late_balances(calls, forward):
+        is_late = any(call["method"] == "eth_getBalance" for call in calls)
+        return faulty_node.hang(late_s * is_late)(calls, forward)
+
+    monkeypatch.setattr(account_state, "TIMEOUT_S", late_s / (3 * TIMES_OF_NODE))
     never_seen = "0x" + 40 * "7"
     with behind(indexed.settings, late_balances) as (client, _):
         for path in (f"/addresses/{never_seen}", f"/addresses?addresses={never_seen}"):

@@ -20,9 +20,8 @@ def encoded(explorer, address, **body):
 
 def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
     parts = [{"amount": str(2**255), "to": CHECKSUMMED}, [7, CHECKSUMMED]]
-    call = encoded(
-        explorer, vault, functionName="deposit", args=["hé", parts], value="1000000000000000001"
-    ).json
+    body = {"functionName": "deposit", "args": ["hé", parts], "value": "1000000000000000001"}
+    call = encoded(explorer, vault, **body).json
     signature = "deposit(string,(uint256,address)[])"
     sent_parts = [(2**255, CHECKSUMMED), (7, CHECKSUMMED)]
     assert call == {
@@ -35,10 +34,8 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
         "unproven": [],
     }
     before = explorer.call(vault, "total").json["result"]
-    sender = explorer.anvil.accounts[0]
-    hash_ = explorer.anvil.send(sender, vault, data=call["data"], value=int(call["value"]))
-    assert explorer.anvil.receipt_of(hash_)["status"] == "0x1"
-    explorer.wait_for_block(explorer.anvil.head())
+    record = explorer.transact(vault, call["data"], value=int(call["value"]))
+    assert record["status"] is True
     assert int(explorer.call(vault, "total").json["result"]) - int(before) == int(call["value"])
     assert explorer.call(vault, "parts", 0).json["result"] == [str(2**255), OWNER]
 
@@ -58,9 +55,8 @@ def test_a_call_is_tried_for_its_sender(explorer, vault):
             {"name": "available", "type": "uint256", "value": available},
         ],
     }
-    poor = encoded(
-        explorer, vault, functionName="deposit", args=["", []], value=str(10**40), **{"from": OWNER}
-    )
+    body = {"functionName": "deposit", "args": ["", []], "value": str(10**40), "from": OWNER}
+    poor = encoded(explorer, vault, **body)
     assert (poor.status_code, poor.json["code"]) == (422, "call_reverted"), poor.json
 
 
@@ -78,8 +74,7 @@ def test_functions_without_arguments_are_called_at_once(explorer, vault):
     counts = itertools.count()
     count = next(n for n in counts if explorer.call(vault, "parts", n).status_code != 200)
     assert values["reserves()"]["result"] == [balance, str(count)]
-    for function in ("burn()", "megabytes()", "refuse()"):
-        assert values[function]["result"] is None and values[function]["error"]
+    assert {values[f"{name}()"]["result"] for name in ("burn", "megabytes", "refuse")} == {None}
     assert "more than is read at once" in values["megabytes()"]["error"]
 
 

@@ -47,6 +47,14 @@ def test_an_argument_of_too_many_values_or_digits_is_refused(explorer, many):
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_json")
 
 
+def test_of_a_large_abi_only_the_called_functions_are_loaded(explorer, many):
+    at = {"address": bytes.fromhex(many[2:]), "block_number": explorer.anvil.head()}
+    listing = "contracts/verified_contracts_list_functions"
+    entries = explorer.database.value(listing, **at, function_name="over")
+    types = [entry["inputs"][0]["type"] for entry in entries["functions"]]
+    assert (types, entries["others"]) == (["uint256", "address"], [])
+
+
 OVERLOADED = Path(__file__).with_name("Overloaded.sol").read_text()
 
 

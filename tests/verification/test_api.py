@@ -77,23 +77,6 @@ def test_a_value_that_is_too_large_is_refused(explorer, many, field, value):
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
 
 
-FAULTS = [
-    ("contract A {\n  uint x = y;\n}", {}, "DeclarationError in A.sol line 2"),
-    ('import "/etc/passwd"; contract A {}', {}, "not found"),
-    (MANY, {"evmVersion": "amsterdam"}, "the compiler has no EVM version amsterdam"),
-    (MANY, {"remappings": ["odd"]}, "JSONError"),
-]
-
-
-@pytest.mark.parametrize(("source", "settings", "error"), FAULTS)
-def test_what_the_compiler_refuses_is_told_with_its_place_and_leaks_nothing(
-    explorer, many, source, settings, error
-):
-    answer = explorer.verify(many, standard_input({"A.sol": source}, **settings), VERSION)
-    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
-    assert error in answer.json["error"] and "root:" not in answer.json["error"]
-
-
 # What is added to a source so that its metadata has another hash, the number that makes it another
 # contract, and how a false commit is answered: status, field, and the contract's status.
 COMMITTED = [("", 1, (422, "error", 404)), (" // other metadata", 0, (200, "message", 200))]
@@ -116,16 +99,14 @@ def test_the_commit_of_another_compiler_is_refused_or_told(explorer, added, numb
         assert "not of the submitted commit" not in answer["message"]
 
 
-BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
-
-
 def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer):
     """What is stored is counted once it is."""
     services = explorer.app.extensions["scan"]
     counted, client = services.verifier.stored_bytes, "192.0.2.77"
 
     def stored():
-        row = services.writes.row("verification/stored_bytes_get", since=BEGIN, client=client)
+        since = datetime(2000, 1, 1, tzinfo=UTC)
+        row = services.writes.row("verification/stored_bytes_get", since=since, client=client)
         return row[0], row[1]
 
     before, nothing = stored()

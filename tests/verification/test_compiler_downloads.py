@@ -15,10 +15,15 @@ import pytest
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification import compiler_store
+from scan.verification.languages import vyper
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support import WAIT_S
 from tests.support.compilers import NEWEST, fake, run
 from tests.support.solidity import NODE
+
+
+def placed_in(directory, kind=compiler_store.SOLC):
+    return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), kind)
 
 
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
@@ -29,8 +34,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
         arrived.wait(WAIT_S)
         return "a test", fake(staging, "echo '{}'").directory / "solc-0.8.28"
 
-    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    store = compiler_store.CompilerStore(settings, compiler_store.SOLC._replace(fetch=slow))
+    store = placed_in(tmp_path, compiler_store.SOLC._replace(fetch=slow))
     for _ in range(3):
         with pytest.raises(Unavailable, match="being downloaded") as refusal:
             store.compiler(NEWEST, wait_s=0.05)
@@ -50,9 +54,8 @@ def test_processes_that_share_a_directory_download_a_compiler_once(tmp_path):
         return "a test", fake(staging, "echo '{}'").directory / "solc-0.8.28"
 
     kind = compiler_store.SOLC._replace(fetch=fetch)
-    settings = Settings(solc_dir=tmp_path / "solc", path=os.environ["PATH"])
     with ThreadPoolExecutor(2) as pool:
-        stores = [compiler_store.CompilerStore(settings, kind) for _ in range(2)]
+        stores = [placed_in(tmp_path / "solc", kind) for _ in range(2)]
         compilers = [*pool.map(lambda store: store.compiler(NEWEST, wait_s=60.0), stores)]
     assert {compiler.executable for compiler in compilers} == {
         tmp_path / "solc" / "solc-0.8.28" / "solc-0.8.28"
@@ -64,8 +67,7 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path):
     def absent(*_):
         raise compiler_store.NotPublished("no such version")
 
-    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    store = compiler_store.CompilerStore(settings, compiler_store.SOLC._replace(fetch=absent))
+    store = placed_in(tmp_path, compiler_store.SOLC._replace(fetch=absent))
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
             store.compiler((0, 8, 99))
@@ -73,13 +75,8 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path):
 
 def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path):
     (tmp_path / "file").write_text("")
-    settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
     with pytest.raises(Unavailable, match="scan solc install"):
-        compiler_store.CompilerStore(settings).compiler((0, 8, 19))
-
-
-def placed_in(directory):
-    return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
+        placed_in(tmp_path / "file" / "solc").compiler((0, 8, 19))
 
 
 def fake_npm(folder, listed=None, soljson=NODE / "node_modules/solc-0.8.28/soljson.js"):
@@ -213,3 +210,40 @@ def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(
     with pytest.raises(compiler_store.NotFetched, match="digest"):
         placed_in(tmp_path / "solc").install(NEWEST)
     assert list((tmp_path / "solc").iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["0.3.10", "v0.3.10", "vyper:0.3.10", "v0.3.10+commit.91361694"])
+def test_a_version_of_vyper_is_taken_as_the_interfaces_write_it(text):
+    assert vyper.VYPER.kind.parse_version(text) == (0, 3, 10)
+
+
+@pytest.mark.parametrize("text", ["0.2.7", "1.0.0", "../0.3.10", "0.3.10rc1", "0.3.10\n", None, 3])
+def test_a_version_that_vyper_has_not_is_refused(text):
+    with pytest.raises(InvalidParameter):
+        vyper.VYPER.kind.parse_version(text)
+
+
+def test_a_release_without_a_pinned_digest_is_not_downloaded(tmp_path):
+    with pytest.raises(compiler_store.NotPublished):
+        placed_in(tmp_path, vyper.VYPER.kind).install((0, 4, 99))
+    with pytest.raises(InvalidParameter, match=r"no Vyper compiler 0\.4\.99"):
+        placed_in(tmp_path, vyper.VYPER.kind).compiler((0, 4, 99))
+
+
+def test_without_a_network_a_request_is_told_what_the_operator_can_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    with pytest.raises(Unavailable, match=r"scan vyper install 0\.4\.3"):
+        placed_in(tmp_path, vyper.VYPER.kind).compiler((0, 4, 3), wait_s=120.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_wheel_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
+    digests = tmp_path / "digests.json"
+    digests.write_text(json.dumps({"0.4.3": "0" * 64}))
+    monkeypatch.setattr(vyper, "_DIGESTS", digests)
+    with pytest.raises(compiler_store.NotFetched, match="Expected sha256"):
+        placed_in(tmp_path / "placed", vyper.VYPER.kind).install((0, 4, 3))
+    assert list((tmp_path / "placed").iterdir()) == []

@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import faulty_node, made_blocks
 from tests.support.anvil import calldata
@@ -12,14 +10,7 @@ from tests.support.explorer import behind
 from tests.support.serving import wait_until
 
 TOKEN = Path(__file__).with_name("Token.sol").read_text()
-TOKEN_WITHOUT_VISIBILITY = TOKEN.replace("constructor() public", "constructor()")
-FALSE_SUPPLY = TOKEN_WITHOUT_VISIBILITY.replace("1000000", "5")
-FALSE_TOKEN = FALSE_SUPPLY.replace("Test Dollar", "USD Coin")
-# Of code that no other test verifies.
-OWN_TOKEN, FALSE_OWN_TOKEN = (
-    source[: source.rindex("}")] + "function own() external pure returns (uint256) { return 7; } }"
-    for source in (TOKEN_WITHOUT_VISIBILITY, FALSE_TOKEN)
-)
+TOKEN = TOKEN.replace("constructor() public", "constructor()")
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
 
 
@@ -31,15 +22,13 @@ def expect_no_match(answer):
     assert answer.json["constructorArguments"] is None
 
 
-@pytest.fixture(scope="module")
-def false_token(explorer):
-    """A token for which a false source is stored: only its constructor and a value differ."""
-    address = explorer.deploy(built(OWN_TOKEN).creation)
-    expect_no_match(explorer.verify(address, FALSE_OWN_TOKEN, "0.8.28", **GIVEN))
-    return address
-
-
-def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs, false_token):
+def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs):
+    """Of a token, of whose source only the constructor and a value differ."""
+    own = "function own() external pure returns (uint256) { return 7; } }"  # of no other test
+    source = TOKEN[: TOKEN.rindex("}")] + own
+    false_source = source.replace("1000000", "5").replace("Test Dollar", "USD Coin")
+    false_token = explorer.deploy(built(source).creation)
+    expect_no_match(explorer.verify(false_token, false_source, "0.8.28", **GIVEN))
     stored = explorer.contract(false_token).json
     assert (stored["match"], stored["creationMatch"]) == ("runtime", False)
     page = explorer.get(f"/address/{false_token}?tab=contract")
@@ -55,7 +44,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
 
     fields = {
         "contractaddress": false_token,
-        "sourceCode": FALSE_OWN_TOKEN,
+        "sourceCode": false_source,
         "contractname": f"{PATH}:Token",
         "compilerversion": "v0.8.28+commit.7893614a",
         "optimizationUsed": "0",
@@ -74,7 +63,7 @@ def test_a_false_constructor_is_no_match_in_any_interface(explorer, running_jobs
 
 
 def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
-    true_source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Test Franc")
+    true_source = TOKEN.replace("Test Dollar", "Test Franc")
     false_source = true_source.replace("1000000", "5")
     address, other = (explorer.deploy(built(true_source).creation) for _ in range(2))
     for contract in (address, other):
@@ -96,7 +85,7 @@ def test_the_true_source_replaces_a_false_one(explorer, running_jobs):
 
 
 def test_code_whose_creation_is_not_indexed_is_not_compared(explorer):
-    source = TOKEN_WITHOUT_VISIBILITY.replace("Test Dollar", "Placed")
+    source = TOKEN.replace("Test Dollar", "Placed")
     address = explorer.place(built(source).runtime)
     answer = explorer.verify(address, source + "//", "0.8.28", **GIVEN)
     assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", None)

@@ -11,7 +11,7 @@ from scan.database import owners_file
 from scan.errors import Unavailable
 from scan.verification import compiler_store
 from scan.verification.restored_sources import RestoredSources
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import standard_input
 from tests.support.owners_rows import changed_file
 
 SOURCE = Path(__file__).with_name("Box.sol").read_text()
@@ -23,10 +23,7 @@ TABLES = ("verified_contracts", "compiled_sources", "interfaces")
 @pytest.fixture
 def verified(explorer, tmp_path):
     """The address of a verified contract, and the file that has it; the database has it no more."""
-    source = standard_input({PATH: SOURCE}, optimizer={"enabled": True, "runs": 200})
-    address = explorer.deploy(compiled(VERSION, source, PATH, "Box").creation, SEVEN)
-    answer = explorer.verify(address, source, VERSION, contractName=f"{PATH}:Box")
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
+    address = explorer.verified(standard_input({PATH: SOURCE}), VERSION, f"{PATH}:Box", SEVEN)
     owners_file.write(explorer.database, tmp_path / "file")
     before = stored(explorer, address)
     for table in TABLES:

@@ -2,7 +2,8 @@
 order of verification and indexing."""
 
 import json
-import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import psycopg2
 import pytest
@@ -43,11 +44,9 @@ def test_lists_follow_the_chain(own_explorer):
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
     assert own_explorer.contract(address).json["contractName"] == "LogicE"
     # Other code at the same address.
-    other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
-    own_explorer.execute(
-        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1"
-    )
-    own_explorer.execute(other, key, b"\1" * 32)
+    code = "INSERT INTO codes (code_hash, code) VALUES (%s, %s)"
+    own_explorer.execute(code, b"\1" * 32, b"\x60\1")
+    own_explorer.execute("INSERT INTO contracts VALUES (%s, 1000000, %s)", key, b"\1" * 32)
     serving.wait_until(lambda: listed(own_explorer, address) == (False, False, others))
     own_explorer.execute("DELETE FROM contracts WHERE block_number = 1000000")
     serving.wait_until(lambda: listed(own_explorer, address) == (True, True, others + 1))
@@ -58,17 +57,14 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
     address = own_explorer.deploy("6001600c60003960016000f300")
     key, url = bytes.fromhex(address[2:]), own_explorer.settings.database_url
     [(code_hash,)] = execute(url, CODE_AT, key)
-    connection = psycopg2.connect(url)
-    with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM contracts WHERE address = %s", [key])
-        row = {"address": key, "code_hash": bytes.fromhex(code_hash), "match": "full", "abi": "[]"}
-        insertion = threading.Thread(target=insert, args=(url, "verified_contracts"), kwargs=row)
-        insertion.start()
-        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
+    row = {"address": key, "code_hash": bytes.fromhex(code_hash), "match": "full", "abi": "[]"}
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
+    with closing(psycopg2.connect(url)) as connection, ThreadPoolExecutor(1) as pool:
+        connection.cursor().execute("DELETE FROM contracts WHERE address = %s", [key])
+        insertion = pool.submit(insert, url, "verified_contracts", **row)
         serving.wait_until(lambda: execute(url, waiting) == [(1,)])
         connection.commit()
-    connection.close()
-    insertion.join()
+        insertion.result()
     serving.wait_until(lambda: not any(listed(own_explorer, address)[:2]))
 
 

@@ -11,16 +11,16 @@ from scan.http.request_state import CacheKey
 from tests.support import anvil, expected
 from tests.support.indexing import Indexing, client_over
 from tests.support.items import items_of, require_same_items
+from tests.support.lists import get
 
 
 def test_every_item_of_the_scenario(client, scenario):
     """Among them ids of 78 digits, burnt ones, and those of tokens that change their shape."""
-    uint256 = 2**256
     truth = scenario.truth
     require_same_items(client, truth.token_transfers, truth.addresses)
     items = [item for group in items_of(truth.token_transfers).values() for item in group]
     assert {item.token_type for item in items} == {"BEP721", "BEP1155"}
-    assert str(uint256 - 1) in {item.token_id for item in items}
+    assert str(2**256 - 1) in {item.token_id for item in items}
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
 
 
@@ -63,11 +63,7 @@ RETURNED |= {
 }
 
 
-class Talking(namedtuple("Talking", "owner database_url client tokens")):
-    """Item 1 of a token by what its contract says."""
-
-    def item(self, name, client=None):
-        return (client or self.client).get(f"/api/v1/tokens/{self.tokens[name]}/items/1").json
+Talking = namedtuple("Talking", "owner database_url client tokens")
 
 
 @pytest.fixture(scope="module")
@@ -88,19 +84,21 @@ def test_uris_are_what_contracts_return_cleaned_as_expected(talking):
     """A contract that fails costs its URI alone."""
     names = {name: address.lower() for name, address in talking.tokens.items()}
     expected.compare(__file__, talking.client, names, "uris")
-    assert talking.item("long")["tokenUri"] == "x" * 20_000
+    item = get(talking.client, f"/tokens/{talking.tokens['long']}/items/1")
+    assert item["tokenUri"] == "x" * 20_000
     for name in ("outside of the chain", "no JSON", "deep JSON", "another scheme"):
         path = f"/nft/{talking.tokens[name]}/1"
-        assert talking.item(name)["metadataUnavailable"] in talking.client.get(path).text
+        item = get(talking.client, f"/tokens/{talking.tokens[name]}/items/1")
+        assert item["metadataUnavailable"] in talking.client.get(path).text
         assert talking.client.get(f"{path}/picture").status_code == 404
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
     client = client_over(talking.database_url)
-    away = talking.item("text", client)
+    path = f"/api/v1/tokens/{talking.tokens['text']}/items/1"
+    away = client.get(path).json
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
     assert away["owner"] == talking.owner
-    path = f"/api/v1/tokens/{talking.tokens['text']}/items/1"
     assert client.get(path).json == away
     client.get(other := "/api/v1/blocks")
     kept = [client.application.wsgi_app.cache.find(CacheKey(of)) for of in (path, other)]

@@ -50,15 +50,6 @@ URIS = {
 PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
 
 
-def require_picture(explorer, src, content):
-    answer = explorer.client.get(src)
-    assert (answer.status_code, answer.data) == (200, content)
-    policy = answer.headers["Content-Security-Policy"]
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
-    assert answer.headers["X-Content-Type-Options"] == "nosniff"
-    assert "immutable" in answer.headers["Cache-Control"]
-
-
 @pytest.fixture(scope="module")
 def gallery(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
@@ -103,7 +94,12 @@ def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(explorer, 
             assert row.count('<span class="thumbnail"></span>') == 1 - len(images)
             for src, _, rest in images:
                 assert 'width="160" height="160" loading="lazy"' in rest
-                require_picture(explorer, src, PICTURES[int(id_)])
+                answer = explorer.client.get(src)
+                assert (answer.status_code, answer.data) == (200, PICTURES[int(id_)])
+                policy = answer.headers["Content-Security-Policy"]
+                assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+                assert answer.headers["X-Content-Type-Options"] == "nosniff"
+                assert "immutable" in answer.headers["Cache-Control"]
         texts = [text for id_ in "123" for _, text, _ in IMAGE.findall(rows[id_])]
         assert texts[0] == "Square" and "&lt;script&gt;" in texts[1] and texts[2] == "Picture of"
 

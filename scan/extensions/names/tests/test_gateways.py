@@ -133,7 +133,7 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
     ens.resolve_by("wrong.eth", ens.offchain([receiver.url("/{data}")], sender=alice))
     asking.follow()
     receiver.behaviour = says(alice)
-    assert asking.lookup("wrong.eth").status_code == (200 if len(receiver.received) > 0 else 404)
+    asking.lookup("wrong.eth")
     assert not any(f"{alice}" in request.path for request in receiver.received)
 
 
@@ -313,20 +313,16 @@ def test_a_client_has_one_lookup_at_a_time(asking, receiver):
         return says(alice)(handler, received)
 
     receiver.behaviour = slowly
-    statuses = []
     client = asking.client.application.test_client()
-    slow = threading.Thread(
-        target=lambda: statuses.append(client.get("/api/v1/names/slow.eth").status_code)
-    )
-    slow.start()
-    receiver.wait_for(1)
-    try:
-        assert asking.lookup("second.eth").status_code == 404
-        assert len(receiver.received) == 1
-    finally:
-        answered.set()
-        slow.join(WAIT_S)
-    assert statuses == [200]
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(client.get, "/api/v1/names/slow.eth")
+        receiver.wait_for(1)
+        try:
+            assert asking.lookup("second.eth").status_code == 404
+            assert len(receiver.received) == 1
+        finally:
+            answered.set()
+        assert slow.result(WAIT_S).status_code == 200
     assert asking.lookup("second.eth").json["address"] == alice
 
 

@@ -2,7 +2,7 @@
 
 import uuid
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from unittest.mock import Mock
 
@@ -103,17 +103,6 @@ def test_what_is_not_indexed_is_refused_or_awaited(explorer, jobs, address):
     assert jobs.get(submitted.result()) is not None
 
 
-def test_a_client_has_two_jobs_and_all_together_a_bounded_number(explorer, jobs, address):
-    for number in range(MOST_UNFINISHED):
-        jobs.submit(request(address), f"10.{number}.0.1")
-    with pytest.raises(Unavailable):
-        jobs.submit(request(address), "198.51.100.1")
-    explorer.execute("UPDATE verification_jobs SET client = '192.0.2.0' WHERE client < '10.10'")
-    with pytest.raises(RateLimited) as refused:
-        jobs.submit(request(address), "192.0.2.0")
-    assert int(refused.value.headers["Retry-After"]) > 0
-
-
 @pytest.mark.parametrize("network", ["192.0.2.{}", "2001:db8:1:{}::/64"])
 def test_a_stranger_with_many_addresses_leaves_places_and_turns_to_others(
     explorer, jobs, address, network
@@ -145,9 +134,9 @@ def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
     doors = (jobs, other.sources.get(VerificationJobs)) * 5
     with ThreadPoolExecutor(10) as pool:
         submitted = [pool.submit(door.submit, request(address), CLIENT) for door in doors]
-    refusals = [type(each.exception()) for each in submitted]
-    assert sorted(refusals, key=str) == [*[type(None)] * 2, *[RateLimited] * 8]
-    assert MOST_UNFINISHED_OF_CLIENT == 2
+    refusals = [each.exception() for each in submitted if each.exception()]
+    assert len(refusals) == 8 and {type(refusal) for refusal in refusals} == {RateLimited}
+    assert int(refusals[0].headers["Retry-After"]) > 0
 
 
 def test_no_job_is_found_by_guessing(jobs, address):
@@ -260,11 +249,9 @@ def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer
 
 def is_admitted(places, client, taken):
     """Not while a verification of the test before has its place."""
-    try:
+    with suppress(Unavailable):
         taken.enter_context(places.admitted(client))
-    except Unavailable:
-        return False
-    return True
+        return True
 
 
 def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):

@@ -14,7 +14,7 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.extensions.contract_details.tests.builds.projects import CODE, SMALL
+from scan.extensions.contract_details.tests.builds.projects import CODE, SMALL, write
 from scan.setting_kinds import read_variables
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
@@ -25,25 +25,21 @@ def code_file(code, **references):
     return json.dumps({"deployedBytecode": {"object": code, **references}})
 
 
+PLACE = {"start": 1, "length": 32}
+EVM = {"evm": {"deployedBytecode": CODE}}
 MALFORMED = {
     "no JSON": "{",
     "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
-    "an immutable outside": code_file(
-        "6000", immutableReferences={"1": [{"start": 1, "length": 32}]}
-    ),
+    "an immutable outside": code_file("6000", immutableReferences={"1": [PLACE]}),
     "metadata that is no JSON": json.dumps({**SMALL, "metadata": "{"}),
     "settings of another type": json.dumps({**SMALL, "metadata": {"settings": []}}),
     "contracts of another type": '{"output": {"contracts": []}}',
     "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
-    "many contracts": json.dumps(
-        {"contracts": {"a.sol": {n: {"evm": {"deployedBytecode": CODE}} for n in range(10_001)}}}
-    ),
+    "many contracts": json.dumps({"contracts": {"a.sol": dict.fromkeys(range(10_001), EVM)}}),
     "longer than code": code_file("00" * (2 * 1024 * 1024 + 1)),
     "many links": code_file(f"__{'a' * 38}" * 10_001),
-    "many immutables": code_file(
-        "6000", immutableReferences={"1": [{"start": 0, "length": 1}] * 10_001}
-    ),
+    "many immutables": code_file("6000", immutableReferences={"1": [PLACE] * 10_001}),
 }
 
 
@@ -56,11 +52,8 @@ def test_a_malformed_file_is_no_build(content, tmp_path):
 
 
 def test_links_and_special_files_are_not_followed(tmp_path):
-    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
-    elsewhere.mkdir()
-    folder.mkdir()
-    (elsewhere / "a.json").write_text("{}")
-    (folder / "own.json").write_text("{}")
+    elsewhere = write(tmp_path / "elsewhere/a.json", {})
+    folder = write(tmp_path / "out/own.json", {})
     (folder / "link.json").symlink_to(elsewhere / "a.json")
     (folder / "linked").symlink_to(elsewhere)
     os.mkfifo(folder / "pipe.json")
@@ -68,9 +61,7 @@ def test_links_and_special_files_are_not_followed(tmp_path):
 
 
 def test_depth_number_and_sizes_are_bounded(tmp_path):
-    deep = tmp_path / "/".join(["d"] * 14)
-    deep.mkdir(parents=True)
-    (deep / "far.json").write_text("{}")
+    write(tmp_path / "/".join(["d"] * 14) / "far.json", {})
     listing = build_folders.list_files([tmp_path])
     assert not listing.files
     assert "more than 12 folders deep" in str(listing.left_out)
@@ -85,8 +76,7 @@ def test_depth_number_and_sizes_are_bounded(tmp_path):
 def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
     """Those that are no builds, too: their names are read before they are known to be none."""
     for number in range(6):
-        (tmp_path / f"{number}").mkdir()
-        (tmp_path / f"{number}" / "own.json").write_text("{}")
+        write(tmp_path / f"{number}/own.json", {})
     listing = build_folders.list_files([tmp_path], max_entries=4)
     assert len(listing.files) == 4
     assert listing.left_out == f"{tmp_path} has more than 4 entries"
@@ -142,10 +132,10 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path):
 
 @pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
 def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
-    file = tmp_path / "A.json"
     code = {"bytecode": {"object": creation}, "deployedBytecode": {"object": "0x6001"}}
-    file.write_text(json.dumps({**code, "abi": []}))
-    [built] = (form for contract in contracts_of(file) for form in contract_and_blueprint(contract))
+    write(tmp_path / "A.json", {**code, "abi": []})
+    [contract] = contracts_of(tmp_path / "A.json")
+    [built] = contract_and_blueprint(contract)
     assert built.runtime.code == b"\x60\x01"
 
 

@@ -63,10 +63,8 @@ def test_no_link_is_followed_and_no_other_file_read(path, tmp_path):
 def listing(file, sources):
     """A build's file that lists sources by the hashes of their texts."""
     listed = {path: {"keccak256": to_hex(keccak(text.encode()))} for path, text in sources.items()}
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(
-        json.dumps({**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": listed})})
-    )
+    metadata = json.dumps({**METADATA, "sources": listed})
+    projects.write(file, {**SMALL, "rawMetadata": metadata})
     [built] = contracts_of(file)
     return built
 
@@ -111,8 +109,7 @@ def test_sources_of_a_workspace_are_read_through_its_links(tmp_path):
 def test_no_folder_that_becomes_a_link_is_read(linked, tmp_path):
     """Nor one of the path to a build's file, at whatever time it is replaced."""
     file = tmp_path / "out/A.sol/A.json"
-    file.parent.mkdir(parents=True)
-    file.write_text(json.dumps(SMALL))
+    projects.write(file, SMALL)
     [built] = contracts_of(file)
     (tmp_path / linked).rename(tmp_path / "elsewhere")
     (tmp_path / linked).symlink_to(tmp_path / "elsewhere")
@@ -125,24 +122,17 @@ def test_no_folder_that_becomes_a_link_is_read(linked, tmp_path):
             read()
 
 
+NUMBERED = {"sources": {"a.sol": 5}, "settings": {"compilationTarget": {"a": 5}}}
 REQUESTED = {
     "settings are a list": {"input": {"sources": {}, "settings": [1]}, "output": OUTPUT_OF_A},
     "sources are a number": {**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": 5})},
-    "a source's name is a number": {
-        **SMALL,
-        "metadata": {
-            **METADATA,
-            "sources": {"a.sol": 5},
-            "settings": {"compilationTarget": {"a": 5}},
-        },
-    },
+    "a source's name is a number": {**SMALL, "metadata": {**METADATA, **NUMBERED}},
 }
 
 
 @pytest.mark.parametrize("content", REQUESTED.values(), ids=REQUESTED)
 def test_what_is_malformed_in_a_build_is_no_request(content, tmp_path):
-    file = tmp_path / "file.json"
-    file.write_text(json.dumps(content))
-    [built] = contracts_of(file)
+    projects.write(tmp_path / "file.json", content)
+    [built] = contracts_of(tmp_path / "file.json")
     with pytest.raises((NoBuild, ScanError)):
         parse(build_sources.verification_request(built, ADDRESS))

@@ -27,10 +27,6 @@ from tests.support.anvil import calldata
 from tests.support.vyper import NEWEST, source_of
 
 
-def keep(amount):
-    return calldata("keep(uint256)", amount)
-
-
 def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
     watched = Watched(running, tmp_path / "out")
     library = running.deploy(creation_of("Halves"))
@@ -74,14 +70,13 @@ def uncompiled(running, tmp_path):
 def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
     store = uncompiled.store
     assert match_of(uncompiled, store) == (None, None)
-    sent = uncompiled.send(store, keep(7))
-    page = uncompiled.client.get(f"/tx/{sent}").text
+    data = calldata("keep(uint256)", 7)
+    page = uncompiled.get(f"/tx/{uncompiled.send(store, data)}")
     assert "keep(uint256)" in page
     assert "decoded with the ABI in the build folder, not compiled here" in page
-    failed = uncompiled.send(store, keep(101), gas=100_000)
-    assert "TooLarge" in uncompiled.client.get(f"/tx/{failed}").text
-    decoded = uncompiled.client.get(f"/api/v1/decode?address={store}&data={keep(7)}").json
-    first = decoded["candidates"][0]
+    failed = uncompiled.send(store, calldata("keep(uint256)", 101), gas=100_000)
+    assert "TooLarge" in uncompiled.get(f"/tx/{failed}")
+    first = uncompiled.get(f"/api/v1/decode?address={store}&data={data}")["candidates"][0]
     assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
     assert first["arguments"][0]["name"] == "amount"
 
@@ -89,11 +84,10 @@ def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
 def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(uncompiled):
     store = uncompiled.store
     assert uncompiled.call(store, "start").json["result"] == "5"
-    page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
+    page = uncompiled.get(f"/address/{store}?tab=contract&view=read")
     assert "the ABI in the build folder, which was not compiled here" in page
     assert "start" in page and "known once the source is verified" not in page
-    written = uncompiled.client.get(f"/address/{store}?tab=contract&view=write").text
-    assert "keep(uint256)" in written
+    assert "keep(uint256)" in uncompiled.get(f"/address/{store}?tab=contract&view=write")
     # No other interface says that it is verified.
     assert uncompiled.contract(store).status_code == 404
     refused = uncompiled.call(store, "keep", 1)
@@ -111,41 +105,30 @@ def test_a_build_that_lies_verifies_nothing(running, tmp_path):
     (folder / "Halves.sol/Halves.json").unlink()
     Watched(running, folder).step()
     assert match_of(running, library) == (None, None)
-    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    [claim] = running.get(f"/api/v1/contracts/{library}/claims")["claims"]
     assert "bytes" in claim["reason"]
 
 
-def copy_without_sources(project):
-    """Return a folder with a newer copy of an artifact."""
-    foundry(project)
-    artifact = project / "out/Halves.sol/Halves.json"
-    copies = project.parent / "copies"
-    copies.mkdir()
-    (copies / "Halves.json").write_text(artifact.read_text())
-    os.utime(artifact, (1, 1))
-    return copies
-
-
-def copy_of_other_sources(project, half="whole / 3"):
+def copy_of_other_sources(project, half):
     """Return a folder with a newer artifact of the same code, whose source is of another code."""
-    folder = copy_without_sources(project)
-    artifact = folder / "Halves.json"
+    artifact, folder = foundry(project) / "Halves.sol/Halves.json", project.parent / "copies"
     content = json.loads(artifact.read_text())
+    os.utime(artifact, (1, 1))
     other = SOURCES[HALVES_PATH].replace("whole / 2", half)
-    (folder / HALVES_PATH).parent.mkdir()
+    (folder / HALVES_PATH).parent.mkdir(parents=True)
     (folder / HALVES_PATH).write_text(other)
     content["metadata"]["sources"][HALVES_PATH]["keccak256"] = f"0x{keccak(text=other).hex()}"
-    artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(content["metadata"])}))
-    return folder
+    content["rawMetadata"] = json.dumps(content["metadata"])
+    return write(folder / "Halves.json", content)
 
 
 def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
     folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
     library = running.deploy(creation_of("Halves"))
     Watched(running, folder).step()
-    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    [claim] = running.get(f"/api/v1/contracts/{library}/claims")["claims"]
     assert claim["reason"] == "its source does not compile here; the log says why"
-    page = running.client.get(f"/address/{library}?tab=contract").text
+    page = running.get(f"/address/{library}?tab=contract")
     assert claim["reason"] in page and "hunter2secret" not in page
     assert "hunter2secret" in caplog.text
 
@@ -170,11 +153,11 @@ def test_a_build_of_vyper_with_its_input_verifies(running, vyper, tmp_path):
 
 
 PAIR = {"type": "tuple", "components": [{"name": "a", "type": "uint256"}]}
-SUM = {"type": "function", "name": "sum", "inputs": [PAIR]}
+ABI = {"abi": [{"type": "function", "name": "sum", "inputs": [PAIR]}]}
 IDENTIFIERS = {"sum(Set.Pair)": "6340205d", "put(Set.Data storage)": "00000000"}
-ARTIFACT = {"abi": [SUM], "methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
 EVM = {"methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
-BUILD_INFO = {"output": {"contracts": {"a.sol": {"Set": {"abi": [SUM], "evm": EVM}}}}}
+ARTIFACT = {**ABI, **EVM}
+BUILD_INFO = {"output": {"contracts": {"a.sol": {"Set": {**ABI, "evm": EVM}}}}}
 
 
 @pytest.mark.parametrize("build", [ARTIFACT, BUILD_INFO], ids=["artifact", "build-info"])

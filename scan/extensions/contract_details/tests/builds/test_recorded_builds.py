@@ -7,14 +7,13 @@ import pytest
 
 from scan.extensions.contract_details.tests.builds.projects import Watched, match_of
 from tests.support.anvil import calldata
-from tests.support.explorer import compiled, standard_input
+from tests.support.many_functions import deploy
 from tests.support.vyper import blueprint_of
 
 pytestmark = pytest.mark.thorough
 
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
-INCREASE = calldata("increase()")
 MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS = {
@@ -48,37 +47,29 @@ def creation_of(tool):
     return str(build["bytecode"]["object"])
 
 
-def deploy(explorer, tool, step):
-    """Deploy a contract whose code, in which the step is, no other test's has."""
-    return explorer.deploy(creation_of(tool), f"{step:064x}")
-
-
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 103), strict=True)])
 def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
-    tally = deploy(running, tool, step)
+    tally = running.deploy(creation_of(tool), f"{step:064x}")  # which is in the code
     watched.step()
     assert match_of(running, tally) == ("full", "Tally")
-    sent = running.client.get(f"/api/v1/transactions/{running.send(tally, INCREASE)}").json
+    sent = running.transact(tally, calldata("increase()"))
     assert (sent["method"]["name"], sent["method"]["source"]) == ("increase", "verified")
     event = sent["logs"][0]["event"]
     assert (event["signature"], event["arguments"][0]["value"]) == ("Counted(uint256)", str(step))
-    assert running.client.get(f"/api/v1/contracts/{tally}/claims").json["claims"] == []
+    assert running.get(f"/api/v1/contracts/{tally}/claims")["claims"] == []
 
 
 @pytest.mark.parametrize("tool", TOOLS)
 def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, tool, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
     blueprint = running.deploy(blueprint_of(creation_of(tool)))
-    maker = running.deploy(
-        compiled("0.8.28", standard_input({"M.sol": MAKER}), "M.sol", "Maker").creation
-    )
+    maker = deploy(running, MAKER, "Maker")
     step = 300 + [*TOOLS].index(tool)
     running.send(maker, calldata("make(address,uint256)", blueprint, step), gas=500_000)
-    [made] = running.client.get(f"/api/v1/contract-creations?factory={maker}").json[
-        "contractCreations"
-    ]
+    created = f"/api/v1/contract-creations?factory={maker}"
+    [made] = running.get(created)["contractCreations"]
     watched.step()
-    assert match_of(running, blueprint) == ("full", "Tally")
-    assert match_of(running, made["address"]) == ("full", "Tally")
-    assert "ERC-5202" in running.client.get(f"/address/{blueprint}?tab=contract").text
+    for address in (blueprint, made["address"]):
+        assert match_of(running, address) == ("full", "Tally")
+    assert "ERC-5202" in running.get(f"/address/{blueprint}?tab=contract")

@@ -2,7 +2,6 @@
 verified by a compilation here."""
 
 import json
-from types import SimpleNamespace
 
 import pytest
 
@@ -19,7 +18,6 @@ VERSION, COMMIT, SEVEN = "0.8.28", "0.8.28+commit.7893614a", f"{7:064x}"
 BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
 HELD = "contract Held { uint256 public immutable held; constructor(uint256 n) { held = n; } }\n"
 STANDARD = standard_input({"src/Box.sol": BOX}, optimizer={"enabled": True, "runs": 200})
-BIDI = "\u202eevil"
 
 
 @pytest.fixture
@@ -63,26 +61,20 @@ def put(explorer, export, *looked_at):
 def compiling(explorer):
     """What the thread of a worker does beside serving."""
     [thread] = background_threads.restored_sources_threads(explorer.app.extensions["scan"])
-    return SimpleNamespace(step=thread._step)
+    return thread._step
 
 
 def claims(explorer, address):
     return explorer.client.get(f"/api/v1/contracts/{address}/claims").json["claims"]
 
 
-def claim_with(explorer, address, **values):
-    """The claim with these values, once the response cache has learnt of it."""
-
-    def matching():
-        return [claim for claim in claims(explorer, address) if values.items() <= claim.items()]
-
-    wait_until(matching)
-    return matching()[0]
+def wait_for_claim(explorer, address, **values):
+    """Until there is one with these values: the response cache has to learn of it."""
+    wait_until(lambda: any(values.items() <= claim.items() for claim in claims(explorer, address)))
 
 
-def require_match(explorer, address, match):
-    wait_until(lambda: explorer.contract(address).status_code == 200)
-    assert explorer.contract(address).json["match"] == match
+def wait_for_match(explorer, address):
+    wait_until(lambda: explorer.contract(address).json.get("match") == "full")
 
 
 def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(explorer, export):
@@ -115,41 +107,39 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(exp
     assert "Claimed, not verified." in page and "Claimed source" in page
     # It was looked at, so it is compiled next.
     step = compiling(explorer)
-    assert step.step() is True
-    require_match(explorer, address, "full")
+    assert step() is True
+    wait_for_match(explorer, address)
     assert claims(explorer, address) == []
-    assert "Claimed" not in explorer.client.get(f"/address/{address}?tab=contract").text
+    assert "Claimed" not in explorer.get(f"/address/{address}?tab=contract")
     assert json.loads(explorer.get(f"{etherscan}getabi")["result"]) == claim["abi"]
-    assert [step.step() for _ in range(4)] == [False] * 4
-
-
-ATTEMPTS = "SELECT attempts, due_at = 'infinity' FROM exported_contracts"
+    assert [step() for _ in range(4)] == [False] * 4
 
 
 def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, export):
     address = add(export, explorer, change=("public number;", "public number; uint256 public b;"))
     put(explorer, export, address)
     step = compiling(explorer)
-    assert step.step() is True
+    assert step() is True
     [claim] = claims(explorer, address)
     assert (claim["outcome"], claim["standardInput"], claim["abi"]) == ("different", None, None)
     assert claim["reason"].startswith("No match in ")
     page = explorer.client.get(f"/address/{address}?tab=contract").text
     assert "its source gave other code" in page and "Claimed source" not in page
-    assert explorer.execute(ATTEMPTS) == [(1, True)]
+    attempts = "SELECT attempts, due_at = 'infinity' FROM exported_contracts"
+    assert explorer.execute(attempts) == [(1, True)]
     # It is compiled again only where another import is to.
     load(explorer, export)
-    assert [step.step() for _ in range(4)] == [False] * 4
+    assert [step() for _ in range(4)] == [False] * 4
     load(explorer, export, again=True)
-    claim_with(explorer, address, outcome="claimed", reason=None)
-    assert step.step() is True
+    wait_for_claim(explorer, address, outcome="claimed", reason=None)
+    assert step() is True
     # A newer export has another compilation of it.
     code = explorer.anvil.call("eth_getCode", address, "latest")
     export.add(address, code, STANDARD, "src/Box.sol:Box", COMMIT)
     put(explorer, export)
-    claim_with(explorer, address, outcome="claimed", standardInput=STANDARD)
-    assert step.step() is True
-    require_match(explorer, address, "full")
+    wait_for_claim(explorer, address, outcome="claimed", standardInput=STANDARD)
+    assert step() is True
+    wait_for_match(explorer, address)
 
 
 def test_a_claim_about_other_code_is_not_shown(explorer, export):
@@ -162,9 +152,9 @@ def test_a_claim_about_other_code_is_not_shown(explorer, export):
     export.add(future, runtime, STANDARD, "src/Box.sol:Box", COMMIT)
     assert put(explorer, export, elsewhere, other, future) == [[]] * 3
     assert "laimed" not in explorer.client.get(f"/address/{other}?tab=contract").text
-    assert not any(compiling(explorer).step() for _ in range(4))
+    assert not any(compiling(explorer)() for _ in range(4))
     assert explorer.place(runtime) == future
-    claim_with(explorer, future, contractName="src/Box.sol:Box")
+    wait_for_claim(explorer, future, contractName="src/Box.sol:Box")
 
 
 def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(explorer, export, monkeypatch):
@@ -202,13 +192,13 @@ def test_an_interrupted_import_goes_on_and_a_newer_export_adds_to_it(explorer, e
     export.write(rows_per_file=1)
     load(explorer, export)
     for at in (first, second, address):
-        claim_with(explorer, at, match="full")
+        wait_for_claim(explorer, at, match="full")
     [claim], [same] = claims(explorer, first), claims(explorer, address)
     assert claim["standardInput"] == same["standardInput"]
 
 
 HOSTILE = {
-    "a name to be read backwards": {"fully_qualified_name": f"src/{BIDI}.sol:{BIDI}"},
+    "a name to be read backwards": {"fully_qualified_name": "src/\u202eevil.sol:\u202eevil"},
     "an ABI that is none": {"compilation_artifacts": '{"abi": {"type": "function"}}'},
     "artifacts 10,000 deep": {
         "compilation_artifacts": '{"abi":' + "[" * 10_000 + "]" * 10_000 + "}"
@@ -238,7 +228,7 @@ def test_hostile_rows_are_shown_harmlessly_and_verify_nothing(explorer, export, 
     assert all(text.isprintable() for text in (claim["contractName"], claim["compilerVersion"]))
     page = explorer.client.get(f"/address/{address}?tab=contract")
     assert page.status_code == 200 and "\u202e" not in page.text and "\x1b" not in page.text
-    compiling(explorer).step()
+    compiling(explorer)()
     assert explorer.execute("SELECT attempts FROM exported_contracts") == [(1,)]
 
 
@@ -258,7 +248,7 @@ def test_a_source_of_another_hash_or_of_too_many_bytes_is_not_stored(explorer, e
     of_both = put(explorer, export, large, forged)
     assert [claim["standardInput"] for [claim] in of_both] == [None] * 2
     assert explorer.execute("SELECT count(*) FROM exported_sources") == [(0,)]
-    assert not any(compiling(explorer).step() for _ in range(4))
+    assert not any(compiling(explorer)() for _ in range(4))
 
 
 def require_refused(export, *words):

@@ -43,39 +43,30 @@ class Chain:
         self.two = self._deploy(standard_input(TWO, **OPTIMIZED), "src/Top.sol", "Top")
         other = standard_input({"A.sol": "contract A { uint public a; /* one */ }"})
         self.partial = self._deploy(other, "A.sol", "A", match="partial", change=("one", "two"))
-        self.false = self._deploy(
-            standard_input({"B.sol": "contract B { uint public b = 1; function f() public {} }"}),
-            "B.sol",
-            "B",
-            change=("function f", "function g"),
-        )
-        self.fe = explorer.place("6005600a60")
-        fe = standard_input({"V.fe": "contract V {}"})
-        self.elsewhere.add(Verified(self.fe, fe, "V.fe", "V", "0.26.0", language="Fe"))
+        false = standard_input({"B.sol": "contract B { function f() public {} }"})
+        self.false = self._deploy(false, "B.sol", "B", change=("function f", "function g"))
+        self.fe, self.old, _ = map(explorer.place, ("6005600a60", "6005600b60", "6005600c60"))
         self.vyper = explorer.deploy(vyper.creation_of(NEWEST, VYPER_BOX), SEVEN)
-        box = {**standard_input({"Box.vy": VYPER_BOX}), "language": "Vyper"}
-        self.elsewhere.add(Verified(self.vyper, box, "Box.vy", "Box", NEWEST, language="Vyper"))
-        self.old = explorer.place("6005600b60")
-        old = standard_input({"O.sol": "contract O {}"})
-        self.elsewhere.add(Verified(self.old, old, "O.sol", "O", "0.8.9+commit.e5eed63a"))
-        explorer.place("6005600c60")  # which is not verified there
+        for address, source, path, name, version, language in (
+            (self.fe, "contract V {}", "V.fe", "V", "0.26.0", "Fe"),
+            (self.old, "contract O {}", "O.sol", "O", "0.8.9+commit.e5eed63a", "Solidity"),
+            (self.vyper, VYPER_BOX, "Box.vy", "Box", NEWEST, "Vyper"),
+        ):
+            standard = {**standard_input({path: source}), "language": language}
+            contract = address, standard, path, name, version
+            self.elsewhere.add(Verified(*contract, language=language))
 
-    def _deploy(self, standard, path, name, arguments="", match="full", change=("", "")):
+    def _deploy(self, standard, path, name, arguments="", match="full", change=("^", "")):
         """Deploys what the source compiles to, and has it verified there with a change of it."""
         creation = compiled(VERSION, standard, path, name).creation
         address = self.explorer.deploy(creation, arguments)
-        sources = {
-            file: {"content": source["content"].replace(*change, 1 if change[0] else 0)}
-            for file, source in standard["sources"].items()
-        }
-        claimed = {**standard, "sources": sources}
+        claimed = json.loads(re.sub(*change, json.dumps(standard)))
         self.elsewhere.add(Verified(address, claimed, path, name, COMMIT, match))
         return address
 
     def forget(self):
         self.explorer.execute("DELETE FROM verified_contracts")
         self.explorer.execute("DELETE FROM contract_claims")
-        self.elsewhere.requests.clear()
 
     def scan(self, *arguments, **changes):
         settings = self.explorer.settings
@@ -100,11 +91,20 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(own_explorer, vyper, tmp_path_factory):
+def made(own_explorer, vyper, tmp_path_factory):
     made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
     with serving(made.elsewhere.app) as url:
         made.url = url
         yield made
+
+
+@pytest.fixture
+def chain(made):
+    """Before anything is imported."""
+    made.forget()
+    for asked in (made.elsewhere.requests, made.elsewhere.answers, made.elsewhere.refusals):
+        asked.clear()
+    return made
 
 
 def summary(printed):
@@ -114,7 +114,6 @@ def summary(printed):
 
 def require_import(chain, form):
     """What matched elsewhere matches here and nothing else; a second run asks for nothing again."""
-    chain.forget()
     chain.elsewhere.refusals.append(Response(status=429, headers={"Retry-After": "1"}))
     printed = chain.load(form)
     assert summary(printed) == (
@@ -177,33 +176,34 @@ def test_contracts_of_sourcify_are_exported_and_have_source_maps(chain, tmp_path
 
 
 def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
-    chain.forget()
     chain.load("blockscout", of=(chain.fe, chain.box, chain.two))
-    client = chain.explorer.client
-    [claim] = client.get(f"/api/v1/contracts/{chain.fe}/claims").json["claims"]
+    explorer = chain.explorer
+
+    def claims(address):
+        return explorer.get(f"/api/v1/contracts/{address}/claims")["claims"]
+
+    [claim] = claims(chain.fe)
     assert (claim["contractName"], claim["match"], claim["source"]) == ("V.fe:V", "full", chain.url)
-    page = client.get(f"/address/{chain.fe}?tab=contract").text
+    page = explorer.get(f"/address/{chain.fe}?tab=contract")
     assert "claims" in page and "V.fe:V" in page and chain.url in page
-    assert client.get(f"/api/v1/contracts/{chain.fe}").status_code == 404
-    assert client.get(f"/api/v1/contracts/{chain.box}/claims").json["claims"] == []
+    assert explorer.contract(chain.fe).status_code == 404
+    assert claims(chain.box) == []
     # What a compiler verifies is no claim any more.
     record = {"address": chain.two, "compilerVersion": COMMIT, "contractName": "src/Top.sol:Top"}
     record["sourceCode"] = standard_input(TWO, **OPTIMIZED)
-    chain.explorer.execute(
+    explorer.execute(
         "UPDATE contract_claims SET outcome = 'claimed', reason = 'none', record = %s"
         " WHERE address = decode(%s, 'hex')",
         *(json.dumps(record), chain.two[2:]),
     )
-    chain.explorer.execute("DELETE FROM verified_contracts WHERE contract_name = 'Top'")
-    assert len(client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"]) == 1
+    explorer.execute("DELETE FROM verified_contracts WHERE contract_name = 'Top'")
+    assert len(claims(chain.two)) == 1
     assert summary(chain.load("blockscout", of=(chain.two,))).startswith("1 verified here")
-    assert client.get(f"/api/v1/contracts/{chain.two}").json["match"] == "full"
-    assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
+    assert (explorer.contract(chain.two).json["match"], claims(chain.two)) == ("full", [])
 
 
 @pytest.mark.thorough
 def test_listed_addresses_are_asked_for_page_by_page(chain):
-    chain.forget()
     addresses = (chain.box, "", chain.box.upper().replace("X", "x"), "0x" + 40 * "9", "")
     printed = chain.load("blockscout", of=addresses)
     assert summary(printed).startswith("1 verified here") and "1 not indexed here" in printed
@@ -216,35 +216,27 @@ def test_an_answer_of_another_form_is_refused(chain):
     too_large = b" " * (source_client.MAX_ANSWER_BYTES + 1)
     deep = b'{"is_verified":true,"compiler_settings":' + b'{"a":' * 100_000
     another_type = b'{"is_verified": true, "source_code": 5}'
-    try:
-        for chain.elsewhere.answers[chain.box] in (b"{", deep, another_type, too_large):
-            with pytest.raises(source_client.Malformed) as refused:
-                source_records.Blockscout(source_client.SourceClient(chain.url, 100)).record(
-                    bytes.fromhex(chain.box[2:])
-                )
-            assert len(refused.value.message) < 100
-    finally:
-        chain.elsewhere.answers.clear()
+    source = source_records.Blockscout(source_client.SourceClient(chain.url, 100))
+    for chain.elsewhere.answers[chain.box] in (b"{", deep, another_type, too_large):
+        with pytest.raises(source_client.Malformed) as refused:
+            source.record(bytes.fromhex(chain.box[2:]))
+        assert len(refused.value.message) < 100
 
 
 @pytest.mark.thorough
 def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
     """None of it ends the import, reaches the disk or is stored as a verification."""
-    chain.forget()
     made = {
         "is_verified": True, "language": "solidity", "name": "\u202eX\n\0", "file_path": "../../e",
         "source_code": "contract X {}", "compiler_version": "v0.8.28; rm -rf /",
         "compiler_settings": {"remappings": [{}], "libraries": {"a": "b"}},
     }  # fmt: skip
-    chain.elsewhere.answers = {
+    chain.elsewhere.answers |= {
         chain.box: json.dumps(made).encode(),
         chain.two: json.dumps({**made, "compiler_version": COMMIT}).encode(),
         chain.partial: json.dumps({**made, "language": "\n\x1b[2J" * 1000}).encode(),
     }
-    try:
-        printed = chain.load("blockscout")
-    finally:
-        chain.elsewhere.answers.clear()
+    printed = chain.load("blockscout")
     assert summary(printed).startswith("1 verified here, 5 kept as claims")
     assert [row[0] for row in chain.explorer.execute(STORED)] == [chain.vyper]
     assert "\x1b" not in printed and "\0" not in printed
@@ -275,7 +267,6 @@ def test_a_source_is_asked_politely_and_not_for_ever(chain):
 def test_a_key_and_a_password_are_never_printed(chain, tmp_path):
     key = tmp_path / "key"
     key.write_text("SECRET\n")
-    chain.forget()
     chain.load("etherscan", f"@{key}", of=(chain.box,))
     assert chain.elsewhere.requests
     assert all("apikey=SECRET" in path for path in chain.elsewhere.requests)

@@ -3,8 +3,9 @@
 import pytest
 
 from scan.extensions.contract_details import comparison
-from tests.support.explorer import compiled, standard_input
+from tests.support.explorer import standard_input
 from tests.support.indexing import sources
+from tests.support.many_functions import deploy
 
 SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
 COUNT = 7
@@ -12,11 +13,10 @@ COUNT = 7
 
 @pytest.fixture(scope="module")
 def twins(explorer):
-    code = compiled("0.8.28", standard_input({"Twin.sol": SOURCE}), "Twin.sol", "Twin").creation
-    addresses = [explorer.deploy(code) for _ in range(COUNT)]
+    addresses = [deploy(explorer, SOURCE, "Twin") for _ in range(COUNT)]
     given = standard_input({"Twin.sol": SOURCE})
     assert explorer.verify(addresses[2], given, "0.8.28").status_code == 200
-    yield addresses
+    return addresses
 
 
 def test_all_are_listed_from_each_of_them(explorer, twins):
@@ -31,12 +31,11 @@ def test_all_are_listed_from_each_of_them(explorer, twins):
 
 def test_one_that_has_another_code_by_now_says_so(explorer):
     first, second = explorer.place("6001600255"), explorer.place("6001600255")
-    explorer.execute(
-        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"other".rjust(32), b"other"
-    )
-    other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
-    explorer.execute(other, bytes.fromhex(first[2:]), b"other".rjust(32))
-    listed = explorer.client.get(f"/api/v1/contracts/{second}/same-code").json["sameCode"]
+    other = b"other".rjust(32)
+    explorer.execute("INSERT INTO codes (code_hash, code) VALUES (%s, %s)", other, b"other")
+    inserted = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
+    explorer.execute(inserted, bytes.fromhex(first[2:]), other)
+    listed = explorer.get(f"/api/v1/contracts/{second}/same-code")["sameCode"]
     assert [(r["address"], r["current"]) for r in listed] == [(first, False), (second, True)]
 
 

@@ -65,12 +65,12 @@ def test_files_that_take_too_many_steps(monkeypatch):
         return original(self, alo, ahi, blo, bhi)
 
     monkeypatch.setattr(SequenceMatcher, "find_longest_match", counted)
-    words = [f"{n % 190}" for n in range(199)]
-    one = "\n".join(words * 400)
-    other = "\n".join(reversed(words * 400))
-    files = {str(n): one + str(n) for n in range(20)}
-    others = {str(n): other + str(n) for n in range(20)}
-    pairs = compare(Source(files, "0"), Source(others, "0"))
+    words = [f"{n % 190}" for n in range(199)] * 400
+    one, other = (
+        Source({str(n): "\n".join([*text, str(n)]) for n in range(20)}, "0")
+        for text in (words, words[::-1])
+    )
+    pairs = compare(one, other)
     assert any(pair.parts is None and pair.unified() is None for pair in pairs)
     assert sum(calls) <= comparison.MAX_STEPS
 
@@ -87,10 +87,8 @@ def test_many_and_long_lines():
 
 def test_two_verified_contracts_are_compared_as_expected(explorer):
     first, second = (
-        explorer.verified(
-            standard_input({path: text, "Base.sol": BASE}), "0.8.28", f"{path}:{path[:-4]}"
-        )
-        for text, path in ((FIRST, "Box.sol"), (SECOND, "Crate.sol"))
+        explorer.verified(standard_input({p: text, "Base.sol": BASE}), "0.8.28", f"{p}:{p[:-4]}")
+        for text, p in ((FIRST, "Box.sol"), (SECOND, "Crate.sol"))
     )
     names = {"Box": first, "Crate": second, "unverified": explorer.place("6001600155")}
     expected.compare(__file__, explorer.client, names)

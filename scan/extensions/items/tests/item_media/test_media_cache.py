@@ -30,11 +30,9 @@ def read(media, uri):
 
 def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
     svg = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
-    bodies = {
-        f"/ipfs/{CONTENT_ID}/{7:064x}.json": b'{"name":"Seven","image":"ipfs://%s/7.svg"}'
-        % CONTENT_ID.encode(),
-        f"/ipfs/{CONTENT_ID}/7.svg": svg,
-    }
+    document = f'{{"name":"Seven","image":"ipfs://{CONTENT_ID}/7.svg"}}'.encode()
+    folder = f"/ipfs/{CONTENT_ID}"
+    bodies = {f"{folder}/{7:064x}.json": document, f"{folder}/7.svg": svg}
     receiver.behaviour = lambda _, received: Answer(200, (), bodies[received.path])
     media = media_cache.ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     uri = f"ipfs://{CONTENT_ID}/{{id}}.json"
@@ -87,14 +85,14 @@ def document(name, *, is_chosen=False):
 
 def test_waiting_documents_are_bounded_by_site_and_in_all():
     documents = media_cache.DocumentQueue(now=lambda: 0.0)
-    accepted = [documents.put(document(f"{n}.one.example")) for n in range(media_cache.MAX_WAITING)]
-    assert sum(accepted) == media_cache.MAX_WAITING_OF_SITE
-    accepted = [documents.put(document(f"site{n}.example")) for n in range(2)]
-    assert sum(accepted) == 2
-    accepted = [
-        documents.put(document(f"more{n}.example")) for n in range(2 * media_cache.MAX_WAITING)
-    ]
-    assert sum(accepted) == media_cache.MAX_WAITING - media_cache.MAX_WAITING_OF_SITE - 2
+    most, of_site = media_cache.MAX_WAITING, media_cache.MAX_WAITING_OF_SITE
+    for site, count, accepted in (
+        ("{}.one.example", most, of_site),
+        ("site{}.example", 2, 2),
+        ("more{}.example", 2 * most, most - of_site - 2),
+    ):
+        put = [documents.put(document(site.format(n))) for n in range(count)]
+        assert sum(put) == accepted, site
 
 
 def test_a_site_is_asked_no_more_than_its_rate():
