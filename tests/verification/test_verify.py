@@ -92,27 +92,6 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     assert explorer.call(address, "number").json["result"] == str(number)
 
 
-def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(explorer):
-    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
-    address = explorer.deploy(_compiled(case).creation, SEVEN)
-    options = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
-    changed = MODERN_BOX.replace("1234567890123456789", "1234567890123456788")
-    answer = explorer.verify(address, changed, "0.8.28", **options)
-    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
-    assert "differ in 1 of" in answer.json["error"]
-    # Another test has deployed the same code by now, or will: only this address is asked about.
-    comment = MODERN_BOX.replace("only grows", "never shrinks")
-    answer = explorer.verify(address, comment, "0.8.28", **options)
-    assert (answer.status_code, answer.json["match"]) == (200, "partial")
-    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **options)
-    assert (answer.status_code, answer.json["match"]) == (200, "full")
-    answer = explorer.verify(address, comment, "0.8.28", **options)
-    assert "already stored and is kept" in answer.json["message"]
-    stored = explorer.contract(address).json
-    assert stored["match"] == "full"
-    assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
-
-
 LIBRARY = Path(__file__).with_name("Library.sol").read_text()
 
 

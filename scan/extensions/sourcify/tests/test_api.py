@@ -18,7 +18,6 @@ from scan.extensions.sourcify.tests.submissions import (
     standard_request,
     submit,
 )
-from tests.support import serving
 from tests.support.explorer import compiled
 from tests.support.many_functions import PROXY, SLOT, VERSION, verified
 from tests.support.vyper import BOX, NEWEST, SEVEN
@@ -78,7 +77,9 @@ def test_fields_are_those_selected(explorer, stored):
     output = compiled(VERSION, STANDARD, PATH, "Stored")
     assert everything["abi"] == output.abi
     assert everything["metadata"] == json.loads(output.metadata)
-    assert everything["sources"] == {PATH: {"content": SOURCE}}
+    given = everything["stdJsonInput"]  # which can be submitted again
+    assert everything["sources"] == given["sources"] == {PATH: {"content": SOURCE}}
+    assert STANDARD["settings"].items() <= given["settings"].items()
     assert everything["userdoc"] == json.loads(output.metadata)["output"]["userdoc"]
     assert everything["storageLayout"] == {"storage": [], "types": None}
     compilation = everything["compilation"]
@@ -100,27 +101,6 @@ def test_fields_are_those_selected(explorer, stored):
     record = get(explorer, path, omit="sources,compilation.compilerSettings,matchId").json
     assert set(everything) - set(record) == {"sources", "matchId"}
     assert set(compilation) - set(record["compilation"]) == {"compilerSettings"}
-
-
-def test_what_is_returned_can_be_submitted_again(explorer, stored):
-    """The standard JSON input returned gives an equal contract elsewhere."""
-    fields = "stdJsonInput,compilation"
-    record = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields=fields).json
-    body = {
-        "stdJsonInput": record["stdJsonInput"],
-        "compilerVersion": f"v{record['compilation']['compilerVersion']}",
-        "contractIdentifier": record["compilation"]["fullyQualifiedName"],
-    }
-    twin = deployed(explorer)
-
-    def matches():
-        known = get(explorer, f"/v2/contract/{CHAIN}/{twin}").json
-        return known["match"], known["creationMatch"]
-
-    with explorer.running_jobs():  # creations are compared beside serving
-        serving.wait_until(lambda: matches() == ("exact_match", "exact_match"))
-    job = ended(explorer, submit(explorer, twin, body))
-    assert job["contract"]["creationMatch"] == "exact_match"
 
 
 FAILING = {"no_match": SOURCE.replace("4711", "1"), "compiler_error": "contract A { uint x = y; }"}

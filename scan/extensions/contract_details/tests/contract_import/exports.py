@@ -42,19 +42,18 @@ class Export:
         `changed` are columns of any table with other values."""
         deployment, contract, compilation = (str(uuid.uuid4()) for _ in range(3))
         code = bytes.fromhex(runtime.removeprefix("0x"))
-        row = {
-            "id": deployment,
-            "chain_id": self.chain_id,
-            "address": bytes.fromhex(address[2:]),
-            "contract_id": contract,
-        }
-        self._add("contract_deployments", row, changed)
-        hashes = {"code_hash": hashlib.sha256(code).digest(), "code_hash_keccak": keccak(code)}
-        self._add("contracts", {"id": contract, "runtime_code_hash": hashes["code_hash"]}, {})
-        self._add("code", {**hashes, "code": code}, changed)
-        verified = {"deployment_id": deployment, "compilation_id": compilation}
-        verified |= {"runtime_match": True, "runtime_metadata_match": is_full}
-        self._add("verified_contracts", {**verified, "creation_match": False}, changed)
+        code_hash, at = hashlib.sha256(code).digest(), bytes.fromhex(address[2:])
+        deployed = {"id": deployment, "chain_id": self.chain_id, "address": at}
+        match = {"runtime_match": True, "runtime_metadata_match": is_full, "creation_match": False}
+        rows = [
+            ("contract_deployments", {**deployed, "contract_id": contract}),
+            ("contracts", {"id": contract, "runtime_code_hash": code_hash}),
+            ("code", {"code_hash": code_hash, "code_hash_keccak": keccak(code), "code": code}),
+            (
+                "verified_contracts",
+                {"deployment_id": deployment, "compilation_id": compilation, **match},
+            ),
+        ]
         row = {
             "id": compilation,
             "version": version,
@@ -62,21 +61,19 @@ class Export:
             "compiler_settings": json.dumps(standard["settings"]),
             "compilation_artifacts": json.dumps({"abi": [*abi], "sources": {}}),
         }
-        self._add("compiled_contracts", row, changed)
+        rows.append(("compiled_contracts", row))
         for path, source in standard["sources"].items():
-            content = source["content"]
-            source_hash = hashlib.sha256(content.encode()).digest()
+            source_hash = hashlib.sha256(source["content"].encode()).digest()
             row = {"compilation_id": compilation, "path": path, "source_hash": source_hash}
-            self._add("compiled_contracts_sources", row, changed)
-            row = {"source_hash": source_hash, "content": content}
-            self._add("sources", row, changed)
+            rows.append(("compiled_contracts_sources", row))
+            rows.append(("sources", {"source_hash": source_hash, "content": source["content"]}))
+        for table, row in rows:
+            known = changed.keys() & COLUMNS[table].keys()
+            self.rows[table].append({**row, **{column: changed[column] for column in known}})
 
     def add_signature(self, text):
-        self._add("signatures", {"signature_hash_32": keccak(text=text), "signature": text}, {})
-
-    def _add(self, table, row, changed):
-        known = COLUMNS[table].keys()
-        self.rows[table].append({**row, **{n: v for n, v in changed.items() if n in known}})
+        row = {"signature_hash_32": keccak(text=text), "signature": text}
+        self.rows["signatures"].append(row)
 
     def write(self, rows_per_file=100_000, *, columns=None):
         """Write the tables as files; `columns` are other types of columns by table, None for one
