@@ -1,5 +1,6 @@
 """Which codes and sources of proxies are known, and what the state and calls decide of others."""
 
+import json
 from hashlib import sha256
 
 import pytest
@@ -20,6 +21,7 @@ from scan.contracts.proxy_contracts import (
 )
 from scan.ethereum.client import RpcError
 from scan.ethereum.served_chain import BlockId
+from scan.hex import to_hex
 from tests.support.explorer import NODE, compiled, standard_input
 from tests.support.many_functions import VERSION
 
@@ -97,11 +99,9 @@ class States:
     def answer(self, call):
         if call.method != "eth_getStorageAt" or call.params[1] != IMPLEMENTATION_SLOT:
             return "0x" + 64 * "0"
-        block = call.params[-1]
-        number = "latest" if block == "latest" else block.number
-        if number not in self.words:
-            return RpcError(-32000, "missing trie node")
-        return "0x" + self.words[number].hex().rjust(64, "0")
+        word = self.words.get(call.params[-1].number)
+        missing = RpcError(-32000, "missing trie node")
+        return missing if word is None else "0x" + word.hex().rjust(64, "0")
 
 
 def block(number):
@@ -111,11 +111,10 @@ def block(number):
 def traced(*calls):
     """Delegated calls as the index has them: selector, implementation, block, the newest first."""
     rows = [
-        [f"0x{selector:08x}", "0x" + to.hex(), number, "0x" + bytes([number]).hex() * 32,
-         "0x" + bytes([number - 1]).hex() * 32]
-        for selector, to, number in calls
-    ]  # fmt: skip
-    return str(rows).replace("'", '"')
+        [f"0x{selector:08x}", to_hex(to), n, to_hex(bytes([n]) * 32), to_hex(bytes([n - 1]) * 32)]
+        for selector, to, n in calls
+    ]
+    return json.dumps(rows)
 
 
 def proxy(words, *calls, at=9):

@@ -57,12 +57,6 @@ def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_f
         assert {path: file["content"] for path, file in stored.items()} == files(compiled_form)
         says = "The sources fit with" in answer.json["message"]
         assert says == (form != compiled_form), answer.json["message"]
-    changed = files("CRLF") | {PATH: files("CRLF")[PATH].replace("a name", "names")}
-    answer = explorer.verify(
-        deployed(explorer, compiled_form), standard_input(changed, optimizer=ON), VERSION
-    )
-    assert answer.json["match"] == "partial" or "contractName" in answer.text
-    assert explorer.contract(address).json["match"] == "full"
 
 
 @pytest.mark.check

@@ -55,7 +55,6 @@ def test_a_standard_json_input_is_verified(explorer):
 
 PREAMBLES = [
     ("fe710060", "fe7100"),
-    ("fe710102abcd60", "fe710102abcd"),
     ("fe71020003abcdef60", "fe71020003abcdef"),
     ("fe7100", None),  # no creation code
     ("fe710103abcd60", None),  # data that passes the end

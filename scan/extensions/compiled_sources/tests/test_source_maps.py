@@ -22,7 +22,9 @@ VYPER = Path(__file__).with_name("functions.vy").read_text()
 
 def span_of(text, source=SOURCE):
     assert source.count(text) == 1
-    return Span(len(source[: source.index(text)].encode()), len(text.encode()), 0)
+    encoding = "latin-1" if source == VYPER else "utf-8"  # Vyper counts characters
+    before = source[: source.index(text)]
+    return Span(len(before.encode(encoding)), len(text.encode(encoding)), 0)
 
 
 NESTED = Path(__file__).with_name("Nested.sol").read_text()

@@ -140,14 +140,14 @@ def test_what_a_wallet_refuses_is_told(page, explorer, explorer_url, vault):
     connect(page, sender, chain)
     page.wait("form.querySelector('output').textContent.includes('NotEnough')")
     assert sender in page.evaluate("form.querySelector('output').textContent")
+    press(page, "deposit(string,(uint256,address)[])", "x", "[broken")
+    connect(page, sender, chain)
+    page.wait("form.querySelector('output').textContent.includes('JSON')")
     press(page, "withdraw(uint256)", "0")
     connect(page, sender, chain)
     page.wait("asked.length")
     page.evaluate("asked.shift().reject({code: 4001, message: 'User rejected'})")
     page.wait("form.querySelector('output').textContent.includes('rejected')")
-    press(page, "deposit(string,(uint256,address)[])", "x", "[broken")
-    connect(page, sender, chain)
-    page.wait("form.querySelector('output').textContent.includes('JSON')")
     assert page.errors == []
 
 

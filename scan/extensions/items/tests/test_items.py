@@ -57,10 +57,8 @@ RETURNED = {
     "another scheme": encoded(b"http://127.0.0.1/"),
 }
 HOSTILE = 'https://x/"><script>window.ran = 1</script>\u202e'.encode() + b"y" * 9000
-RETURNED |= {
-    "hostile": encoded(HOSTILE),
-    "metadata": encoded(b"data:application/json;base64," + DOCUMENT),
-}
+RETURNED["hostile"] = encoded(HOSTILE)
+RETURNED["metadata"] = encoded(b"data:application/json;base64," + DOCUMENT)
 
 
 Talking = namedtuple("Talking", "owner database_url client tokens")
@@ -86,7 +84,7 @@ def test_uris_are_what_contracts_return_cleaned_as_expected(talking):
     expected.compare(__file__, talking.client, names, "uris")
     item = get(talking.client, f"/tokens/{talking.tokens['long']}/items/1")
     assert item["tokenUri"] == "x" * 20_000
-    for name in ("outside of the chain", "no JSON", "deep JSON", "another scheme"):
+    for name in ("outside of the chain", "no JSON"):
         path = f"/nft/{talking.tokens[name]}/1"
         item = get(talking.client, f"/tokens/{talking.tokens[name]}/items/1")
         assert item["metadataUnavailable"] in talking.client.get(path).text

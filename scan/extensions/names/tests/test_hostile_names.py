@@ -9,17 +9,13 @@ from tests.support.faulty_node import replacing
 pytestmark = pytest.mark.thorough
 
 MARKUP = "<img src=x onerror=alert(1)>.eth"
+# Of which each is one kind: normalization's own test has more.
 CLAIMS = {
     "bidirectional": "\u202ehte.kciv.eth",
-    "isolate": "vic\u2066\u2069.eth",
-    "zero width": "v\u200bic.eth",
-    "Cyrillic": "v\u0456c.eth",
     "whole script": "\u0430\u0440\u0435.eth",
     "upper case": "VIC.eth",
     "markup": MARKUP,
     "NUL": "vic\0.eth",
-    "line": "vic\n0x00.eth",
-    "space": "vic .eth",
     "address": "0x" + "ab" * 20 + " (verified)",
 }
 # Of these a registry has no node, or the usual resolver does not store them in one transaction.
@@ -72,11 +68,7 @@ def require_not_shown(named, mallory, claim):
         assert "\u202e" not in page and "claim" not in page.partition(mallory)[2][:200]
 
 
-NO_NAMES = [
-    *(claim for kind, claim in CLAIMS.items() if kind not in ("upper case", "NUL")),
-    *UNREACHABLE,
-    *("%00.eth", "%ff.eth", "..", "%2e%2e.eth"),
-]
+NO_NAMES = [MARKUP, CLAIMS["bidirectional"], CLAIMS["address"], *UNREACHABLE, "%ff.eth", ".."]
 
 
 @pytest.mark.parametrize("text", NO_NAMES, ids=ascii)

@@ -18,16 +18,11 @@ COIN = node_names.evm_coin_type(CHAIN_ID)
 @pytest.fixture(scope="module")
 def ethereum():
     """ENS with its universal resolver where it is on Ethereum."""
-    with Anvil() as anvil:
+    with Anvil() as anvil, FaultyNode(anvil.url) as node:
         ens = EnsChain(anvil)
         ens.be_at(ens.universal, name_services.ENS.contract)
+        ens.node = node  # that may fail
         yield ens
-
-
-@pytest.fixture(scope="module")
-def l1(ethereum):
-    with FaultyNode(ethereum.anvil.url) as node:
-        yield node
 
 
 @pytest.fixture(scope="module")
@@ -37,11 +32,10 @@ def registrar(ens):
 
 
 @pytest.fixture
-def l2(ens, indexing, l1, registrar):
-    """The L2, which is the indexed chain, with a node of its own that may fail."""
-    with FaultyNode(ens.anvil.url) as node:
-        yield served(ens, indexing, node, NO_NAMES, (l1.url,))
-        l1.fault = None
+def l2(ens, indexing, ethereum, registrar):
+    """The L2, which is the indexed chain."""
+    yield served(ens, indexing, ens.anvil, NO_NAMES, (ethereum.node.url,))
+    ethereum.node.fault = None
 
 
 def choose(named, registrar, account, name):
@@ -103,51 +97,50 @@ def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(l2, regis
 
 
 @pytest.mark.thorough
-def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, l1, registrar, ethereum):
+def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, registrar, ethereum):
     """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
     frank, grace, heidi = ens.people[6:9]
     service = name_services.BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
-    with FaultyNode(ens.anvil.url) as node:
-        for l1_urls in ((), (l1.url,)):
-            named = served(ens, indexing, node, name_services.Choice(service), l1_urls)
-            ens.point("frank.base.eth", frank)
-            ethereum.point_on("frank.base.eth", heidi, COIN)
-            choose(named, registrar, frank, "frank.base.eth")
-            ens.point("grace.base.eth", grace)
-            zone = f"{grace[2:].lower()}.80002105.reverse"
-            ens.resolve_by(zone, ens.resolver)
-            ens.name(zone, "grace.base.eth")
-            named.follow()
-            assert named.of(frank) == ("frank.base.eth", None)
-            assert named.of(grace) == ("grace.base.eth", None)
-            record = named.lookup("frank.base.eth").json
-            assert (record["address"], record["coinType"]) == (frank, None)
+    for l1_urls in ((), (ethereum.node.url,)):
+        named = served(ens, indexing, ens.anvil, name_services.Choice(service), l1_urls)
+        ens.point("frank.base.eth", frank)
+        ethereum.point_on("frank.base.eth", heidi, COIN)
+        choose(named, registrar, frank, "frank.base.eth")
+        ens.point("grace.base.eth", grace)
+        zone = f"{grace[2:].lower()}.80002105.reverse"
+        ens.resolve_by(zone, ens.resolver)
+        ens.name(zone, "grace.base.eth")
+        named.follow()
+        assert named.of(frank) == ("frank.base.eth", None)
+        assert named.of(grace) == ("grace.base.eth", None)
+        record = named.lookup("frank.base.eth").json
+        assert (record["address"], record["coinType"]) == (frank, None)
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
-def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, l1, fault):
+def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, ethereum, fault):
     known = sources(l2.client).get(Names)
     known.one_s = known.list_s = 0.03
     carol = l2.ens.people[2]
     choose(l2, registrar, carol, "carol.eth")
-    l1.fault = fault
+    ethereum.node.fault = fault
     assert l2.page("/txs") and l2.page(f"/address/{carol}")
     assert l2.of(carol) == (None, "unread")
     assert l2.lookup("carol.eth").status_code in (502, 503)
 
 
 @pytest.mark.thorough
-def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
+def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, ethereum):
     alice = l2.ens.people[0]
     ethereum.point_on("alice.eth", alice, COIN)
     choose(l2, registrar, alice, "alice.eth")
     assert l2.of(alice) == ("alice.eth", None)
-    before = l1.requests
+    before = ethereum.node.requests
     for _ in range(3):
         l2.mine()
         assert l2.of(alice) == ("alice.eth", None)
-    assert l1.requests == before
+    assert ethereum.node.requests == before
 
 
 @pytest.mark.check

@@ -1,12 +1,17 @@
 """GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.search import views
 from tests.support.database import execute, insert
 from tests.support.explain import explained
 from tests.support.indexing import client_over
 from tests.support.lists import get
+from tests.support.many_functions import verified
 
 LABELLED = b"\x11" * 20
 TRIGRAMS = r"""
@@ -257,3 +262,57 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(url_with_trigrams):
         ("dolar", []),  # 5 of 17 trigrams are the same
     ):
         assert [(t["name"], t["match"]) for t in search(client, text)] == results, text
+
+
+SOURCE = Path(__file__).with_name("Declared.sol").read_text()
+OPENED = "HarborOpened(address,uint256)"
+FULL = "HarborFull(uint256,address)"
+
+
+@pytest.fixture(scope="module")
+def harbor(explorer):
+    return verified(explorer, SOURCE, "Harbor")
+
+
+def declared(explorer, text):
+    kinds = ("event", "error")
+    found = search(explorer.client, text)
+    return [(r["type"], r["name"], r["match"]) for r in found if r["type"] in kinds]
+
+
+def test_events_and_errors_are_found_by_name_signature_topic_and_selector(explorer, harbor):
+    one = ("event", "HarborOpened(address)", "exact")
+    assert declared(explorer, "HarborOpened") == [one, ("event", OPENED, "exact")]
+    assert declared(explorer, "harboropened(address,u") == [("event", OPENED, "prefix")]
+    assert declared(explorer, OPENED) == [("event", OPENED, "exact")]
+    topic = f"0x{keccak256(OPENED.encode()).hex()}"
+    assert declared(explorer, topic) == declared(explorer, topic.upper().replace("X", "x"))
+    assert declared(explorer, topic) == [("event", OPENED, "exact")]
+    selector = f"0x{keccak256(FULL.encode())[:4].hex()}"
+    for text, match in ((FULL, "exact"), (selector, "exact"), ("HarborF", "prefix")):
+        assert declared(explorer, text) == [("error", FULL, match)]
+    # Of standards without a verified contract.
+    assert ("event", "Transfer(address,address,uint256)", "exact") in declared(explorer, "Transfer")
+    assert declared(explorer, f" {OPENED} ") == declared(explorer, OPENED)
+    for text in ("Ha", "%arbor", "Harbor_pened", "0x" + "ab" * 32):
+        assert declared(explorer, text) == [], text
+
+
+def test_results_lead_to_logs_and_to_a_contract_and_never_jump(explorer, harbor):
+    topic = f"0x{keccak256(OPENED.encode()).hex()}"
+    for text in ("HarborOpened", "harborope", OPENED, topic, "HarborFull"):
+        answer = explorer.client.get("/search", query_string={"q": text})
+        assert answer.status_code == 200, text
+    [path] = re.findall(r'href="(/address/0x\w{40})"><bdi>HarborFull', answer.text)
+    assert path == f"/address/{harbor}"
+    page = explorer.client.get("/search", query_string={"q": OPENED}).text
+    [path] = re.findall(r'href="(/events\?topic0=[^"]+)"', page)
+    explorer.send(harbor, "0xfcfff16f")  # open()
+    assert OPENED in explorer.client.get(f"{path}&_=sent").text
+    unknown = explorer.client.get(f"/search?q=0x{'ab' * 32}")
+    assert unknown.headers["Location"] == f"/tx/0x{'ab' * 32}"
+
+
+def test_a_method_is_found_by_its_selector(explorer):
+    [found] = search(explorer.client, "0xA9059CBB")
+    assert (found["type"], found["value"]) == ("method", "0xa9059cbb")

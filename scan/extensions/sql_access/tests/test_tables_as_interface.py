@@ -4,17 +4,21 @@ import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from decimal import Decimal, localcontext
+from pathlib import Path
 from urllib.parse import quote
 
 import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
+from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.server_faults import known_faults
 from scan.extensions.sql_access.indexing import end_sessions
+from scan.settings import Settings
 from tests.support import WAIT_S, documents, serving
 from tests.support.database import execute
+from tests.support.embedded import data_folder, running_in
 from tests.support.scan_command import scan
 from tests.support.tables_document import DOCUMENT, GUIDE, LEFT_OUT, ROOT, whole
 
@@ -289,3 +293,37 @@ UNSUITABLE = [
 def test_unsuitable_names_are_refused(own_index, arguments, status):
     done = scan("sql-role", *arguments, DATABASE_URL=own_index.url)
     assert done.returncode == status and "password" not in done.stdout
+
+
+@pytest.mark.thorough
+def test_a_role_logs_in_with_the_printed_url_and_reads_the_views_alone():
+    with data_folder() as folder, running_in(folder) as server:
+        url = server.database_url("scan_1_00000000")
+        migrations.run(Settings(database_url=url))
+        done = scan("sql-role", "reader", DATABASE_URL=url)
+        assert done.returncode == 0, done
+        [as_role] = re.findall(r"^URL +(\S+)$", done.stdout, re.M)
+        assert execute(as_role, "SELECT current_user::text") == [("reader",)]
+        assert execute(as_role, "SELECT count(*) FROM v1.blocks") == [(0,)]
+        with pytest.raises(psycopg2.errors.InsufficientPrivilege):
+            execute(as_role, "SELECT * FROM api_keys")
+        with pytest.raises(psycopg2.OperationalError, match="password authentication failed"):
+            execute(re.sub(r":\w+@", ":wrong@", as_role), "SELECT 1")
+
+
+@pytest.mark.thorough
+def test_a_role_that_cannot_log_in_is_named_with_what_is_missing(own_postgres):
+    url = own_postgres.url("postgres")
+    migrations.run(Settings(database_url=url))
+    [(path,)] = execute(url, "SHOW hba_file")
+    rules = (path := Path(str(path))).read_text()
+    try:
+        path.write_text(f"local all reader reject\n{rules}")
+        execute(url, "SELECT pg_reload_conf()")
+        done = scan("sql-role", "reader", DATABASE_URL=url)
+    finally:
+        path.write_text(rules)
+        execute(url, "SELECT pg_reload_conf()")
+    assert done.returncode == 1
+    assert "warning: it cannot log in from here: " in done.stdout
+    assert "pg_hba.conf needs a line: host all reader ADDRESS scram-sha-256" in done.stdout
