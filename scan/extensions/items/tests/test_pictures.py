@@ -14,7 +14,7 @@ from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.outbound.http_client import HttpClient, NotFetched
-from tests.support import WAIT_S, many_functions, page_checks
+from tests.support import WAIT_S, many_functions
 from tests.support.anvil import calldata
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.serving import wait_until
@@ -213,18 +213,10 @@ def test_large_pictures_are_not_in_lists():
 @pytest.mark.thorough
 def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
-    for width in (1280, 360):
-        page_checks.show_at(page, width)
-        for kind in ("token", "address"):
-            page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
-            page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
-            page.wait(loaded)
-            assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
-            assert page.evaluate("'ran' in window") is False
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-            assert page.evaluate(page_checks.NOTHING_HIDDEN) == []
-            assert page_checks.least_shift(page, page.evaluate("location.href")) == 0
-            page.evaluate(page_checks.AXE.read_text() + "; undefined")
-            assert page_checks.axe_violations(page, page_checks.ALL_RULES) == []
-    page.call("Emulation.clearDeviceMetricsOverride")
+    for kind in ("token", "address"):
+        page.open(f"{explorer_url}/{kind}/{gallery}?tab=items")
+        page.evaluate("document.querySelector('.gallery li:last-child').scrollIntoView()")
+        page.wait(loaded)
+        assert page.evaluate("document.querySelector('img[alt=Square]').naturalWidth") == 9
+        assert page.evaluate("'ran' in window") is False
     assert page.errors == []
