@@ -106,21 +106,19 @@ def test_clones(explorer, many, name):
     expect(explorer, clone, kind, many, "code")
 
 
-def beacon(explorer, many):
-    return deploy(explorer, PROXY, "Beacon", word(many)[2:])
-
-
 OF_EIP_7760 = {
-    "uups": (UUPS, IMPLEMENTATION_SLOT, lambda _, many: many),
-    "uups i": (UUPS_I, IMPLEMENTATION_SLOT, lambda _, many: many),
-    "beacon": (BEACON, BEACON_SLOT, beacon),
+    "uups": (UUPS, IMPLEMENTATION_SLOT),
+    "uups i": (UUPS_I, IMPLEMENTATION_SLOT),
+    "beacon": (BEACON, BEACON_SLOT),
 }
 
 
-@pytest.mark.parametrize(("code", "slot", "named"), OF_EIP_7760.values(), ids=OF_EIP_7760)
-def test_proxies_of_eip_7760(explorer, many, code, slot, named):
+@pytest.mark.parametrize(("code", "slot"), OF_EIP_7760.values(), ids=OF_EIP_7760)
+def test_proxies_of_eip_7760(explorer, many, code, slot):
+    beacon = deploy(explorer, PROXY, "Beacon", word(many)[2:])
+    named = {IMPLEMENTATION_SLOT: many, BEACON_SLOT: beacon}[slot]
     proxy = explorer.place(code)
-    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(named(explorer, many)))
+    explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(named))
     expect(explorer, proxy, "eip7760", many, "code")
 
 

@@ -51,12 +51,8 @@ def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, n
     core, market = modules
     router = made(explorer, modules, name)
     assert explorer.call(router, "price(uint256)", 5).status_code == 404
-    for function, arguments in (
-        ("create(uint256)", [7]),
-        ("price(uint256)", [5]),
-        ("version()", []),
-    ):
-        explorer.send(router, calldata(function, *arguments), gas=500_000)
+    for call in (("create(uint256)", 7), ("price(uint256)", 5), ("version()",)):
+        explorer.send(router, calldata(*call), gas=500_000)
     for function, arguments, result, module in (
         ("price(uint256)", [6], "-6", market),
         ("price", [5], "-5", market),
@@ -68,8 +64,7 @@ def test_functions_are_read_by_the_modules_that_traces_show(explorer, modules, n
     assert explorer.call(router, "pool(uint256)", 5).status_code == 400  # which was not called
     page = explorer.get(f"/address/{router}?tab=contract&view=read")
     assert "is a proxy (router)" in page and core in page and market in page
-    for text in ("price", "inDollars"):
-        assert text in page
+    assert "price" in page and "inDollars" in page
     values = explorer.get(f"/api/v1/contracts/{router}/values")
     assert str(values).count("'version()'") == 1, values
     assert explorer.call(router, "missing(uint256)", 5).status_code == 400

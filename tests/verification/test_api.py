@@ -35,9 +35,8 @@ def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(expl
     )
     for path, address in zip(paths, addresses, strict=False):
         assert explorer.client.get(path.format(address)).status_code == 200, path
-        assert explorer.database.row(
-            "contracts/contracts_get_code", address=bytes.fromhex(address[2:])
-        )
+        key = bytes.fromhex(address[2:])
+        assert explorer.database.row("contracts/contracts_get_code", address=key)
     answer = explorer.verify(addresses[-1], source, VERSION)
     assert answer.status_code == 200, answer.json
     assert explorer.contract(addresses[-1]).json["contractName"] == "Placed"
@@ -231,9 +230,8 @@ def test_a_wrong_source_of_a_fully_verified_contract_takes_two_compilations(expl
     assert explorer.verify(address, standard, "0.8.28").json["match"] == "full"
     wrong = explorer.verify(address, source.replace("+", "-"), "0.8.28", contractName="Box")
     assert wrong.json["error"].startswith("No match in 2 compilations. ")
-    assert wrong.json["error"].endswith(
-        " Another source has a full match, whose settings were tried."
-    )
+    words = " Another source has a full match, whose settings were tried."
+    assert wrong.json["error"].endswith(words)
     # The right one still matches without its settings: by those of the metadata.
     right = explorer.verify(address, source, "0.8.28", contractName="Box")
     assert right.json["match"] == "partial", right.json

@@ -57,9 +57,8 @@ def test_processes_that_share_a_directory_download_a_compiler_once(tmp_path):
     with ThreadPoolExecutor(2) as pool:
         stores = [placed_in(tmp_path / "solc", kind) for _ in range(2)]
         compilers = [*pool.map(lambda store: store.compiler(NEWEST, wait_s=60.0), stores)]
-    assert {compiler.executable for compiler in compilers} == {
-        tmp_path / "solc" / "solc-0.8.28" / "solc-0.8.28"
-    }
+    executable = tmp_path / "solc" / "solc-0.8.28" / "solc-0.8.28"
+    assert {compiler.executable for compiler in compilers} == {executable}
     assert fetched == [NEWEST]
 
 

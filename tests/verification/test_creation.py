@@ -120,11 +120,10 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     expect_no_match(explorer.verify(child, FACTORY.replace("NUMBER", "4"), "0.8.28", **options))
 
 
-def test_a_creation_is_told_from_others_of_its_block(database):
+def test_a_creation_is_told_from_others_of_its_block(chain, database):
     factory, first, second = map(made_blocks.address, ("factory", "first", "second"))
     kinds = ((first, TransferType.CREATE2), (second, TransferType.CREATE))
     transfers = [InternalTransfer(n, 0, kind, factory, to, 0) for n, (to, kind) in enumerate(kinds)]
-    chain = made_blocks.Chain(database)
     moves = [made_blocks.Move(made_blocks.address("anna"), factory)] * 2
     hashes = chain.append(moves, internal_transfers=transfers, is_traced=True)
     for contract, hash_ in zip((first, second), hashes, strict=True):

@@ -125,7 +125,7 @@ def test_a_verification_counts_for_the_creation_that_it_was_compared_with(explor
 
     def stored():
         record = explorer.contract(address).json
-        return record["match"], record["creationMatch"], record["constructorArguments"]
+        return tuple(map(record.get, ("match", "creationMatch", "constructorArguments")))
 
     address = explorer.deploy(code.creation, f"{7:064x}")
     assert explorer.verify(address, source, "0.8.28", **extra).json["match"] == "full"

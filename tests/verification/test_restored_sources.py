@@ -111,10 +111,8 @@ def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, veri
 def older(explorer):
     """Addresses of contracts that an older version verified, that with newer transactions last."""
     sources = [{PATH: SOURCE.replace("contract Box", f"// {n}\ncontract Box")} for n in (1, 2)]
-    addresses = [
-        explorer.verified(standard_input(source), VERSION, f"{PATH}:Box", SEVEN)
-        for source in sources
-    ]
+    named = VERSION, f"{PATH}:Box", SEVEN
+    addresses = [explorer.verified(standard_input(source), *named) for source in sources]
     explorer.send(addresses[1], "")
     explorer.sql("TRUNCATE read_findings, compiled_sources")
     yield addresses

@@ -4,18 +4,16 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.verification.verifier import StoredBytes
 from tests.support.database import execute
 
 
-def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database_url):
+def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database, database_url):
     """Counted in the database: a restart, or another process, begins with what is stored."""
     begin = datetime(2026, 1, 1, tzinfo=UTC)
     now = [begin]
-    databases = [Database(database_url, statement_timeout_ms=5_000) for _ in range(2)]
-    stored, other = (StoredBytes(database, 100, lambda: now[0]) for database in databases)
+    stored, other = (StoredBytes(database, 100, lambda: now[0]) for _ in range(2))
     for second in range(5):
         now[0] = begin + timedelta(seconds=second)
         stored.add("a", 2)
@@ -30,14 +28,11 @@ def test_a_client_stores_a_tenth_and_all_together_the_whole_for_a_day(database_u
     now[0] = begin + timedelta(hours=12)
     stored.add(None, 10)
     for process in (stored, other):
-        with pytest.raises(Unavailable):
-            process.check("j")
-        with pytest.raises(Unavailable):
-            process.check(None)
+        for client in ("j", None):
+            with pytest.raises(Unavailable):
+                process.check(client)
     now[0] = begin + timedelta(hours=24)
     stored.check("a")
     other.add("k", 1)
     counted = execute(database_url, "SELECT client, bytes FROM stored_verifications")
     assert sorted(counted) == [("", 10), ("k", 1)]
-    for database in databases:
-        database.close()

@@ -48,9 +48,8 @@ def test_a_source_as_another_tool_writes_it_matches_in_full(explorer, compiled_f
     """The record has the file that was compiled, and the message says how it differs."""
     for form in FORMS:
         address = deployed(explorer, compiled_form)
-        answer = explorer.verify(
-            address, standard_input(files(form), optimizer=ON), VERSION, contractName="Kept"
-        )
+        standard = standard_input(files(form), optimizer=ON)
+        answer = explorer.verify(address, standard, VERSION, contractName="Kept")
         assert (answer.status_code, answer.json["match"]) == (200, "full"), (form, answer.json)
         assert answer.json["creationMatch"] == "full"
         stored = explorer.contract(address).json["sources"]
@@ -75,9 +74,8 @@ def test_metadata_takes_sources_in_all_variations():
             body = request_of(f"0x{1:040x}", {**metadata, "sources": listed}, {"x": form(BASE)})
             assert parse(body).sources == {PATH: text}
         with pytest.raises(InvalidParameter, match="no source matches"):
-            request_of(
-                f"0x{1:040x}", {**metadata, "sources": listed}, {"x": BASE.replace("kept", "left")}
-            )
+            changed = {"x": BASE.replace("kept", "left")}
+            request_of(f"0x{1:040x}", {**metadata, "sources": listed}, changed)
 
 
 @pytest.mark.check

@@ -16,11 +16,8 @@ COUNTER = Path(__file__).with_name("counter.yul").read_text()
 
 
 def standard(source, **settings):
-    return {
-        "language": "Yul",
-        "sources": {"Counter.yul": {"content": source}},
-        "settings": settings,
-    }
+    sources = {"Counter.yul": {"content": source}}
+    return {"language": "Yul", "sources": sources, "settings": settings}
 
 
 def creation_of(source, version=VERSION, **settings):
@@ -84,9 +81,8 @@ def test_libraries_of_the_creation_code_are_behind_the_preamble():
 def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer):
     source = "contract Made { uint256 public immutable x; constructor(uint256 n) { x = n + 3; } }"
     standard = standard_input({"Made.sol": source})
-    address = explorer.deploy(
-        blueprint_of(compiled(VERSION, standard, "Made.sol", "Made").creation)
-    )
+    creation = compiled(VERSION, standard, "Made.sol", "Made").creation
+    address = explorer.deploy(blueprint_of(creation))
     other = standard_input({"Made.sol": source.replace("n + 3", "n + 4")})
     assert explorer.verify(address, other, VERSION).status_code == 422
     answer = explorer.verify(address, standard, VERSION)

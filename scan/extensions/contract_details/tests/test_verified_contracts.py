@@ -93,9 +93,7 @@ def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by
     }
 
     def doors():
-        shown = [
-            is_verified(client.get(d.format(address)).json) for d, is_verified in matching.items()
-        ]
+        shown = [holds(client.get(door.format(address)).json) for door, holds in matching.items()]
         return [*shown, *listed(own_explorer, address)[:2]]
 
     serving.wait_until(lambda: all(doors()))

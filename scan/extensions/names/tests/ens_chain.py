@@ -20,12 +20,9 @@ class EnsChain:
         self.owner, *self.people = anvil.accounts
         self.registry = self._deploy("ens", "ENSRegistry")
         self.resolver = self._deploy("resolver", "PublicResolver", self.registry.address)
-        self._of_addresses = self._deploy(
-            "resolver", "DefaultReverseResolver", self.registry.address
-        )
-        self.registrar = self._deploy(
-            "ens", "ReverseRegistrar", self.registry.address, self._of_addresses.address
-        )
+        registry = self.registry.address
+        default = self._deploy("resolver", "DefaultReverseResolver", registry)
+        self.registrar = self._deploy("ens", "ReverseRegistrar", registry, default.address)
         self.own("reverse")
         owned = node_of("reverse"), keccak(text="addr"), self.registrar.address
         self.do(self.registry, "setSubnodeOwner(bytes32,bytes32,address)", *owned)

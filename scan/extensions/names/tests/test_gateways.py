@@ -340,9 +340,9 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
         return says(alice)(handler, received)
 
     def look_up(number, client):
-        test_client = asking.client.application.test_client()
-        path = f"/api/v1/names/new{number}.eth"
-        return test_client.get(path, environ_base={"REMOTE_ADDR": client}).status_code
+        peer = {"REMOTE_ADDR": client}
+        client = asking.client.application.test_client()
+        return client.get(f"/api/v1/names/new{number}.eth", environ_base=peer).status_code
 
     receiver.behaviour = slowly
     with ThreadPoolExecutor(3) as pool:

@@ -111,7 +111,7 @@ def test_only_a_whole_label_leads_on(client, postgres, template):
             assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
         for text in ("orchard", "treasury", "chard", "orchid", "treas", "rd tre"):
             assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
-    for token in client.get("/api/v1/tokens?limit=10").json["tokens"]:
+    for token in get(client, "/tokens", limit=10)["tokens"]:
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
 
 
@@ -234,18 +234,15 @@ def test_blocks_and_transactions_come_before_whole_names_and_those_held_most_las
         "SELECT (SELECT hex(hash) FROM blocks WHERE number = 17),"
         " (SELECT hex(hash) FROM transactions WHERE ordinal = 17)",
     )
-    types = ("block", "block", "transaction")
-    for text, type_ in zip(("17", *hashes), types, strict=True):
-        assert [r["type"] for r in search(client, text)][:2] == [type_, "token"], text
+    for text, kind in zip(("17", *hashes), ("block", "block", "transaction"), strict=True):
+        assert [r["type"] for r in search(client, text)][:2] == [kind, "token"], text
 
 
 @pytest.fixture
 def url_with_trigrams(database_url):
     """A database with pg_trgm, or with what is made of SQL in its place."""
-    [(has_extension,)] = execute(
-        database_url, "SELECT to_regclass('tokens_by_similar_name') IS NOT NULL"
-    )
-    if not has_extension:
+    index = "SELECT 1 WHERE to_regclass('tokens_by_similar_name') IS NOT NULL"
+    if not execute(database_url, index):
         execute(database_url, TRIGRAMS)
     return database_url
 

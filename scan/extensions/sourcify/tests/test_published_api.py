@@ -112,10 +112,7 @@ def check_bytecode(explorer, record, output, arguments=""):
 
 
 def test_every_path_is_served_or_known_not_to_be(explorer):
-    not_served = {
-        "/v2/verify/etherscan/{chainId}/{address}",
-        "/v2/verify/similarity/{chainId}/{address}",
-    }
+    not_served = {f"/v2/verify/{by}/{{chainId}}/{{address}}" for by in ("etherscan", "similarity")}
     served = {re.sub(r"<\w+>", "{}", rule.rule) for rule in explorer.app.url_map.iter_rules()}
     for path in API["paths"].keys() - not_served:
         assert re.sub(r"\{\w+\}", "{}", path) in served, path
@@ -128,9 +125,8 @@ def test_every_path_is_served_or_known_not_to_be(explorer):
 
 def test_all_fields_are_those_of_the_document(explorer):
     record = verified(explorer, "Child", explorer.deploy(contract_of("Child").creation))
-    [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
-        "application/json"
-    ]["schema"]["allOf"]
+    [content] = API["components"]["responses"]["VerifiedContract"]["content"].values()
+    [minimal, more] = content["schema"]["allOf"]
     assert minimal["$ref"].endswith("/VerifiedContractMinimal")
     schemas = API["components"]["schemas"]
     properties = {**schemas["VerifiedContractMinimal"]["properties"], **more["properties"]}
@@ -155,9 +151,8 @@ def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
     assert values == {7, int(explorer.anvil.accounts[0], 16)}
     for bytecode, text in ((creation, output.creation), (runtime, output.runtime)):
         offset = len(text) // 2 - 2 - int(text[-4:], 16)
-        assert bytecode["cborAuxdata"] == {
-            "1": {"offset": offset, "value": f"0x{text[2 * offset :]}"}
-        }
+        auxdata = {"offset": offset, "value": f"0x{text[2 * offset :]}"}
+        assert bytecode["cborAuxdata"] == {"1": auxdata}
     signatures = "function first(), function g(uint256), function second(), event Happened(uint256)"
     expected = {tuple(line.split()) for line in f"{signatures}, error Wrong(uint256)".split(", ")}
     shown = [(kind, entry) for kind, entries in record["signatures"].items() for entry in entries]
@@ -206,9 +201,8 @@ def test_code_that_was_equal_is_known_whatever_embedded_contracts_have(explorer,
     source, settings = f"{SOURCE}{more}", {"metadata": {"bytecodeHash": "none"}}
     output = contract_of(name, source, **settings)
     arguments = ARGUMENT if name == "Both" else ""
-    record = verified(
-        explorer, name, explorer.deploy(output.creation, arguments), source, **settings
-    )
+    address = explorer.deploy(output.creation, arguments)
+    record = verified(explorer, name, address, source, **settings)
     assert record["match"] == record["creationMatch"] == "match"
     assert record["creationBytecode"]["cborAuxdata"] is None
     check_bytecode(explorer, record, output, arguments)
@@ -258,10 +252,7 @@ def test_other_answers_are_of_their_schemas(explorer):
 def test_contracts_are_listed_by_their_matches(explorer):
     sources = [SOURCE.replace("c = 1", f"c = {number}") for number in (11, 12, 13)]
     made = [explorer.deploy(contract_of("Child", source).creation) for source in sources]
-    records = [
-        verified(explorer, "Child", address, source)
-        for address, source in zip(made, sources, strict=True)
-    ]
+    records = [verified(explorer, "Child", *pair) for pair in zip(made, sources, strict=True)]
     path = f"/v2/contracts/{CHAIN}"
     valid_response("ListVerifiedContracts", get(explorer, path, limit="3").json)
 

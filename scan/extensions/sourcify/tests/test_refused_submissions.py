@@ -8,7 +8,6 @@ from scan.extensions.sourcify.tests.submissions import (
     SOURCE,
     STANDARD,
     deployed,
-    get,
     is_error,
     standard_request,
     submit,
@@ -70,11 +69,10 @@ def test_bodies_are_json_of_a_bounded_size(explorer, stored):
 
 
 def test_the_interface_is_charged_like_the_others(explorer):
-    response = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
+    path = f"/v2/contract/{CHAIN}/{CHECKSUMMED}"
+    response = explorer.client.get(path)
     assert int(response.headers["X-RateLimit-Remaining"]) > 0
-    refused = explorer.client.get(
-        f"/v2/contract/{CHAIN}/{CHECKSUMMED}", headers={"X-API-Key": "scan_unknown"}
-    )
+    refused = explorer.client.get(path, headers={"X-API-Key": "scan_unknown"})
     assert is_error(refused, 401, "invalid_api_key")
     assert response.headers["Access-Control-Allow-Origin"] == "*"
 

@@ -173,10 +173,8 @@ def test_jobs_are_swept_after_a_day(explorer, jobs, address):
 
 def test_a_job_that_ends_its_process_each_time_is_given_up(explorer, jobs, address):
     job_id = jobs.submit(request(address), CLIENT)
-    explorer.execute(
-        "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
-        job_runner.MOST_ATTEMPTS,
-    )
+    begun = "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s"
+    explorer.execute(begun, job_runner.MOST_ATTEMPTS)
     with explorer.running_jobs():
         job = finished(jobs, job_id)
     assert (job.status, job.error_code) == ("failed", "internal_error")

@@ -72,23 +72,18 @@ def listing(file, sources):
 def test_sources_of_a_workspace_are_read_through_its_links(tmp_path):
     """As pnpm lays packages out, and packages import each other; not what is outside of git's."""
     workspace, project = tmp_path / "work", tmp_path / "work/packages/vault"
-    sources = {
-        "src/Vault.sol": "contract Vault {}",
-        "node_modules/@tokens/Token.sol": "contract Token {}",
-        "@tokens/Other.sol": "contract Other {}",
-        "../shared/Shared.sol": "contract Shared {}",
-        "lib/own/Own.sol": "contract Own {}",
+    stored = workspace / "node_modules/.pnpm/@tokens+1/node_modules/@tokens"
+    files = {
+        "src/Vault.sol": project / "src/Vault.sol",
+        "node_modules/@tokens/Token.sol": stored / "Token.sol",
+        "@tokens/Other.sol": stored / "Other.sol",
+        "../shared/Shared.sol": workspace / "packages/shared/Shared.sol",
+        "lib/own/Own.sol": workspace / "packages/own/Own.sol",
     }
+    sources = {path: f"contract {file.stem} {{}}" for path, file in files.items()}
     built = listing(project / "out/listed.json", sources)
     (project / "package.json").touch()
-    stored = workspace / "node_modules/.pnpm/@tokens+1/node_modules/@tokens"
-    for file, path in (
-        (project / "src/Vault.sol", "src/Vault.sol"),
-        (stored / "Token.sol", "node_modules/@tokens/Token.sol"),
-        (stored / "Other.sol", "@tokens/Other.sol"),
-        (workspace / "packages/shared/Shared.sol", "../shared/Shared.sol"),
-        (workspace / "packages/own/Own.sol", "lib/own/Own.sol"),
-    ):
+    for path, file in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(sources[path])
     for link, target in (("node_modules/@tokens", stored), ("lib/own", workspace / "packages/own")):

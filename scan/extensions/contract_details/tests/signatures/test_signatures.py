@@ -15,9 +15,8 @@ EVENT = "Transfer(address,address,uint256)"
 
 
 def stored(url):
-    return execute(
-        url, "SELECT '0x' || encode(selector, 'hex'), signature FROM signatures ORDER BY 1, 2"
-    )
+    selected = "SELECT '0x' || encode(selector, 'hex'), signature FROM signatures ORDER BY 1, 2"
+    return execute(url, selected)
 
 
 BOTH = [("0xa9059cbb", TRANSFER), ("0xddf252ad", EVENT)]

@@ -49,9 +49,8 @@ def test_changes_are_a_patch(seed, tmp_path):
     assert pair.status == "changed"
     (tmp_path / "f").write_text(one + "\n")
     given = f"--- f\n+++ f\n{pair.unified()}"
-    subprocess.run(
-        ["git", "apply", "-p0"], cwd=tmp_path, input=given.encode(), check=True, timeout=WAIT_S
-    )
+    options = {"cwd": tmp_path, "check": True, "timeout": WAIT_S}
+    subprocess.run(["git", "apply", "-p0"], input=given.encode(), **options)
     assert (tmp_path / "f").read_text() == other + "\n"
 
 
