@@ -41,9 +41,8 @@ def test_an_argument_of_too_many_values_or_digits_is_refused(explorer, many):
     answer = explorer.call(many, "list", [[0] * 90_000])
     assert (answer.status_code, answer.json["code"]) == (413, "too_large"), answer.json
     body = f'{{"functionName": "list", "args": [[{"1" * 5000}]]}}'
-    answer = explorer.client.post(
-        f"/api/v1/contracts/{many}/call", data=body, content_type="application/json"
-    )
+    path, json_type = f"/api/v1/contracts/{many}/call", "application/json"
+    answer = explorer.client.post(path, data=body, content_type=json_type)
     assert (answer.status_code, answer.json["code"]) == (400, "invalid_json")
 
 

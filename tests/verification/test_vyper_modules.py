@@ -1,6 +1,8 @@
 """A contract of Vyper of several modules, which are no contracts by themselves, in all forms of
 verification that name no contract or may."""
 
+from unittest.mock import Mock
+
 import pytest
 from eth_abi.abi import encode
 
@@ -11,10 +13,9 @@ from tests.support.vyper import NEWEST, SOURCES
 pytestmark = pytest.mark.thorough
 
 FULL_VERSION = f"v{NEWEST}+commit.bff19ea2"
-FOLDER = SOURCES / "vault"
-FILES = {str(f.relative_to(SOURCES)): f.read_text() for f in sorted(FOLDER.rglob("*.vy*"))}
+FILES = sorted(SOURCES.glob("vault/**/*.vy*"))
+FILES = {str(file.relative_to(SOURCES)): file.read_text() for file in FILES}
 PATH = "vault/Vault.vy"
-ARGUMENTS = encode(["uint256", "string[]"], [9, []]).hex()
 
 
 def standard_json(**settings):
@@ -31,15 +32,14 @@ def standard_json(**settings):
 @pytest.fixture
 def deployed(explorer, vyper):
     creation = vyper.creation(NEWEST, PATH, standard_json())
-    return explorer.deploy(creation, ARGUMENTS)
+    return explorer.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())
 
 
-ALL = {path: ["*"] for path in FILES if path.endswith(".vy")}
 INPUTS = {  # settings of the input that say what to compile, or do not
     "its own file": {},
     "solc's form": {"outputSelection": {PATH: {"*": ["abi", "evm.bytecode"]}}},
     "all files": {"outputSelection": {"*": ["*"]}},
-    "each file": {"outputSelection": ALL},
+    "each file": {"outputSelection": {p: ["*"] for p in FILES if p.endswith(".vy")}},
     "none": {"outputSelection": None},
     "decimals not said": {"enable_decimals": None},
 }
@@ -75,16 +75,10 @@ def test_of_a_source_with_faults_the_first_one_is_told(explorer, deployed):
 def test_files_are_compiled_one_by_one_within_the_bound_of_a_verification(
     explorer, deployed, monkeypatch
 ):
-    counts = []
-
-    def count(compilations, *arguments, **more):
-        counts.append(1)
-        return run(compilations, *arguments, **more)
-
-    run = Compilations.run
-    monkeypatch.setattr(Compilations, "run", count)
+    run = Mock(side_effect=Compilations.run)
+    monkeypatch.setattr(Compilations, "run", lambda *given, **more: run(*given, **more))
     monkeypatch.setattr(match_search, "MOST_COMPILATIONS", 3)
     sources = {f"m{n}.vy": {"content": "x: nothing\n"} for n in range(20)}
     standard = {"language": "Vyper", "sources": sources, "settings": {}}
     assert explorer.verify(deployed, standard, NEWEST).status_code == 422
-    assert len(counts) == 3
+    assert run.call_count == 3

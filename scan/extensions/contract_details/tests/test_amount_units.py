@@ -97,13 +97,10 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
     cases = [*INSIDE, ({"type": "uint256[]"}, number, json.loads(number))]
     calls = [[text, contract_functions.shape_of(parse_type(type_))] for type_, text, _ in cases]
     expected = [value for *_, value in cases]
-    assert expected == [
-        contract_functions.in_base_units_within(json.loads(text), shape, UNITS)
-        for text, shape in calls
-    ]
-    in_page = [
-        shown for shown, _ in in_script(calls, "amountUnits.within(call[0], call[1], units)")
-    ]
+    in_service = contract_functions.in_base_units_within
+    assert expected == [in_service(json.loads(text), shape, UNITS) for text, shape in calls]
+    in_page = in_script(calls, "amountUnits.within(call[0], call[1], units)")
+    in_page = [shown for shown, _ in in_page]
     assert in_page.pop() == number
     assert [*map(json.loads, in_page)] == [*map(as_text, expected[:-1])]
 

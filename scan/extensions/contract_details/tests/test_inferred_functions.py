@@ -53,9 +53,8 @@ def test_functions_are_those_that_the_compiler_has(explorer):
 
 def selecting(count):
     """Code that compares the selector with many, each of which runs a loop without end."""
-    cases = b"".join(
-        b"\x80\x63" + (0x10000000 + n).to_bytes(4) + b"\x14\x61\xfd\xe8\x57" for n in range(count)
-    )
+    numbers = range(0x10000000, 0x10000000 + count)
+    cases = b"".join(b"\x80\x63%b\x14\x61\xfd\xe8\x57" % n.to_bytes(4) for n in numbers)
     return (b"\x5f\x35\x60\xe0\x1c" + cases).ljust(65_000, b"\x5b") + b"\x5b\x61\xfd\xe8\x56"
 
 

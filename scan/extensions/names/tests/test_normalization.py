@@ -170,10 +170,9 @@ def test_one_name_is_checked_at_a_time(started):
     normalizer.normalized("\u00e9.eth")
     [process] = started()
     process.suspend()
+    names = ("\u00ea.eth", "\u00e8.eth")
     with ThreadPoolExecutor(2) as pool:
-        checks = {
-            pool.submit(normalizer.normalized, name): name for name in ("\u00ea.eth", "\u00e8.eth")
-        }
+        checks = {pool.submit(normalizer.normalized, name): name for name in names}
         [refused], [slow] = wait(checks, WAIT_S, FIRST_COMPLETED)
         assert isinstance(refused.exception(), Unavailable)
         process.resume()

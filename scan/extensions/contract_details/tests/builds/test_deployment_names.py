@@ -189,10 +189,8 @@ def test_a_damaged_file_leaves_the_others(text, tmp_path):
 
 
 RUNS, CONTRACTS = deployment_names.MAX_RUNS, deployment_names.MAX_DEPLOYMENTS
-BOUNDS = [
-    (RUNS + 2, 1, dict.fromkeys(range(RUNS + 2, 2, -1), 1)),
-    (2, CONTRACTS - 9, {2: CONTRACTS - 9, 1: 9}),
-]
+NEWEST = dict.fromkeys(range(RUNS + 2, 2, -1), 1)
+BOUNDS = [(RUNS + 2, 1, NEWEST), (2, CONTRACTS - 9, {2: CONTRACTS - 9, 1: 9})]
 
 
 @pytest.mark.parametrize(("runs", "contracts", "counts"), BOUNDS, ids=["files", "contracts"])
