@@ -5,7 +5,6 @@ from collections import namedtuple
 import pytest
 
 from scan.database.connection import Database
-from tests.http.conftest import clients  # noqa: F401  # a fixture
 from tests.support import made_blocks, serving
 from tests.support.database import insert
 
