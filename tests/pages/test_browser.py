@@ -79,19 +79,6 @@ def test_a_selected_hash_is_whole(page, over_http):
     assert page.evaluate("getSelection().toString()").strip() == hash_
 
 
-def test_ages_and_exact_times_are_exchanged(page, over_http):
-    page.open(f"{over_http}/txs")
-    first = "document.querySelector('td time').textContent"
-    exact = page.evaluate("document.querySelector('td time').title")
-    assert page.evaluate(first).endswith("ago")
-    page.click("button.ages")
-    assert f"{page.evaluate(first)} UTC" == exact
-    page.open(f"{over_http}/blocks")
-    assert page.text("button.ages") == "Time (UTC)"
-    page.evaluate("document.querySelector('td time').click()")  # as a finger does
-    assert page.evaluate(first).endswith("ago")
-
-
 def test_times_are_of_the_visitors_zone_until_utc_is_chosen(page, over_http, scenario):
     """Which is kept; the other one stands in the title. Days and paper have UTC."""
     sent = scenario.truth.transactions[-1]
@@ -118,21 +105,6 @@ def test_times_are_of_the_visitors_zone_until_utc_is_chosen(page, over_http, sce
     assert page.errors == []
 
 
-@pytest.mark.parametrize("path", ["/txs", "/blocks", "/txs?status=true"])
-def test_long_lists_have_their_pages_above_and_below_and_a_last_one(page, over_http, path):
-    page.open(over_http + path)
-    above = "document.querySelector('nav.pager:not(#pages)')"
-    names = "[...{}.querySelectorAll('a:not(.sizes a)')].map((link) => link.textContent)"
-    shown = page.evaluate(names.format("document.querySelector('#pages')"))
-    assert shown == page.evaluate(names.format(above)) == ["Older", "Last"]
-    top = "getBoundingClientRect().top"
-    assert page.evaluate(f"{above}.{top} < document.querySelector('.table').{top}")
-    newest = page.evaluate("document.querySelector('tbody tr').id")
-    page.evaluate(f"[...{above}.querySelectorAll('a')].at(-1).click()")
-    page.wait(f"document.readyState === 'complete' && !document.getElementById('{newest}')")
-    assert page.evaluate("document.querySelectorAll('#pages a[rel=next]').length < 2")
-
-
 def test_titles_tell_pages_of_one_name_apart(client, scenario):
     """Tabs, pages and filters of an address, of a token and of pools of one pair."""
     truth = scenario.truth
@@ -157,12 +129,6 @@ def test_a_theme_is_chosen_and_kept(page, explorer_url):
     assert colours[0] == colours[1] != colours[2]  # system, light, dark
     page.open(f"{explorer_url}/blocks")
     assert page.evaluate(colour) == colours[2]
-    # On paper links have the light theme's colour.
-    link = "getComputedStyle(document.querySelector('td a')).color"
-    page.call("Emulation.setEmulatedMedia", media="print")
-    assert page.evaluate(link) == "rgb(28, 80, 200)"
-    page.call("Emulation.setEmulatedMedia", media="")
-    assert page.evaluate("document.querySelector('button.theme').title") == "Theme: dark"
     page.evaluate("localStorage.setItem('theme', '<script>')")
     page.open(f"{explorer_url}/blocks")
     assert page.evaluate(colour) == colours[0]

@@ -12,7 +12,6 @@ import psycopg2
 import pytest
 
 from scan.database.errors import TOO_SLOW, QueryTooSlow
-from scan.queries.filter_values import FILTERS
 from tests.support import database, lists
 from tests.support.http_client import WAITING
 from tests.support.serving import wait_until
@@ -146,21 +145,6 @@ def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
         assert hashes(records) == hashes(of_transfer)[: len(records)] and records
     file = client.get("/api/v1/transactions?method=transfer&format=csv").text.splitlines()
     assert len(file) == len(of_transfer) + 1
-
-
-def test_every_filter_of_the_table_stands_in_the_form(client):
-    for path, entity in (
-        ("/txs", "transactions"),
-        ("/token-transfers", "token_transfers"),
-        ("/trades", "dex_trades"),
-        ("/internal-transfers", "internal_transfers"),
-        ("/user-operations", "user_operations"),
-        ("/contracts", "contract_creations"),
-    ):
-        html = client.get(path).text
-        # Of synonyms one stands there.
-        for filter_ in {filter_.param: filter_ for filter_ in FILTERS[entity]}.values():
-            assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 
 @pytest.mark.parametrize(

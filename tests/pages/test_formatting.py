@@ -24,14 +24,11 @@ TINY = "0." + "0" * 254 + "7"
         ("1", 18, "0.000000000000000001", "0.000000000000000001"),
         ("1000000000000000000", 18, "1", "1"),
         ("1234567890123456789012", 18, "1,234.567890123456789012", "1,234.56…"),
-        ("999999999999999999", 18, "0.999999999999999999", "0.999999…"),
         (str(LARGEST), 0, f"{LARGEST:,}", "1.157…·10⁷⁷"),
         (f"-{LARGEST}", 0, f"-{LARGEST:,}", "-1.157…·10⁷⁷"),
         (str(10**40), 18, f"{10**22:,}", "1·10²²"),
         ("7", 255, TINY, "7·10⁻²⁵⁵"),
-        ("78", 255, TINY[:-2] + "78", "7…·10⁻²⁵⁴"),
         ("-15", 1, "-1.5", "-1.5"),
-        ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
     ],
 )
 def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
@@ -54,15 +51,12 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (formatting.aligned(str(LARGEST), 0), ("1", ".157…·10⁷⁷", f"{LARGEST:,}")),
         (formatting.aligned("7", 255), ("<0", ".000001", TINY)),
         # Exchanges as they write themselves; others as they are.
-        (formatting.exchange_name("uniswap-v3"), "Uniswap V3"),
         (formatting.exchange_name("<b>-v2"), "<b>-v2"),
-        (formatting.exchange_name("v3-unconfirmed"), "V3 (unconfirmed factory)"),
         # Fees have more digits after the point.
         (formatting.aligned("1178491692000", 18, 8),
          ("0", ".00000117…", "0.000001178491692")),
         # Gas prices are cut.
         (formatting.aligned_gwei("1000000007"), ("1", ".000…", "1.000000007")),
-        (formatting.aligned_gwei("12345678"), ("0", ".0123…", "0.012345678")),
         (formatting.aligned_gwei("7"), ("0", ".000000007", None)),
         # Numbers of an axis have at most three digits after the point.
         (formatting.compact(999), "999"), (formatting.compact(1000), "1K"),
@@ -77,10 +71,8 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (percent("1", "20001", 2), "<0.01 %"),
         # A number has its noun in the right form.
         (formatting.counted(0, "entry"), "0 entries"),
-        (formatting.counted(2001, "address"), "2,001 addresses"),
         # Prices are short, and so is what amounts are worth.
         (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1,500"),
-        (short_price(Decimal(10**16)), "1·10¹⁶"),
         # In a column all have six digits.
         (short_price(Decimal("3375.6"), is_in_column=True), "3,375.60"),
         (short_price(Decimal("0.0005"), is_in_column=True), "0.000500000"),
@@ -88,7 +80,6 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
          "NotAllowed(who=0x5aAeb6…eAed, code=7)"),
         (formatting.short_id("1" * 20), "1" * 20),
         (formatting.short_id("1" * 21), "11111111…11111111"),
-        (short_price(Decimal("1" + 332 * "0")), "1·10³³²"),
         (short_price(Decimal("0." + 330 * "0" + "12")), "1.2·10⁻³³¹"),
         (worth(exact_worth("0", 18, Decimal(3000))), "0.00"),
         (worth(exact_worth("1", 18, Decimal(3000))), "<0.01"),
@@ -97,7 +88,6 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (worth(Decimal("999400000000000000")), "9.99·10¹⁷"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
         (formatting.visible("évasion 中文 עברית"), "évasion 中文 עברית"),
-        (formatting.visible("\u2066\u2069\u200b\ufeff"), "[U+2066][U+2069][U+200B][U+FEFF]"),
         (formatting.visible("a\U000e0141\u17b4b"), "a[U+E0141][U+17B4]b"),
         (formatting.visible("\u2764\ufe0f\u180b"), "\u2764[U+180B]"),
         (formatting.visible_lines("a\r\n\tb\u202e\nc"), ["a", "\tb[U+202E]", "c"]),
@@ -164,24 +154,6 @@ def test_no_name_or_value_of_a_row_is_markup():
     assert all("&lt;script&gt;" in cell for cell in of_names)
 
 
-def test_a_fee_is_cut_and_has_all_its_digits_in_its_title():
-    cell = cells.fee("1178491692000", "<E>")
-    assert 'title="0.000001178491692 &lt;E&gt;"' in cell and ".00000117…<" in cell
-
-
-def test_the_longest_fraction_of_a_column_decides_its_width():
-    """Whole numbers stay at the end of their column, below its head."""
-    rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
-    table = "<tr><th>Hash<th>Fee<th>Value" + "".join(
-        f'<tr><td>1<td>{whole}<span class="fraction">{fee}</span>'
-        f'<td>7<span class="fraction">{value}</span>'
-        for whole, fee, value in rows
-    )
-    assert re.findall('class="fraction( w5)?">([^<]*)<', fitted(table)) == [
-        shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
-    ]
-
-
 @pytest.mark.parametrize(
     ("decimals", "values", "expected"),
     [
@@ -198,21 +170,6 @@ def test_exact_amounts_of_a_column_have_one_precision(decimals, values, expected
     rows = "".join(f"<tr><td>1<td>{cells.amount(value, decimals)}" for value in values)
     shown = re.findall(r"<data[^>]*>([^<]*)<span[^>]*>([^<]*)</span>", fitted(rows))
     assert ["".join(parts) for parts in shown] == expected
-
-
-def test_amounts_of_items_beside_others_and_prices_keep_their_digits():
-    price = '<span class="amount">2,999<span class="fraction">.12</span></span>'
-    row = f"<tr><td>{price}<td>{cells.amount(3, 0)}<tr><td>{cells.amount(15, 4)}<td>"
-    table = fitted(f"{row}{cells.amount(25, 3)}")
-    assert re.findall(r">([\d,]+)<span[^>]*>([^<]*)<", table) == [
-        ("2,999", ".12"), ("3", ""), ("0", ".0015"), ("0", ".025")]  # fmt: skip
-
-
-@pytest.mark.check
-def test_cut_values_of_rows_without_a_link_stay_stops():
-    value = '<td><data tabindex="0" data-full="1">'
-    expected = f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
-    assert fitted(f"<tr>{value}<tr><a >{value}<tr>{value}") == expected
 
 
 @pytest.mark.parametrize(

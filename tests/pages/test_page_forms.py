@@ -13,8 +13,6 @@ from tests.pages.markup import Markup, require_no_inline_code
 def test_a_function_is_asked_for_without_a_script(explorer, many):
     form = {"function": "over(uint256)", "argument": "5"}
     assert ">number</span>" in explorer.client.post(f"/address/{many}/call", data=form).text
-    form = {"function": "list(uint256[])", "argument": "[1, 2]"}
-    assert "&#34;2&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
     form = {"function": "divide(uint256)", "argument": "0.5 gwei"}
     page = explorer.client.post(f"/address/{many}/call", data=form).text
     assert "Called with <code>500000000</code>." in page and '"long">0</span>' in page
@@ -38,23 +36,11 @@ def test_forms_of_calls_have_words_of_their_own_in_errors(explorer, many, form, 
     assert problem_of(explorer.client.post(f"/address/{many}/call", data=form)).startswith(words)
 
 
-@pytest.mark.parametrize(
-    ("form", "words"),
-    [
-        (
-            {"source": "contract A {}", "compilerVersion": "latest"},
-            "The compiler version must look",
-        ),
-        ({"source": "{}", "compilerVersion": "0.8.28"}, "The source looks like a standard JSON"),
-        (
-            {"source": "A", "compilerVersion": "0.8.28", "runs": "many"},
-            "The number of optimizer runs",
-        ),
-    ],
-)
-def test_forms_of_sources_have_words_of_their_own_in_errors(explorer, form, words):
+def test_forms_of_sources_have_words_of_their_own_in_errors(explorer):
     path = f"/address/{explorer.place('6001600103')}/verify"
-    assert problem_of(explorer.client.post(path, data=form)).startswith(words)
+    form = {"source": "{}", "compilerVersion": "0.8.28"}
+    problem = problem_of(explorer.client.post(path, data=form))
+    assert problem.startswith("The source looks like a standard JSON")
 
 
 def problem_of(answer):
@@ -90,6 +76,7 @@ def test_suggestions_are_options_with_links(client, text):
     assert len(options) <= 8
     assert all((option["href"] or "").startswith("/") for option in options)
     assert "<script" not in answer.text
+    assert client.get("/search/suggestions", query_string={"q": "x" * 2049}).status_code == 400
 
 
 def test_a_suggested_address_has_its_checksum(client, scenario):
@@ -97,8 +84,3 @@ def test_a_suggested_address_has_its_checksum(client, scenario):
     html = client.get("/search/suggestions", query_string={"q": person}).text
     assert to_checksum_address(person) in html and f'href="/address/{person}"' in html
     assert f">{person}" not in html
-
-
-def test_suggestions_for_no_text_or_a_long_one(client):
-    assert client.get("/search/suggestions").status_code == 200
-    assert client.get("/search/suggestions", query_string={"q": "x" * 2049}).status_code == 400

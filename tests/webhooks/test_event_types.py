@@ -6,7 +6,7 @@ from scan.ethereum.blocks import EventLog
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
-from tests.support import openapi_document, serving
+from tests.support import expected, openapi_document, serving
 from tests.support.made_blocks import TOKEN, Move, address
 
 URL = "https://localhost:1/"
@@ -21,71 +21,25 @@ def payloads(webhooks, hook):
     return [delivery["payload"] for delivery in webhooks.deliveries(hook)]
 
 
-TOPICS = [bytes([n]) * 32 for n in (0xA, 0xB)]
-TRADE = {
-    "logIndex": 1,
-    "dex": "uniswap-v2",
-    "pairAddress": to_hex(POOL),
-    "poolId": None,
-    "maker": to_hex(ANNA),
-    "tokenIn": to_hex(TOKEN),
-    "tokenOut": to_hex(POOL),
-    "amountIn": "3",
-    "amountOut": "4",
-    "unproven": ["dex", "tokenIn", "tokenOut"],
-}
-TOKEN_TRANSFER = {
-    "from": to_hex(ANNA),
-    "to": to_hex(BERT),
-    "value": "5",
-    "tokenId": None,
-    "tokenAddress": to_hex(TOKEN),
-    "tokenType": "BEP20",
-    "logIndex": 1,
-    "batchIndex": 0,
-    "unproven": ["tokenType"],
-}
-INTERNAL_TRANSFER = {
-    "from": to_hex(PURSE),
-    "to": to_hex(BERT),
-    "value": "7",
-    "type": "call",
-    "transferIndex": 0,
-    "proven": False,
-}
-LOG = {
-    "logIndex": 5,
-    "transactionIndex": 1,
-    "address": to_hex(PURSE),
-    "data": "0x05",
-    "topics": [to_hex(topic) for topic in TOPICS],
-}
-
-
 def test_events_have_what_they_are_about(webhooks):
-    events = [
-        ("token_transfer", BERT, TOKEN_TRANSFER),
-        ("internal_transfer", BERT, INTERNAL_TRANSFER),
-        ("dex_trade", ANNA, TRADE),
-        ("dex_trade", POOL, TRADE),
-        ("log", PURSE, LOG),
-    ]
-    hooks = [webhooks.register(watched, URL, (type_,)) for type_, watched, _ in events]
-    nobody = webhooks.register(address("nobody"), URL, EVENT_TYPES)
+    watched = {"token_transfer": BERT, "internal_transfer": BERT, "dex_trade": POOL, "log": PURSE}
+    names = {
+        f"of type {type_}": str(webhooks.register(watcher, URL, (type_,)).id)
+        for type_, watcher in watched.items()
+    }
+    names["nobody's"] = str(webhooks.register(address("nobody"), URL, EVENT_TYPES).id)
     webhooks.chain.append()
     move = Move(ANNA, BERT, tokens=5, pool=POOL, fields={"method": bytes.fromhex("a9059cbb")})
     _, transaction = webhooks.chain.append(
         [Move(POOL, POOL), move],
-        [EventLog(1, 5, PURSE, tuple(TOPICS), bytes([5]))],
+        [EventLog(1, 5, PURSE, (bytes([0xA]) * 32, bytes([0xB]) * 32), bytes([5]))],
         internal_transfers=[internal(BERT, 7)._replace(transaction_index=1)],
         is_traced=True,
     )
-    of_transaction = {"hash": to_hex(transaction), "blockNumber": 1, "methodId": "0xa9059cbb"}
-    for hook, (event_type, watched, data) in zip(hooks, events, strict=True):
-        [event] = payloads(webhooks, hook)
-        assert (event["event"], event["timestamp"]) == (event_type, "2023-11-14T22:13:32Z")
-        assert event["data"] == {**of_transaction, **data, "watchAddress": to_hex(watched)}
-    assert payloads(webhooks, nobody) == []
+    names |= {"transaction": to_hex(transaction), "anna": to_hex(ANNA), "bert": to_hex(BERT)}
+    names |= {"pool": to_hex(POOL), "purse": to_hex(PURSE), "token": to_hex(TOKEN)}
+    reader = webhooks.another(owner_auth="never")
+    expected.compare(__file__, reader, names)
 
 
 @pytest.mark.parametrize(
