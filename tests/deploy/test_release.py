@@ -57,7 +57,9 @@ def dist():
             file.writelines(f"/{path}\n" for path in INSTALLED)
         run("git", "add", "--all", cwd=tree)
         run("git", *IDENTITY, "commit", "--quiet", "--message", "Release", cwd=tree)
-        run("make", "release", cwd=tree)
+        # What is installed is this tree's, whatever is newer: the copy is not installed over it.
+        installed = (f"--old-file=.venv/{stamp}" for stamp in (".run", ".dev", ".release"))
+        run("make", *installed, "release", cwd=tree)
         yield tree / "dist"
 
 
