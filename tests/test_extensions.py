@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -10,9 +9,8 @@ from contextlib import contextmanager
 import pytest
 
 from scan import registry
-from tests.support.copied_tree import NODE_MODULES, tree
-from tests.support.extension_tests import FOLDER, imported
-from tests.support.serving import ROOT, completed
+from tests.support.copied_tree import tree
+from tests.support.serving import completed
 
 __all__ = ["tree"]
 
@@ -87,20 +85,6 @@ def test_the_tests_that_are_left_pass_without_extensions(gone, tree):
     assert done.returncode == 0, (sorted(gone), done.stdout[-3000:])
 
 
-@pytest.mark.check
-def test_tests_of_the_core_import_no_extension():
-    outside = (path for path in (ROOT / "tests").rglob("*.py") if FOLDER not in path.parents)
-    offenders = {
-        f"{path.relative_to(ROOT)}: {module}"
-        for path in outside
-        if NODE_MODULES.parent not in path.relative_to(ROOT).parents
-        and "extensions" in path.read_text(encoding="utf-8")  # or it need not be parsed
-        for module in imported(path)
-        if re.match(r"(scan|tests)\.extensions\.", module)
-    }
-    assert offenders == set()
-
-
 def test_a_missing_need_is_named_by_every_command(tree):
     with deleted(tree, ["items"]):
         done = run(tree, "-m", "scan", "--help")
@@ -120,3 +104,27 @@ def test_without_any_extension_the_core_is_left(tree):
         moved.rename(folder)
     assert without.returncode == 0, without.stderr
     assert without.stdout == run(tree, "-c", PUT_TOGETHER, SCAN_EXTENSIONS="none").stdout
+
+
+READ = "from scan import registry; from scan.{} import {} as part; registry.parts(part)"
+PAGES, DERIVED = READ.format("pages.hooks", "Pages"), READ.format("indexer.hooks", "Derived")
+BROKEN = {
+    "unknown": ("views.py", "menu=(", "menue=(", PAGES, "it has no hook menue; did you mean menu?"),
+    "missing": ("derived.py", "derive=derive,\n", "", DERIVED, "missing 1 required keyword-only"),
+    "unbound": ("views.py", "HOOKS = ", "HOOK = ", PAGES, "HOOKS is no Pages"),
+}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("file", "old", "new", "program", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_part_that_breaks_its_contract_is_named(tree, file, old, new, program, message):
+    path = tree / "scan" / "extensions" / "markets" / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    env = os.environ | {"PYTHONPATH": str(tree)}
+    done = completed([sys.executable, "-c", program], cwd=tree, env=env)
+    path.write_text(text, encoding="utf-8")
+    *_, last = done.stderr.splitlines()
+    assert last.startswith("scan.errors.SettingError: SCAN_EXTENSIONS")
+    assert f"{file} of the extension markets is wrong: " in last and message in last

@@ -216,22 +216,6 @@ def metrics_of(expression):
     return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
 
 
-def panels_with(alert):
-    """Metrics of each panel whose description names the alert."""
-    return [
-        {name for target in panel["targets"] for name in metrics_of(target["expr"])}
-        for panel in DASHBOARD["panels"]
-        if re.search(rf"\b{alert}\b", panel.get("description", ""))
-    ]
-
-
-@pytest.mark.check
-def test_the_dashboard_has_a_panel_for_each_alert():
-    for alert, rule in RULES_BY_ALERT.items():
-        [shown] = panels_with(alert)
-        assert metrics_of(rule["expr"]) and metrics_of(rule["expr"]) <= shown, alert
-
-
 def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""

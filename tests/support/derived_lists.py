@@ -33,14 +33,12 @@ def _lists_of(entity, record, created):
 
 def list_checkpoints(truth, every=128):
     """Every so manyth entry of each key's list but the first, by list, key and place."""
-    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
     entries = entries_of_contract_creations(truth)
     for entity in NAMES_OF_KEYS:
         for ordinal, record in enumerate(reversed(getattr(truth, entity))):
-            hash_ = record.get("transactionHash") or record["hash"]
             for list_, keys in _lists_of(entity, record, truth.created):
                 for key in {*keys} - {None}:
-                    entries[list_, key].append((ordinal, block_of[hash_]))
+                    entries[list_, key].append((ordinal, record["blockNumber"]))
     for ordinal, item in items(truth):
         block = item.transfers[0]["blockNumber"]
         entries["token_items_by_token", item.token].append((ordinal, block))

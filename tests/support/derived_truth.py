@@ -25,18 +25,20 @@ class Withdrawal(namedtuple("Withdrawal", "block address amount_wei")):
 def addresses(truth, withdrawals=()):
     """The counters of every address and the first and the last block that have it, by address."""
     rows = defaultdict(lambda: dict.fromkeys(COUNTERS, 0))
-    blocks_of = defaultdict(list)
-    for address, block in [*_sightings(truth), *((w.address, w.block) for w in withdrawals)]:
-        blocks_of[address].append(block)
+    number_at = {block["timestamp"]: block["number"] for block in truth.blocks}
+    for address, record in truth.addresses.items():
+        rows[address]["first_seen"] = number_at[record["firstSeen"]]
+        rows[address]["last_seen"] = number_at[record["lastSeen"]]
     acts = [*_acts(truth), *((w.address, w.block) for w in withdrawals)]
     last_acts = dict(sorted(acts, key=lambda act: act[1]))
-    for address, blocks_with_it in blocks_of.items():
-        rows[address]["first_seen"] = min(blocks_with_it)
-        rows[address]["last_seen"] = max(blocks_with_it)
-        rows[address]["last_acted"] = last_acts.get(address, 0)
     for withdrawal in withdrawals:
-        rows[withdrawal.address]["withdrawal_count"] += 1
-        rows[withdrawal.address]["net_wei"] += withdrawal.amount_wei
+        row, block = rows[withdrawal.address], withdrawal.block
+        row["first_seen"] = min(row.get("first_seen", block), block)
+        row["last_seen"] = max(row.get("last_seen", block), block)
+        row["withdrawal_count"] += 1
+        row["net_wei"] += withdrawal.amount_wei
+    for address in rows:
+        rows[address]["last_acted"] = last_acts.get(address, 0)
     _add_transactions(rows, truth)
     for transfer in truth.token_transfers:
         _add_parties(rows, transfer, "transfer")
@@ -54,34 +56,11 @@ def addresses(truth, withdrawals=()):
     return dict(rows)
 
 
-def _sightings(truth):
-    """Every address with the number of a block that has it, in whatever role."""
-    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
-    for block in truth.blocks:
-        yield block["miner"], block["number"]
-    for t in truth.transactions:
-        for address in {t["fromAddress"], t["toAddress"], t["contractAddress"]} - {None}:
-            yield address, t["blockNumber"]
-    for transfer in (*truth.token_transfers, *truth.internal_transfers):
-        yield transfer["fromAddress"], block_of[transfer["transactionHash"]]
-        yield transfer["toAddress"], block_of[transfer["transactionHash"]]
-    for trade in truth.dex_trades:
-        yield trade["maker"], block_of[trade["transactionHash"]]
-    for log in truth.logs:
-        yield log["address"], block_of[log["transactionHash"]]
-
-
 def blocks(truth):
     """What each block has, and what all blocks before it have, by number."""
-    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
     records_of = {
-        "transaction": Counter(t["blockNumber"] for t in truth.transactions),
-        "token_transfer": Counter(block_of[t["transactionHash"]] for t in truth.token_transfers),
-        "dex_trade": Counter(block_of[t["transactionHash"]] for t in truth.dex_trades),
-        "internal_transfer": Counter(
-            block_of[t["transactionHash"]] for t in truth.internal_transfers
-        ),
-        "log": Counter(block_of[log["transactionHash"]] for log in truth.logs),
+        kind: Counter(record["blockNumber"] for record in getattr(truth, f"{kind}s"))
+        for kind in ("transaction", "token_transfer", "dex_trade", "internal_transfer", "log")
     }
     gas_prices = Counter()
     for t in truth.transactions:

@@ -22,12 +22,6 @@ def contracts():
     return [contract for file in files for contract in _contracts(file)]
 
 
-def readers_of_modules():
-    """The extension that alone imports a module in which another has hooks for it, by its name."""
-    declared = ((contract, contract.declared_in.split("/")) for contract in contracts())
-    return {contract.module: parts[2] for contract, parts in declared if parts[1] == "extensions"}
-
-
 def _contracts(file):
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):

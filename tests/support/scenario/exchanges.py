@@ -122,18 +122,16 @@ def trade(stage, who, key, zero_for_one, amount):
 def odd_pools(stage):
     """Pools by their events only: which of them are pools, and which way did they trade?"""
     gold, harbor = (stage.contracts[key].address for key in ("gold", "harbor"))
-    stage.deploy("pool without tokens", "FakePool", UNISWAP_V2, anvil.ZERO, anvil.ZERO)
-    stage.deploy("pool with one token", "FakePool", UNISWAP_V2, gold, anvil.ZERO)
-    stage.deploy("pool without factory", "FakePool", anvil.ZERO, gold, harbor)
-    stage.deploy("impostor of v2", "FakePool", UNISWAP_V2, gold, harbor)
-    stage.deploy("impostor of v3", "FakePool", UNISWAP_V3, gold, harbor)
-    for key in (
-        "pool without tokens",
-        "pool with one token",
-        "pool without factory",
-        "impostor of v2",
-        "impostor of v3",
-    ):
+    odd = {
+        "pool without tokens": (UNISWAP_V2, anvil.ZERO, anvil.ZERO),
+        "pool with one token": (UNISWAP_V2, gold, anvil.ZERO),
+        "pool without factory": (anvil.ZERO, gold, harbor),
+        "impostor of v2": (UNISWAP_V2, gold, harbor),
+        "impostor of v3": (UNISWAP_V3, gold, harbor),
+    }
+    for key, arguments in odd.items():
+        stage.deploy(key, "FakePool", *arguments)
+    for key in odd:
         swaps = [("swapV2", (10, 0, 0, 9)), ("swapV3", (-9, 10))]
         # A pool is of the exchange whose event comes first.
         for function, amounts in swaps[::-1] if key == "impostor of v3" else swaps:
