@@ -8,7 +8,7 @@ from graphlib import TopologicalSorter
 import pytest
 
 from tests.support.extension_tests import is_there
-from tests.support.served_modules import ROOT, nodes, paths, trees
+from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
 
@@ -50,7 +50,22 @@ SQL = re.compile(
 SQL_IN_PYTHON = {'CREATE DATABASE "', 'ALTER DATABASE "', "DROP INDEX CONCURRENTLY "}
 
 
-MODULES, TREES = paths(), trees()
+def _name(path):
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+# A wheel has files in scan/resources that the repository has beside scan/.
+FILES = [p for p in (ROOT / "scan").rglob("*.py") if not {"resources", "tests"} & {*p.parts}]
+MODULES = {_name(path): path for path in [*FILES, ROOT / "app.py"]}
+# Parsed as this is imported, before any test has threads, whose depths Python 3.11 adds up.
+TREES = {name: ast.parse(path.read_text("utf-8")) for name, path in MODULES.items()}
+
+
+@cache
+def nodes(tree):
+    """All nodes of a module, which several tests look at."""
+    return [*ast.walk(tree)]
 
 
 @cache
