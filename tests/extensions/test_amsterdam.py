@@ -7,8 +7,8 @@ import pytest
 
 from app import create_app
 from scan.ethereum.sparse_tables import TransferType
-from scan.extensions.backfill.tests.backfilling import backfill, follow
-from tests.support import auditing, database, faulty_node, indexing, lists, table_digest
+from scan.extensions.backfill.tests.backfilling import follow
+from tests.support import auditing, database, faulty_node, indexing, lists
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
@@ -62,11 +62,13 @@ LISTS = [
 ]
 
 
-def test_records_are_the_nodes(forked):
+def test_records_are_the_nodes_and_the_audit_agrees(forked):
     for listed in LISTS:
         rows = lists.by_links(forked.client, listed, limit=100)
         entity = listed.path[1:].replace("-", "_")
         assert [*map(comparable, rows)] == getattr(forked.truth, entity), entity
+    settings = indexing.settings_for(forked.url, forked.node.url, traces=forked.traces)
+    assert auditing.run(settings, node=True) == 0
 
 
 def test_logs_of_coin_are_no_tokens_and_no_second_rows(forked):
@@ -106,18 +108,6 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
     moved = forked.truth.internal_transfers[0]
     overview = client.get(f"/tx/{moved['transactionHash']}").text
     assert ("from its event" in overview) == (moved["source"] == "log")
-
-
-@pytest.mark.long
-def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
-    settings = indexing.settings_for(forked.url, forked.node.url, traces=forked.traces)
-    assert auditing.run(settings, node=True) == 0
-    with postgres.cloned(template) as url:
-        settings = indexing.settings_for(url, forked.node.url, traces=forked.traces)
-        head = len(forked.chain.headers) - 1
-        assert backfill(settings, tmp_path / "files", last_block=head - 2)
-        follow(settings, head)
-        assert table_digest.digest(url) == table_digest.digest(forked.url)
 
 
 @pytest.mark.thorough

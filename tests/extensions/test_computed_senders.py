@@ -35,15 +35,6 @@ def of_victim(result):
 BOTH = faulty_node.changing(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
-def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, database_url):
-    with faulty_node.FaultyNode(chain.url, BOTH) as node:
-        indexing.Indexing(database_url, f"{node.url},{chain.url}").run_until(chain.head())
-    senders = database.execute(database_url, "SELECT DISTINCT from_address FROM transactions")
-    assert {bytes(sender).hex() for (sender,) in senders} == {
-        account[2:].lower() for account in chain.accounts[:2]
-    }
-
-
 def of_version(version):
     return faulty_node.replacing("web3_clientVersion", version)
 

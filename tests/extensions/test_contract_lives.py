@@ -10,7 +10,7 @@ from scan.hex import data
 from tests.extensions.lives import Forms, Mortals, built, mortals, older_anvil
 from tests.extensions.world import World, world
 from tests.support import authorizations, faulty_node, serving
-from tests.support.anvil import ZERO, Contract
+from tests.support.anvil import ZERO
 from tests.support.database import execute
 from tests.support.indexing import Indexing, index_apart
 
@@ -66,13 +66,6 @@ def test_after_a_restart_the_next_life_of_a_wrapper_is_none_yet(mortals):
         row = reader.row("indexer/emitters_list_known", addresses=[data(mortals.address)])
     assert row[1:4] == (None, None, None)
     assert mortals.client.get(f"/token/{mortals.address}").status_code == 302
-
-
-def test_the_time_of_the_genesis_block_is_no_interval(world):
-    world.anvil.mine(5)
-    world.read()
-    world.sql("UPDATE blocks SET timestamp = 'epoch' WHERE number = 0")
-    assert world.get("/api/v2/stats")["average_block_time"] == 12_000
 
 
 def test_a_token_has_the_name_type_and_holders_of_its_present_life(mortals):
@@ -177,24 +170,6 @@ def test_of_a_pruned_state_no_end_is_concluded(mortals):
             forms = Forms(mortals, mortals.address)
             assert forms.token() is None
             assert forms.held_by(mortals.you, ended_in - 1) == {""}
-
-
-def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(world):
-    me, you = world.me, world.you
-    coin, items = (world.deploy(name) for name in ("MortalCoin", "MortalItems"))
-    proxy = world.deploy("Replaceable", coin.address)
-    world.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
-    world.read()
-    forms, first = Forms(world, proxy.address), ("First", 18, "BEP20", 1, {(you, "5")})
-    assert forms.token() == first
-    world.do(proxy, "replace", items.address)
-    world.do(Contract(proxy.address, items.artifact), "mint", me, 8)
-    world.read()
-    assert forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")})
-    assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
-    world.is_the_same_in_whatever_way()
-    world.fork(2)
-    assert forms.token() == first
 
 
 @pytest.mark.parametrize("is_within_a_block", [False, True])

@@ -1,5 +1,5 @@
-"""Every list of sql/lists.toml of an entity of few rows: pages by each filter and by every two,
-whose ends are compared with a loop. Other entities are those of test_filters.
+"""Every list of sql/lists.toml of an entity of few rows: pages by each filter, whose ends are
+compared with a loop. Other entities are those of test_filters.
 
 No node has these rows: they are written into their tables, and the audit counts their lists.
 """
@@ -8,7 +8,6 @@ import json
 import random
 import re
 from collections import Counter, namedtuple
-from itertools import combinations
 from urllib.parse import urlsplit
 
 import pytest
@@ -19,7 +18,7 @@ from scan.ethereum import column_types, sparse_tables
 from scan.extensions.retention.tests.removal import remove
 from scan.indexer.block_rows import TABLES
 from scan.queries.filter_values import FILTER_KEYS, FILTERS
-from tests.support import auditing, brute_force
+from tests.support import auditing
 from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import client_over, settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -175,23 +174,6 @@ def keys_of(entity):
     return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("entity", [entity for entity in COLUMNS if len(keys_of(entity)) > 1])
-def test_every_page_by_two_filters(listed, entity):
-    """Rows are read from the list with the fewest entries, some of which lack the other value."""
-    compared, rows = 0, listed.rows[entity]
-    for keys in combinations(keys_of(entity), 2):
-        pairs = Counter(tuple(row[key] for key in keys) for row in rows)
-        rarest = sorted((p for p in pairs if None not in p), key=pairs.__getitem__)[:1]
-        for pair in rarest:
-            filters = dict(zip(keys, pair, strict=True))
-            matching = [row for row in rows if filters.items() <= row.items()]
-            with brute_force.without_bounds():
-                require_pages(listed.client, entity, filters, matching)
-            compared += 1
-    assert compared
-
-
 def by_one_filter(entity, rows, left_out=frozenset()):
     """The two values of each filter that most rows have, and these rows."""
     for key in (key for key in keys_of(entity) if key not in left_out):
@@ -201,10 +183,10 @@ def by_one_filter(entity, rows, left_out=frozenset()):
 
 
 def require_pages(client, entity, filters, rows):
-    """In both orders, in a range of blocks and, by one filter, whole: by offset and by cursor."""
-    is_counted = len(filters) < 2 and filters.keys().isdisjoint({"success", "transaction"})
+    """In both orders, whole and in a range of blocks: by offset and by cursor."""
+    is_counted = filters.keys().isdisjoint({"success", "transaction"})
     filters = {k: str(v).lower() if isinstance(v, bool) else v for k, v in filters.items()}
-    for blocks in ({}, {"blockFrom": BLOCKS // 3, "blockTo": BLOCKS - 3})[len(filters) // 2 :]:
+    for blocks in {}, {"blockFrom": BLOCKS // 3, "blockTo": BLOCKS - 3}:
         bounds = range(blocks.get("blockFrom", 0), blocks.get("blockTo", BLOCKS) + 1)
         expected = [row["transactionHash"] for row in rows if row["blockNumber"] in bounds]
         for order in ("desc", "asc"):

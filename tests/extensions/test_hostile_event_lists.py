@@ -33,6 +33,7 @@ ABI = [
     event("<script>", ("a", "bytes")),
     event("Plain", ("amount", "uint256")),
     event("Large", ("list", "uint256[]"), ("amount", "uint256")),
+    event("Hashed", ("ids", "uint8[]", True)),
 ]
 LARGE_LOGS, LARGE_BYTES = 400, 32_000  # each
 PATH = f"/api/v1/contracts/{ADDRESS}/events"
@@ -122,6 +123,7 @@ def insert_all(url):
     data = encode(*([*of] for of in zip(*plain, strict=True)))
     signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
     insert(url, 1_000_000, 1, signature, "%s", data, topics=topics)
+    insert(url, 1_000_001, 1, "Hashed(uint8[])", "%s", b"", topics=(b"h" * 32, None, None))
 
 
 def get(client, path, **query):
@@ -152,6 +154,8 @@ def test_arguments_of_every_type_filter(client, filters, count):
     for text in filters:
         listed = client.get(f"{PATH}/Typed?{text}")
         assert (listed.status_code, len(listed.json.get("events", ()))) == (200, count), text
+    hashed = get(client, "/Hashed", ids=f"0x{b'xh'[count : count + 1].hex() * 32}").json
+    assert len(hashed["events"]) == count  # of an array by its hash
 
 
 def test_what_an_argument_cannot_be_is_refused_by_name_as_expected(client):

@@ -78,11 +78,8 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
 ALICE = "0x" + genesis.ALICE.hex()
 LIES = [
     ("eth_getBlockByNumber", "from", ALICE),
-    ("eth_getBlockByNumber", "to", ALICE),
     ("eth_getBlockByNumber", "value", "0x7"),
-    ("eth_getBlockByNumber", "gas", "0x5208"),
     ("eth_getBlockByNumber", "input", "0xc0"),
-    ("eth_getBlockReceipts", "from", ALICE),
     ("eth_getBlockReceipts", "contractAddress", ALICE),
     ("eth_getBlockReceipts", "gasUsed", "0x7"),
     ("eth_getBlockReceipts", "status", "0x0"),
@@ -104,11 +101,11 @@ def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, field, li
             source.blocks(3, 3)
 
 
-@pytest.mark.parametrize("field", ["nonce", "chainId", "gasPrice"])
-def test_a_field_that_it_does_not_have_changes_nothing(field):
+def test_fields_that_it_does_not_have_change_nothing():
     def alter(block):
         if block["transactions"]:
-            block["transactions"][-1][field] = "0xa4ec"
+            absent = dict.fromkeys(("nonce", "chainId", "gasPrice"), "0xa4ec")
+            block["transactions"][-1] |= absent
 
     with served(new_rollups.lagoon()) as node:
         source = source_of(node)
