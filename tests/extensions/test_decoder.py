@@ -9,7 +9,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.decoder.decoded_data import MAX_BYTES, MAX_CALLS, MAX_DEPTH
-from scan.extensions.decoding.tests.work import SLOT, STEPS, WORK, proxy_to, work
+from scan.extensions.decoding.tests.work import SLOT, WORK, proxy_to, work
 from scan.extensions.user_operations.tests.packed import PACKED, PACKED_FIELDS
 from tests.support import expected
 from tests.support.anvil import encoded_call as call
@@ -30,89 +30,19 @@ def hexed(value):
     return value if isinstance(value, str) else "0x" + value.hex()
 
 
-def decoded(client, data, **fields):
-    """By POST; by a link, where it has room, it has to be the same."""
-    body = {"data": hexed(data), **{name: value for name, value in fields.items() if value}}
-    answer = client.post("/api/v1/decode", json=body)
-    assert answer.status_code == 200, answer.json
-    if len(data) < 2000:
-        query = {**body, "topics": ",".join(body["topics"])} if "topics" in body else body
-        assert client.get("/api/v1/decode", query_string=query).json == answer.json
-    return answer.json
-
-
-def names(candidates):
-    return [f"{one['kind']} {one['source']} {one['signature']}" for one in candidates]
-
-
-def calls(answer):
-    """Path, address, first candidate and value of the calls inside."""
-    return [
-        (one["path"], one["toAddress"], one["candidates"][0]["name"], one["value"])
-        for one in answer["calls"]
-    ]
-
-
-def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
-    call_of_work = f"work({STEPS},string)"
-    own = decoded(client, WORK, address=work.worker)
-    assert names(own["candidates"]) == [f"call verified {call_of_work}"]
-    assert own["candidates"][0]["arguments"] == [
-        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
-        {"name": "note", "type": "string", "value": "note"},
-    ]
-    through = decoded(client, WORK, address=proxy_to(work, work.worker, SLOT))
-    assert names(through["candidates"]) == [f"call implementation {call_of_work}"]
-    assert names(decoded(client, WORK)["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
-    expected = "call standard transfer(address,uint256)"
-    assert names(decoded(client, TRANSFER)["candidates"])[0] == expected
-    # A selector that is also that of a signature which an operator imported.
-    text = "collate_propagate_storage(bytes16)"
-    alike = call(text, b"\1" * 16)
-    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", alike[:4], text)
-    expected = ["call standard burn(uint256)", f"call imported {text}"]
-    assert names(decoded(client, alike)["candidates"]) == expected
-    nothing = decoded(client, bytes.fromhex("01020304"))
-    assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
-
-
 ABOUT = Path(__file__).with_name("About.sol").read_text()
 
 
-def test_logs_errors_and_constructor_arguments(client, explorer, work):
+def test_logs_and_constructor_arguments(client, explorer, work):
     sent = work.send(work.worker, WORK)
-    logs = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
-    of_worker = [
-        decoded(client, bytes.fromhex(log["data"][2:]), topics=log["topics"], address=work.worker)
-        for log in logs
+    shown = []
+    for log in explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]:
+        of_log = {"data": log["data"], "topics": log["topics"], "address": work.worker}
+        shown += post(client, "/decode", **of_log)["candidates"]
+    assert [(c["name"], c["source"]) for c in shown] == [
+        ("Worked", "verified"),
+        ("Quiet", "verified"),
     ]
-    shown = [(c["name"], c["source"]) for answer in of_worker for c in answer["candidates"]]
-    assert shown == [("Worked", "verified"), ("Quiet", "verified")]
-    moved = "Transfer(address,address,uint256)"
-    topics = [keccak(text=moved), *(address.rjust(32, b"\0") for address in (TO, OTHER))]
-    many = verified(explorer, MANY, "Many")
-    reverted, zero = "The call reverted", "panic 0x12 (division or modulo by zero)"
-    for data, fields, candidates, reason in (
-        (
-            encode(["uint256"], [5]),
-            {"topics": [*map(hexed, topics)]},
-            f"event standard {moved}",
-            "",
-        ),
-        (
-            *(call("Poor(uint256,uint256)", 5, 3), {"address": many}),
-            *("error verified Poor(uint256,uint256)", f"{reverted}: Poor("),
-        ),
-        (
-            *(call("Error(string)", "too \x1b[31m small"), {"kind": "error"}),
-            *("error standard Error(string)", f"{reverted}: too "),
-        ),
-        (call("Panic(uint256)", 0x12), {}, "error standard Panic(uint256)", f"{reverted}: {zero}"),
-        (b"", {"kind": "error"}, "", f"{reverted} without a reason."),
-    ):
-        answer = decoded(client, data, **fields)
-        assert ", ".join(names(answer["candidates"])) == candidates
-        assert (answer["reason"] or "").startswith(reason)
     about = deploy(explorer, ABOUT, "About", encode(["string", "uint256[]"], ["one", [1, 2]]).hex())
     arguments = encode(["string", "uint256[]"], ["two", [3]])
     body = {"data": hexed(arguments), "address": about, "kind": "constructor"}
@@ -134,33 +64,31 @@ def multi_send(*transactions):
 APPROVE = call("approve(address,uint256)", OTHER, 7)
 
 
-def test_calls_inside_of_calls_are_unfolded(client, work):
-    to, other, safe = map(hexed, (TO, OTHER, SAFE))
-    own = decoded(client, call("multicall(bytes[])", [TRANSFER, APPROVE]), address=to)
-    assert calls(own) == [([0], to, "transfer", "0"), ([1], to, "approve", "0")]
+def data_of_calls(worker):
+    """By the names that they have in expected/decoder.txt."""
     three = call(
         "aggregate3Value((address,bool,uint256,bytes)[])",
-        [(TO, True, 3, TRANSFER), (bytes.fromhex(work.worker[2:]), False, 0, WORK)],
+        [(TO, True, 3, TRANSFER), (bytes.fromhex(worker[2:]), False, 0, WORK)],
     )
     batch = multi_send((0, OTHER, 4, APPROVE), (1, TO, 0, three))
     types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
     values = (SAFE, 9, batch, 1, 0, 0, 0, bytes(20), bytes(20), b"")
-    answer = decoded(client, call(f"execTransaction({types})", *values))
-    assert calls(answer) == [
-        ([0], safe, "multiSend", "9"),
-        ([0, 0], other, "approve", "4"),
-        ([0, 1], to, "aggregate3Value", "0"),
-        ([0, 1, 0], to, "transfer", "3"),
-        ([0, 1, 1], work.worker, "work", "0"),
-    ]
-    assert [nested["delegated"] for nested in answer["calls"]] == [True, False, True, False, False]
-    assert answer["calls"][-1]["candidates"][0]["source"] == "verified"
     execution = call("execute(address,uint256,bytes)", TO, 2, TRANSFER)
     operation = (SAFE, 0, b"", execution, *PACKED_FIELDS[4:])
-    bundle = call(f"handleOps({PACKED}[],address)", [operation], OTHER)
-    expected = [([0], safe, "execute", "0"), ([0, 0], to, "transfer", "2")]
-    assert calls(decoded(client, bundle)) == expected
-    assert calls(decoded(client, call("multiSend(bytes)", bytes(85) + b"\1"))) == []
+    return {
+        "work": WORK,
+        "transfer": TRANSFER,
+        "alike": call(ALIKE, b"\1" * 16),
+        "multicall": call("multicall(bytes[])", [TRANSFER, APPROVE]),
+        "of a safe": call(f"execTransaction({types})", *values),
+        "bundle": call(f"handleOps({PACKED}[],address)", [operation], OTHER),
+        "cut off": call("multiSend(bytes)", bytes(85) + b"\1"),
+        "poor": call("Poor(uint256,uint256)", 5, 3),
+        "text": call("Error(string)", "too \x1b[31m small"),
+        "panic": call("Panic(uint256)", 0x12),
+        "five": encode(["uint256"], [5]),
+        "moved": keccak(text="Transfer(address,address,uint256)"),
+    }
 
 
 def nested(depth):
@@ -171,11 +99,13 @@ def nested(depth):
 
 
 def test_what_is_unfolded_is_bounded(client):
-    whole = decoded(client, nested(MAX_DEPTH))
+    whole, deep = (
+        post(client, "/decode", data=hexed(nested(MAX_DEPTH + more))) for more in range(2)
+    )
     assert (len(whole["calls"]), whole["incomplete"]) == (MAX_DEPTH, None)
-    deep = decoded(client, nested(MAX_DEPTH + 1))
     assert len(deep["calls"]) == MAX_DEPTH and "more" in deep["incomplete"]
-    wide = decoded(client, call("multicall(bytes[])", [b"\1\2\3\4"] * (MAX_CALLS + 1)))
+    calls = call("multicall(bytes[])", [b"\1\2\3\4"] * (MAX_CALLS + 1))
+    wide = post(client, "/decode", data=hexed(calls))
     assert len(wide["calls"]) == MAX_CALLS and "more" in wide["incomplete"]
     # Each of its items begins at the same bytes: 1,000 times 60 kB.
     items, item = 1000, TRANSFER + bytes(60_000)
@@ -192,8 +122,17 @@ def test_what_is_unfolded_is_bounded(client):
     assert answer.status_code == 200 and len(answer.data) < 4_000_000
 
 
-def test_pages_and_refusals_are_as_expected(client, work):
-    expected.compare(__file__, client, {"worker": work.worker})
+# The selector is also that of burn(uint256); an operator imported this one.
+ALIKE = "collate_propagate_storage(bytes16)"
+
+
+def test_answers_pages_and_refusals_are_as_expected(client, explorer, work):
+    selector = keccak(text=ALIKE)[:4]
+    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", selector, ALIKE)
+    names = {"worker": work.worker, "proxy": proxy_to(work, work.worker, SLOT)}
+    names |= {name: hexed(data) for name, data in data_of_calls(work.worker).items()}
+    names["many"] = verified(explorer, MANY, "Many")
+    expected.compare(__file__, client, names)
     answer = client.post("/api/v1/decode", json={"data": "0x" + "00" * (MAX_BYTES + 1)})
     assert (answer.status_code, answer.json["field"]) == (400, "data")
 
@@ -220,16 +159,3 @@ def test_a_page_decodes_without_a_script(client, work):
     assert "verified ABI" in client.get(unescape(link)).text
     long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))}).text
     assert "Nested calls" in long and "Too long to link to" in long
-
-
-def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
-    function, values = "transfer(address to, uint amount)", [hexed(OTHER), "5"]
-    assert post(client, "/encode", functionName=function, args=values) == {
-        "to": None,
-        "data": hexed(TRANSFER),
-        "function": "transfer(address,uint256)",
-        "selector": "0xa9059cbb",
-    }
-    values = [[["5", "five"]], "note"]
-    answer = post(client, "/encode", functionName="work", args=values, address=work.worker)
-    assert (answer["data"], answer["to"]) == (hexed(WORK), work.worker)

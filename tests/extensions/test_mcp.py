@@ -139,11 +139,9 @@ MALFORMED_ARGUMENTS = [
     ({}, "address is required"),
     ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
     ({"address": ["0x"]}, "must be a string"),
-    ({"address": None}, "must be a string"),
     ({"address": ""}, "address is empty"),
     ({"address": "../../readyz?x=/"}, "must not have a slash"),
     ({"address": "..?x=1#%2e"}, "40 hex digits"),
-    ({"address": "x" * 5000}, "40 hex digits"),
 ]
 
 
@@ -168,9 +166,6 @@ def test_an_unknown_tool_is_an_error_of_the_protocol_which_has_no_sessions(demo_
 MALFORMED_MESSAGES = [
     (b"{", {"Content-Type": "application/json"}, 400),
     (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
-    (b"[" * 150 + b"]" * 150, {"Content-Type": "application/json"}, 400),
-    (b'{"id":' + b"9" * 1001 + b"}", {"Content-Type": "application/json"}, 400),
-    (b"[" + b"{}," * 300_000 + b"{}]", {"Content-Type": "application/json"}, 413),
     (b"{}", {"Content-Type": "text/plain"}, 415),
     (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
     (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),

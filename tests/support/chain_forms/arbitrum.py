@@ -3,7 +3,7 @@
 from eth_utils import keccak
 
 from tests.support.chain_forms import accounts, encoding
-from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
 from tests.support.chain_forms.made_chain import ETH, GWEI, MadeChain, log, word
 
 
@@ -15,7 +15,7 @@ def arbitrum():
         42161,
         GENESIS,
         base_fee=GWEI // 10,
-        miner=system_address(0xA4B000000000000000000073657175656E636572),
+        miner=(0xA4B000000000000000000073657175656E636572).to_bytes(20),
         difficulty=1,
         extraData=word("send root"),
         mixHash=(5).to_bytes(8) + (900).to_bytes(8) + (32).to_bytes(8) + bytes(8),
@@ -26,9 +26,9 @@ def arbitrum():
 class _Arbitrum:
     """What ArbOS does; the chain has no account for infrastructure fees."""
 
-    ARBOS = system_address(0xA4B05)
-    RETRYABLES = system_address(0x6E)
-    POSTER_FUNDS = system_address(0xA4B00000000000000000000000000000000000F6)
+    ARBOS = (0xA4B05).to_bytes(20)
+    RETRYABLES = (0x6E).to_bytes(20)
+    POSTER_FUNDS = (0xA4B00000000000000000000000000000000000F6).to_bytes(20)
     NETWORK = accounts.address("network fees")
     REFUNDS, ON_L1 = accounts.address("refunds"), accounts.address("contract on L1")
     L1_BASE_FEE = 20 * GWEI
@@ -130,15 +130,14 @@ class _Arbitrum:
         )
 
     def deposit(self, sender, to, value):
-        self.chain.move(None, sender, value)
+        minted = self.moved((None, sender, value, "deposit"))
         self.chain.move(sender, to, value)
-        minted = {"purpose": "deposit", "from": None, "to": sender, "value": value}
         self.chain.add(
             {"type": 0x64, "from": sender, "to": to, "value": value, "gas": 0, "gasPrice": 0}
             | {"requestId": word("deposit"), "chainId": self.chain.chain_id},
             {"gasUsed": 0, "effectiveGasPrice": self.chain.base_fee, "gasUsedForL1": 0},
             fee=0,
-            trace={"beforeEVMTransfers": [minted], "afterEVMTransfers": []},
+            trace={"beforeEVMTransfers": minted, "afterEVMTransfers": []},
         )
 
     def submit(self, sender, to, value, *, gas):
@@ -199,7 +198,12 @@ class _Arbitrum:
         chain, base_fee, gas = self.chain, self.chain.base_fee, ticket["gas"]
         sender, to, value = ticket["from"], ticket["retryTo"], ticket["retryValue"]
         escrow, left = self.escrow(ticket["hash"]), base_fee * (gas - gas_used)
-        before = [(escrow, sender, value, "escrow"), (None, sender, base_fee * gas, "prepaid")]
+        prepaid = (None, sender, base_fee * gas, "prepaid")
+        before = self.moved((escrow, sender, value, "escrow"), prepaid)
+        chain.move(sender, None, base_fee * gas)
+        if status:
+            chain.move(sender, to, value)
+        chain.move(None, sender, left)
         after = [(sender, None, left, "undoRefund")]
         max_refund = self.max_refund
         for amount in (ticket["submission_fee"] if status else 0, left):
@@ -211,18 +215,6 @@ class _Arbitrum:
             ]
         if not status:
             after.append((sender, escrow, value, "escrow"))
-        for source, target, amount, _ in before:
-            chain.move(source, target, amount)
-        chain.move(sender, None, base_fee * gas)
-        if status:
-            chain.move(sender, to, value)
-        chain.move(None, sender, left)
-        for source, target, amount, _ in after:
-            chain.move(source, target, amount)
-        transfers = [
-            [{"from": f, "to": t, "value": v, "purpose": p} for f, t, v, p in part]
-            for part in (before, after)
-        ]
         failed = {} if status else {"error": "execution reverted"}
         chain.add(
             {"type": 0x68, "from": sender, "to": to, "value": value, "gas": gas}
@@ -232,8 +224,14 @@ class _Arbitrum:
             {"status": status, "gasUsed": gas_used, "effectiveGasPrice": base_fee}
             | {"gasUsedForL1": 0},
             fee=base_fee * gas_used,
-            trace={"beforeEVMTransfers": transfers[0], "afterEVMTransfers": transfers[1]} | failed,
+            trace={"beforeEVMTransfers": before, "afterEVMTransfers": self.moved(*after)} | failed,
         )
+
+    def moved(self, *transfers):
+        """Coin that moves outside of calls, each with its purpose, as a trace has it."""
+        for source, target, amount, _ in transfers:
+            self.chain.move(source, target, amount)
+        return [{"from": f, "to": t, "value": v, "purpose": p} for f, t, v, p in transfers]
 
     def escrow(self, ticket_id):
         return keccak(b"retryable escrow" + ticket_id)[12:]

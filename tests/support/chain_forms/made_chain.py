@@ -169,6 +169,7 @@ class MadeChain:
         receipts = [*_receipts(pending)]
         covered = [made for made in pending if made.encoded is not None]
         blooms = [receipt["logsBloom"] for receipt in receipts[: len(covered)]]
+        leaves = [*map(self._encoded_receipt, receipts[: len(covered)])]
         header = {
             "number": number,
             "parentHash": self._parent(),
@@ -177,7 +178,7 @@ class MadeChain:
             "stateRoot": word(f"state {number}"),
             "difficulty": 0,
             "transactionsRoot": list_root([made.encoded or b"" for made in covered]),
-            "receiptsRoot": list_root([*map(self._encoded_receipt, receipts[: len(covered)])]),
+            "receiptsRoot": list_root(leaves),
             "logsBloom": int.to_bytes(union_of(blooms), 256),
             "gasLimit": 30_000_000,
             "gasUsed": sum(r["gasUsed"] for r in receipts),
@@ -193,7 +194,6 @@ class MadeChain:
         encoded = [encodable(header[name]) for name in self.header_fields if name in header]
         hash_ = header["hash"] = header.get("hash", keccak(rlp.encode(encoded)))
         self.bytes["debug_getRawHeader", hex(number)] = rlp.encode(encoded)
-        leaves = [*map(self._encoded_receipt, receipts[: len(covered)])]
         self.bytes["debug_getRawReceipts", hex(number)] = leaves
         for made in covered:
             self.bytes["debug_getRawTransaction", _json(made.transaction["hash"])] = made.encoded

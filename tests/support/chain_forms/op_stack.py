@@ -5,7 +5,7 @@ from hashlib import sha256
 from eth_utils import keccak
 
 from tests.support.chain_forms import accounts, encoding
-from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
 from tests.support.chain_forms.made_chain import ETH, GWEI, SIGNATURE, MadeChain, word
 
 
@@ -13,14 +13,14 @@ class OpStack:
     """Deposits, L1's values and fees: specs.optimism.io, protocol/deposits.html, exec-engine.html
     and l1-attributes.html of each fork; Jovian's fees are not made."""
 
-    DEPOSITOR = system_address(0xDEADDEADDEADDEADDEADDEADDEADDEADDEAD0001)
-    L1_BLOCK = system_address(0x4200000000000000000000000000000000000015)
-    SEQUENCER = system_address(0x4200000000000000000000000000000000000011)
+    DEPOSITOR = (0xDEADDEADDEADDEADDEADDEADDEADDEADDEAD0001).to_bytes(20)
+    L1_BLOCK = (0x4200000000000000000000000000000000000015).to_bytes(20)
+    SEQUENCER = (0x4200000000000000000000000000000000000011).to_bytes(20)
     BASE_FEES, L1_FEES, OPERATOR_FEES = (
-        system_address(0x4200000000000000000000000000000000000000 + last)
+        (0x4200000000000000000000000000000000000000 + last).to_bytes(20)
         for last in (0x19, 0x1A, 0x1B)
     )
-    PASSER = system_address(0x4200000000000000000000000000000000000016)
+    PASSER = (0x4200000000000000000000000000000000000016).to_bytes(20)
     SELECTORS = {"bedrock": "015d8eb9", "ecotone": "440a5e20", "isthmus": "098999be"}
 
     def __init__(self, fork, chain_id=10, base_fees=BASE_FEES):
@@ -177,6 +177,11 @@ def mantle():
     chain.encodings[0x7E] = tuple(
         "sourceHash from to mint value gas isSystemTx ethValue input ethTxValue".split()
     )
+
+    def receive(base_fees, tips):
+        chain.move(None, stack.BASE_FEES, base_fees)
+        chain.move(None, stack.SEQUENCER, tips)
+
     for number in range(1, 3):
         sender = accounts.address(f"bridge {number}")
         chain.move(None, sender, 4 * ETH)
@@ -193,13 +198,7 @@ def mantle():
             BOB,
             number,
             gas_used=4_000_000,
-            receive=lambda base_fees, tips: (
-                [
-                    chain.move(None, vault, fee)
-                    for vault, fee in ((stack.BASE_FEES, base_fees), (stack.SEQUENCER, tips))
-                ]
-                and None
-            ),
+            receive=receive,
             receipt={"l1Fee": 123_456_789, "l1GasUsed": 1600, "l1GasPrice": 20 * GWEI}
             | {"tokenRatio": 3000},
         )

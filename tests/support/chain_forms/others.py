@@ -122,16 +122,8 @@ def bnb():
 def avalanche():
     """plugin/evm/customtypes/header_ext.go of ava-labs/coreth: fields of the header; all fees are
     burnt, at the coinbase 0x0100…00."""
-    fields = (
-        *HEADER_FIELDS[:15],
-        "extDataHash",
-        "baseFeePerGas",
-        "extDataGasUsed",
-        "blockGasCost",
-        "blobGasUsed",
-        "excessBlobGas",
-        "parentBeaconBlockRoot",
-    )
+    own = "extDataHash baseFeePerGas extDataGasUsed blockGasCost".split()
+    fields = (*HEADER_FIELDS[:15], *own, "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot")
     burnt_at = bytes([1]) + bytes(19)
     chain = MadeChain(
         43114,
@@ -204,16 +196,6 @@ def clique():
     return chain
 
 
-def linea():
-    """docs.linea.build: blocks are Ethereum's; a base fee of 7 wei, all but burnt."""
-    chain = MadeChain(59144, GENESIS, base_fee=7, difficulty=2, extraData=bytes(97))
-    for number in range(1, 4):
-        chain.pay(ALICE, BOB, number)
-        chain.pay(BOB, CAROL, number, type=0)
-        chain.mine()
-    return chain
-
-
 def taiko():
     """core/state_transition.go of taikoxyz/taiko-geth: a block's first transaction pays nothing;
     base fees are divided by extraData, from Ontake to Pacaya and since Shasta."""
@@ -250,15 +232,4 @@ def taiko():
     return chain
 
 
-def unnamed():
-    """A chain that nobody named, with a type and fields of its own, and Ethereum's fees."""
-    chain = MadeChain(987_654, GENESIS)
-    chain.encodings[0x50] = ("novelField", *chain.encodings[2])
-    for number in range(1, 4):
-        chain.pay(ALICE, BOB, number, type=0x50, novelField=9, receipt={"novelReceipt": [1, 2]})
-        chain.pay(BOB, CAROL, number)
-        chain.mine(novelHeader=word("novel"))
-    return chain
-
-
-OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, merged_gnosis, clique, linea, taiko, unnamed)
+OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, merged_gnosis, clique, taiko)

@@ -2,7 +2,7 @@
 
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.arbitrum import arbitrum
-from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS, system_address
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, word
 from tests.support.chain_forms.op_stack import bedrock, celo, ecotone, isthmus, mantle
 
@@ -10,7 +10,7 @@ from tests.support.chain_forms.op_stack import bedrock, celo, ecotone, isthmus, 
 def scroll():
     """core/types/l1_message_tx.go and core/state_transition.go of scroll-tech/go-ethereum: messages
     of L1 pay nothing; all else, with the fee for data on L1, goes to one vault."""
-    vault = system_address(0x5300000000000000000000000000000000000005)
+    vault = (0x5300000000000000000000000000000000000005).to_bytes(20)
     chain = MadeChain(534352, GENESIS, miner=bytes(20), difficulty=1, base_fee=GWEI // 25)
     chain.encodings[0x7E] = ("queueIndex", "gas", "to", "value", "input", "from")
     for number in range(1, 4):
