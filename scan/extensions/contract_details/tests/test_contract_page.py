@@ -187,12 +187,8 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
     source = VAULT.replace("contract Vault", "contract Abi")
     address = verified(explorer, source, "Abi", CONSTRUCTOR)
     paths = {"/".join("a" * n): {"content": "x"} for n in range(1, 400)}
-    explorer.execute(
-        "UPDATE verified_contracts SET abi = %s, sources = %s WHERE address = %s",
-        json.dumps(abi),
-        json.dumps(paths),
-        bytes.fromhex(address[2:]),
-    )
+    changed = "UPDATE verified_contracts SET abi = %s, sources = %s WHERE address = %s"
+    explorer.execute(changed, json.dumps(abi), json.dumps(paths), bytes.fromhex(address[2:]))
     for view in ("code", "read", "write"):
         shown = explorer.client.get(f"/address/{address}?tab=contract&view={view}")
         assert shown.status_code == 200 and len(shown.data) < 500_000, view

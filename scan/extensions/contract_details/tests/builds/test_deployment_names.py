@@ -112,28 +112,25 @@ def test_ignition_s_addresses_alone_name_what_has_a_build_s_code(deployed):
     assert deployed.name_of(library) == "Halves (Store#A)"
 
 
-WRONG = {
-    "another contract's name": lambda library: ("Factory", library),
-    "another transaction": lambda library: ("Halves", (library[0], HASH)),
-    "no address": lambda library: ("Halves", (library[1], library[1])),
-    "no hash": lambda library: ("Halves", (library[0], "0x1")),
-    "markup": lambda library: ("<b>Halves</b>", library),
-    "a name that is too long": lambda library: ("H" * 200, library),
-}
-
-
-@pytest.mark.parametrize("entry", WRONG.values(), ids=WRONG)
-def test_what_the_chain_does_not_bear_out_names_nothing(deployed, entry):
-    library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast(*entry(library))
-    assert deployed.name_of(library) is None
-
-
-@pytest.mark.parametrize(("chain", "folder"), [(1, 1), (1, CHAIN), (CHAIN, 1), (CHAIN, "dry-run")])
-def test_a_run_on_another_chain_or_on_none_names_nothing(deployed, chain, folder):
-    library = deployed.deploy(creation_of("Halves"))
-    deployed.broadcast("Halves", library, chain=chain, folder=folder)
-    assert deployed.name_of(library) is None
+def test_what_the_chain_does_not_bear_out_names_nothing(deployed):
+    """Nor what a run did on another chain, or on none."""
+    library = address, transaction = deployed.deploy(creation_of("Halves"))
+    for name, created, chain, folder in (
+        ("Factory", library, CHAIN, CHAIN),
+        ("Halves", (address, HASH), CHAIN, CHAIN),
+        ("Halves", (transaction, transaction), CHAIN, CHAIN),
+        ("Halves", (address, "0x1"), CHAIN, CHAIN),
+        ("<b>Halves</b>", library, CHAIN, CHAIN),
+        ("H" * 200, library, CHAIN, CHAIN),
+        ("Halves", library, 1, 1),
+        ("Halves", library, 1, CHAIN),
+        ("Halves", library, CHAIN, 1),
+        ("Halves", library, CHAIN, "dry-run"),
+    ):
+        deployed.broadcast(name, created, chain=chain, folder=folder)
+        assert deployed.name_of(library) is None, (name, created, chain, folder)
+    deployed.broadcast("Halves", library)
+    assert deployed.name_of(library)
 
 
 def test_a_name_ends_with_its_code_and_with_its_creation(deployed):
