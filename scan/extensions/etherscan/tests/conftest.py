@@ -1,8 +1,6 @@
-"""Asking in Etherscan's form, and the scenario's chain read from the node for comparison."""
+"""Asking in Etherscan's form."""
 
 import pytest
-
-from tests.support.etherscan_truth import EtherscanTruth
 
 
 class Asking:
@@ -36,8 +34,3 @@ class Asking:
 @pytest.fixture(scope="session")
 def ask(client):
     return Asking(client)
-
-
-@pytest.fixture(scope="session")
-def etherscan_truth(scenario):
-    return EtherscanTruth(scenario.anvil, scenario.truth)

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
+from scan import parameters
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
@@ -16,9 +17,9 @@ from tests.support.serving import NOWHERE
 UNSEEN = "0x" + "9d" * 20
 
 
-def test_block_by_time(ask, etherscan_truth):
+def test_block_by_time(ask, truth):
     no_block = "Error! No closest block found"
-    times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
+    times = [parameters.time_s(block["timestamp"], "") for block in truth.blocks[::-1]]
     for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
         before = [n for n, block_time in enumerate(times) if block_time <= time_s]
         after = [n for n, block_time in enumerate(times) if block_time >= time_s]
@@ -30,14 +31,15 @@ def test_block_by_time(ask, etherscan_truth):
     assert body["status"] == "0" and "milliseconds" in body["result"]
 
 
-def test_creations_have_their_code(ask, indexed, scenario, etherscan_truth):
+def test_creations_have_their_code(ask, indexed, scenario):
     """What a transaction sent, and what a trace has of a contract's; others are left out."""
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
-    [(transaction_hash, sent), *_] = etherscan_truth.truth.created.items()
+    [(transaction_hash, sent), *_] = scenario.truth.created.items()
     addresses = {"contractaddresses": f"{pair},{sent},{UNSEEN}"}
     rows = ask.result("contract", "getcontractcreation", **addresses)
     of_pair, of_sent = sorted(rows, key=lambda row: row["contractAddress"] != pair)
-    assert of_sent["creationBytecode"] == etherscan_truth.by_hash[transaction_hash]["input"]
+    creation = scenario.anvil.call("eth_getTransactionByHash", transaction_hash)["input"]
+    assert of_sent["creationBytecode"] == creation
     assert of_pair["creationBytecode"].startswith("0x60")
     untraced = Asking(create_app(replace(indexed.settings, traces="off")).test_client())
     [without] = untraced.result("contract", "getcontractcreation", contractaddresses=pair)
@@ -59,17 +61,10 @@ def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_templat
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
 
 
-def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
+def test_proxy_methods_are_the_nodes(ask, scenario):
     node, token = scenario.anvil, scenario.stage.contracts["harbor"]
     person = scenario.stage.people[1]
-    [transaction_hash, *_] = etherscan_truth.by_hash
     call = token.data("balanceOf", person)
-    position = {"tag": "9", "index": "0"}
-    made_here = (  # of what the index has, which etherscan_truth is compared with
-        ("eth_getTransactionByBlockNumberAndIndex", position),
-        ("eth_getTransactionByHash", {"txhash": transaction_hash}),
-        ("eth_getTransactionReceipt", {"txhash": transaction_hash}),
-    )
     of_the_node = (
         ("eth_blockNumber", {}, ()),
         ("eth_getBlockByNumber", {"tag": "0x9", "boolean": "true"}, ("0x9", True)),
@@ -92,13 +87,11 @@ def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
     for action, query, params in of_the_node:
         expected = {"jsonrpc": "2.0", "id": 1, "result": node.call(action, *params)}
         assert ask("proxy", action, **query) == expected
-    for action, query, *_ in (*of_the_node, *made_here):
-        assert ask("Proxy", action.upper(), **query) == ask("proxy", action, **query)
 
 
 @pytest.mark.thorough
 def test_transactions_and_receipts_are_the_nodes_and_need_none(
-    indexed, indexed_without_bodies, scenario, etherscan_truth
+    indexed, indexed_without_bodies, scenario
 ):
     """But for anvil's blobs, their price where there are none, and times of receipts as numbers."""
     node = scenario.anvil
@@ -108,7 +101,7 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
         for index, url in ((indexed, NOWHERE), (indexed_without_bodies, node.url))
     )
     types = set()
-    for transaction_hash in etherscan_truth.by_hash:
+    for transaction_hash in [sent["hash"] for sent in scenario.truth.transactions]:
         for action in ("eth_getTransactionByHash", "eth_getTransactionReceipt"):
             expected = node.call(action, transaction_hash)
             made = alone("proxy", action, txhash=transaction_hash)["result"]

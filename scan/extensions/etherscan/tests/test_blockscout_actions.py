@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections import Counter
 
 import pytest
 
+from scan import parameters
 from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.support.database import execute
 from tests.support.indexing import client_over
@@ -49,10 +51,10 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(chain, databa
         assert ([r["number"] for r in json.loads(row[1])], row[2]) == (numbers, following)
 
 
-def test_a_countdown_goes_by_the_newest_blocks(ask, etherscan_truth):
-    newest = etherscan_truth.blocks[-100:]
-    span = int(newest[-1]["timestamp"], 16) - int(newest[0]["timestamp"], 16)
-    head = etherscan_truth.head
+def test_a_countdown_goes_by_the_newest_blocks(ask, truth):
+    newest, head = truth.blocks[:100], truth.head
+    last_s, first_s = (parameters.time_s(newest[n]["timestamp"], "") for n in (0, -1))
+    span = last_s - first_s
     assert ask.result("block", "getblockcountdown", blockno=head + 500) == {
         "CurrentBlock": str(head),
         "CountdownBlock": str(head + 500),
@@ -64,9 +66,10 @@ def test_a_countdown_goes_by_the_newest_blocks(ask, etherscan_truth):
     assert ask("block", "getblockcountdown", blockno=2**256 - 1)["status"] == "1"
 
 
-def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
-    most = max(etherscan_truth.receipts.values(), key=lambda receipt: len(receipt["logs"]))
-    sent = etherscan_truth.by_hash[most["transactionHash"]]
+def test_a_transaction_with_its_logs(ask, scenario, truth):
+    [(busiest, _)] = Counter(log["transactionHash"] for log in truth.logs).most_common(1)
+    most = scenario.anvil.call("eth_getTransactionReceipt", busiest)
+    sent = scenario.anvil.call("eth_getTransactionByHash", busiest)
     logs, following = [], {}
     while following is not None:
         info = ask.result("transaction", "gettxinfo", txhash=sent["hash"], **following)

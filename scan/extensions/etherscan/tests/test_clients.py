@@ -6,21 +6,16 @@ import re
 from pathlib import Path
 
 import pytest
-import requests
 from eth_utils import keccak
 from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
-from tests.support import WAIT_S, anvil, serving
-from tests.support.explorer import standard_input
+from tests.support import anvil, serving
 from tests.support.foundry import (
     CHAIN,
-    COMMIT,
     FOUNDRY,
     KEY,
     PATH,
-    SETTINGS,
-    VERSION,
     built,
     deployed,
     hardhat_request,
@@ -105,12 +100,6 @@ def hardhat(served, provider, *submissions):
     return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, stdin=requests)
 
 
-def test_hardhat_verify_reports_what_is_not_indexed(served):
-    """After the 10 s in which it may be."""
-    [missing] = hardhat(served, "etherscan", (UNSEEN, 180, 7))
-    assert "bytecode" in missing["error"]
-
-
 def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
@@ -177,30 +166,6 @@ def test_etherscan_python(served, monkeypatch):
     assert int(client.get_proxy_block_number(), 16) == explorer.anvil.head()
     with pytest.raises(AssertionError, match="No transactions found"):
         client.get_normal_txs_by_address(address=UNSEEN, **whole)
-
-
-def test_remix_posts_a_multipart_form(served):
-    """As Remix's plugin does: FormData with all of the source, module and action in the query."""
-    address = deployed(served.explorer, 260)
-    padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
-    form = {
-        "codeformat": "solidity-standard-json-input",
-        "sourceCode": json.dumps(standard_input({PATH: source(260), **padding}, **SETTINGS)),
-        "contractaddress": address,
-        "contractname": f"{PATH}:Stored",
-        "compilerversion": f"v{VERSION}+commit.{COMMIT}",
-        "constructorArguements": f"{7:064x}",
-    }
-    query = {"module": "contract", "action": "verifysourcecode"}
-    posted = requests.post(
-        served.api, params=query, files={name: (None, value) for name, value in form.items()},
-        timeout=WAIT_S,
-    ).json()  # fmt: skip
-    assert posted["status"] == "1", posted
-    status_query = {"module": "contract", "action": "checkverifystatus"}
-    job = status_query | {"guid": posted["result"]}
-    serving.wait_until(lambda: served.ask(**job)["result"] != "Pending in queue")
-    assert served.ask(**job)["result"] == "Pass - Verified"
 
 
 def test_functions_are_named_by_the_verified_abi(served):

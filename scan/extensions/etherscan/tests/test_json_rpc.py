@@ -16,7 +16,7 @@ def rpc(client, body, status=200):
     return response.get_json()
 
 
-def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario, etherscan_truth):
+def test_json_rpc_takes_the_methods_of_the_proxy_by_position(client, scenario):
     unseen = "0x" + "9d" * 20
     node, token = scenario.anvil, scenario.stage.contracts["harbor"]
     person, block = scenario.stage.people[1], node.call("eth_getBlockByNumber", "0x9", False)

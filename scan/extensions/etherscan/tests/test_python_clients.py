@@ -1,4 +1,4 @@
-"""Clients published for Python and React, with Scan's host for theirs: which calls are answered."""
+"""Clients published for Python, with Scan's host for theirs: which calls are answered."""
 
 import json
 import os
@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-import requests
 
 from tests.support import WAIT_S, reasons
 from tests.support.serving import ROOT, completed, gunicorn
@@ -22,39 +21,15 @@ OF_TOKENS = (
     "REST get_token_transfers",
     "REST get_smart_contract",
 )
-NOT_OFFERED, NO_ROWS = "is not offered", "No transactions found"
-DISABLED, NO_PRICE = "SCAN_SEND_TRANSACTIONS", "No price of the coin"
 # Errors that clients make of answers: lists without rows, and guids of nothing.
-ANSWERS = (NO_ROWS, "No blocks found", "Unknown UID", "was unfortunately not detected")
-# The calls that return no result here, each with its error. "Own fault": of the client, anywhere.
-UNANSWERED = {
-    "aioetherscan": {
-        "proxy.send_raw_tx": DISABLED,
-        "stats.eth_price": NO_PRICE,
-        **dict.fromkeys(
-            "stats.daily_average_network_difficulty stats.daily_average_network_hash_rate"
-            " stats.eth_supply stats.eth2_supply stats.eth_nodes_size"
-            " stats.ether_historical_price stats.ether_historical_daily_market_cap"
-            " stats.total_nodes_count gas_tracker.daily_average_gas_price"
-            " gas_tracker.estimation_of_confirmation_time".split(),
-            NOT_OFFERED,
-        ),
-        "proxy.block_by_number": "Invalid variable type",  # own fault
-    },
-    "py_etherscan_api": {
-        "Account.get_all_blocks_mined": "No blocks found",  # own fault, of the last page
-        "Account.get_all_transactions": NO_ROWS,  # own fault, likewise
-        "Stats.get_ether_last_price": "NOTOK",
-        "Stats.get_total_ether_supply": "NOTOK",
-    },
-    "blockscout_python": {
-        "RPC get_balance_multiple": "NameError",  # own fault
-        # They send the alternatives of a filter as its value.
-        "REST get_smart_contracts": "filter must be one of",
-        "REST get_token_balances_with_filtering": "Unexpected field",  # the published API has none
-    },
-    "ape_etherscan": {},
-}
+ANSWERS = (
+    "No transactions found",
+    "No blocks found",
+    "Unknown UID",
+    "was unfortunately not detected",
+)
+# Of the client itself, at the last page.
+OWN_FAULTS = {"Account.get_all_blocks_mined", "Account.get_all_transactions"}
 
 
 @pytest.fixture(scope="module")
@@ -168,19 +143,17 @@ def called(python, name, served, scenario, folder):
 
 
 def check(name, results):
-    expected = UNANSWERED[name]
+    """As many return a result as the guide says."""
     failed = {
         function: error
         for function, error in results.items()
-        if error and (function in expected or not any(answer in error for answer in ANSWERS))
+        if error and (function in OWN_FAULTS or not any(answer in error for answer in ANSWERS))
     }
-    assert failed.keys() == expected.keys(), failed
-    assert all(expected[function] in error for function, error in failed.items()), failed
     guide = " ".join((ROOT / "docs/compatible.md").read_text(encoding="utf-8").split())
     client = name.replace("_", "-")
     assert re.search(
         rf"\| {client} [\d.]+ \| .+? \| {len(results) - len(failed)} of {len(results)} ", guide
-    )
+    ), failed
 
 
 @pytest.mark.parametrize("name", ["aioetherscan", "py_etherscan_api", "blockscout_python"])
@@ -195,29 +168,3 @@ def test_calls_of_ape(served, scenario, tmp_path):
         f"    local:\n      uri: {served}\n      api_uri: {served}/api\n"
     )
     check("ape_etherscan", called(python, "ape_etherscan", served, scenario, tmp_path))
-
-
-def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
-    """Its paths, as the published package has them: it is a React component, and needs a package
-    that no registry has."""
-    sdk = "@blockscout/app-sdk@0.1.2"
-    packed = subprocess.run(
-        ["npm", "pack", "--silent", sdk], cwd=tmp_path, timeout=WAIT_S, check=True
-    )
-    assert packed.returncode == 0
-    [archive] = tmp_path.glob("*.tgz")
-    subprocess.run(["tar", "xzf", archive], cwd=tmp_path, check=True, timeout=WAIT_S)
-    code = (tmp_path / "package/dist/index.js").read_text(encoding="utf-8")
-    transaction = scenario.truth.transactions[0]
-    of = {"transactions": transaction["hash"], "tx": transaction["hash"]}
-    paths = re.findall(r"[`\"](/(?:api/v2|tx|address|token|txs)\b[^`\"\s]*)[`\"]", code)
-    assert len(paths) >= 7
-    responses = {}
-    for path in paths:
-        kind = path.removeprefix("/api/v2").split("/")[1].partition("?")[0]
-        value = of.get(kind, scenario.stage.contracts["harbor"].address)
-        url = served + re.sub(r"\$\{\w+\}", value, path)
-        responses[path] = requests.get(url, timeout=WAIT_S)
-    assert {path for path, response in responses.items() if response.status_code != 200} == set()
-    bodies = {path: r.json() for path, r in responses.items() if path.startswith("/api")}
-    assert bodies and all(bodies.values())

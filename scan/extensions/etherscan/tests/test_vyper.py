@@ -22,27 +22,21 @@ def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
         "constructorArguements": SEVEN,
     }
     single = {"sourceCode": BOX, "codeformat": "solidity-single-file", "contractname": "Box"}
-    submitted = explorer.submission(explorer.client.post("/api", data={**fields, **single}))
-    body = {"language": "vyper", "sourceCode": BOX, "contractName": "Box"}
-    body |= {"compilerVersion": NEWEST, "constructorArguments": SEVEN, "address": address}
-    assert submitted == parse(body)
-    assert _outcome(explorer, {**fields, "compilerversion": "vyper:0.1.0"})[0] == "0"
-    with explorer.running_jobs():
-        assert _outcome(explorer, fields) == ("1", "Pass - Verified")
-    query = {"module": "contract", "action": "getsourcecode", "address": address}
-    [row] = explorer.client.get("/api", query_string=query).json["result"]
+    named = {"contractName": "Box.vy:Box"}
+    body = {"compilerVersion": NEWEST, "constructorArguments": SEVEN, "address": address}
+    of_single = {"language": "vyper", "sourceCode": BOX, "contractName": "Box"}
+    of_standard = {"sourceCode": json.dumps(standard), **named}
+    for form, own in ((single, of_single), ({}, of_standard)):
+        submitted = explorer.client.post("/api", data={**fields, **form})
+        assert explorer.submission(submitted) == parse({**body, **own})
+    unknown = {**fields, "compilerversion": "vyper:0.1.0"}
+    assert explorer.client.post("/api", data=unknown).json["status"] == "0"
+    given = {"constructorArguments": SEVEN, **named}
+    assert explorer.verify(address, standard, NEWEST, **given).status_code == 200
+    row = row_of(explorer, address)
     assert row["SourceCode"] == BOX
     assert (row["CompilerVersion"], row["CompilerType"]) == (f"vyper:{NEWEST}", "vyper")
     assert (row["ContractName"], row["ConstructorArguments"]) == ("Box", SEVEN)
-
-
-def _outcome(explorer, fields):
-    submitted = explorer.client.post("/api", data=fields).json
-    if submitted["status"] == "0":
-        return "0", submitted["result"]
-    query = {"module": "contract", "action": "checkverifystatus", "guid": submitted["result"]}
-    checked = explorer.client.get("/api", query_string=query).json
-    return checked["status"], checked["result"]
 
 
 SOURCE = """pragma solidity >=0.8.0;
