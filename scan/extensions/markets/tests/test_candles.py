@@ -307,26 +307,6 @@ def test_ties_and_odd_times(database_url, database):
 
 
 @pytest.mark.check
-def test_candles_rise_and_fall_between_their_wicks():
-    names = ("open", "high", "low", "close")
-    candles = [
-        {"time": f"2026-01-0{day}T00:00:00Z", **dict(zip(names, prices, strict=True))}
-        for day, prices in ((1, ("10", "20", "10", "15")), (2, ("15", "15", "12.5", "12.5")))
-    ]
-    chart = candle_chart(candles, title="Price", span_s=86_400)
-    assert chart is not None and chart.candles is not None
-    assert chart.candles.wicks == "M128 0V160M448 80V120"
-    assert chart.candles.rising == "M0 80h256v80h-256z"
-    assert chart.candles.falling == "M320 80h256v40h-256z"
-    assert chart.readings[1] == ("2026-01-02", "open 15, high 15, low 12.5, close 12.5")
-
-    assert chart.ticks == ["20", "18", "16", "14", "12", "10"]
-    odd = [{**candles[0], "high": "3572.97", "low": "3133.74"}]
-    axis = candle_chart(odd, title="Price", span_s=86_400)
-    assert axis is not None and axis.ticks == ["3,600", "3,500", "3,400", "3,300", "3,200", "3,100"]
-
-
-@pytest.mark.check
 def test_candles_of_any_size_are_drawn():
     """Also of one price alone, and of tokens that say they have 255 decimals."""
     candles = [

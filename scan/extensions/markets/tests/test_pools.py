@@ -78,15 +78,6 @@ def test_a_search_for_two_symbols_lists_their_pools(client):
         assert page.status_code == 200 and 'href="/pool/' not in page.text, text
 
 
-def test_pools_of_one_pair_have_titles_of_their_own(client):
-    pools = client.get("/api/v1/pools?limit=100").json["pools"]
-    titles = [
-        re.search(r"<title>(.*?)</title>", client.get(f"/pool/{pool['address']}").text)[1]
-        for pool in pools
-    ]
-    assert len(set(titles)) == len(titles) > len({title.split(" at ")[0] for title in titles})
-
-
 FEES = {"uniswap-v2": 3000, "uniswap-v3": 3000, "pancakeswap-v2": 2500, "pancakeswap-v3": 500}
 
 

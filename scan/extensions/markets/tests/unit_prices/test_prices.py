@@ -146,39 +146,33 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
         assert priced.get(f"/token/{pool['token0']}").status_code == 200
 
 
-@pytest.mark.parametrize("entity", ["transactions", "trades", "block", "pool"])
-def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_path, entity):
-    truth = scenario.truth
-    sent = next(t for t in truth.transactions if t["value"] != "0")
-    trade = truth.dex_trades[-1]
-    path, amounts = {
-        "transactions": (f"/txs?blockFrom={sent['blockNumber']}", [sent["value"], sent["fee"]]),
-        "block": (f"/block/{sent['blockNumber']}", [sent["value"], sent["fee"]]),
-        "trades": ("/trades", [trade["amountIn"], trade["amountOut"]]),
-        "pool": (f"/pool/{trade['pairAddress']}", [trade["amountIn"], trade["amountOut"]]),
-    }[entity]
-    is_token = entity in ("trades", "pool")
-    decimals = [trade[f"token{way}Decimals"] for way in ("In", "Out")] if is_token else [18, 18]
-    price = Decimal("2.5" if is_token else "3000")
-    assert "≈" not in client.get(path).text
+def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_path):
+    sent = next(t for t in scenario.truth.transactions if t["value"] != "0")
+    trade = scenario.truth.dex_trades[-1]
+    of_coin = [(sent["value"], 18, "3000"), (sent["fee"], 18, "3000")]
+    of_tokens = [
+        (trade[f"amount{way}"], trade[f"token{way}Decimals"], "2.5") for way in ("In", "Out")
+    ]
     priced = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
-    html = priced.get(path).text
-    assert "are estimates at prices of" in html
-    for amount, places in zip(amounts, decimals, strict=False):
-        total = worth(exact_worth(amount, places, price)).replace("<", "&lt;")
-        assert f'<span class="below"> <span class="quiet">≈ {total} <bdi>USD</bdi>' in html
-
-
-SOURCES = [
-    ("https://a.example/p.json", "https://a.example/p.json"),
-    (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
-]
+    for path, amounts in (
+        (f"/txs?blockFrom={sent['blockNumber']}", of_coin),
+        (f"/block/{sent['blockNumber']}", of_coin),
+        ("/trades", of_tokens),
+        (f"/pool/{trade['pairAddress']}", of_tokens),
+    ):
+        assert "≈" not in client.get(path).text
+        html = priced.get(path).text
+        assert "are estimates at prices of" in html
+        for amount, decimals, price in amounts:
+            total = worth(exact_worth(amount, decimals, Decimal(price))).replace("<", "&lt;")
+            assert f'<span class="below"> <span class="quiet">≈ {total} <bdi>USD</bdi>' in html
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("text", "value"), SOURCES)
-def test_sources_of_prices_that_are_taken(text, value):
-    assert Settings.from_environment({"SCAN_PRICES": text}).of(PriceSettings).prices == value
+def test_a_pool_may_be_given_in_any_case():
+    given = {"SCAN_PRICES": f"0x{'AB' * 20}/0x{'ab' * 20}"}
+    prices = Settings.from_environment(given).of(PriceSettings).prices
+    assert prices == f"0x{'ab' * 20}/0x{'ab' * 20}"
 
 
 def test_other_forms_have_the_price_in_usd_and_none_in_another_currency(

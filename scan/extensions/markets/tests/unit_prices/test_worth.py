@@ -1,16 +1,14 @@
-"""Prices by pools and the worth of holdings, against reserves, balances and logs of the node, with
-Uniswap's own contracts; and what tokens and pools can do that want to be worth something."""
+"""The worth of holdings, against balances of the node, with Uniswap's own contracts; and what can
+want to be worth something."""
 
 import csv
 from collections import namedtuple
 from decimal import Context, Decimal, localcontext
-from statistics import median_low
 
 import pytest
 
 from scan.extensions.markets.tests.unit_prices.pricing import priced_by_file
 from scan.extensions.markets.unit_prices import pool_prices
-from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.support.anvil import ZERO, Anvil
@@ -18,18 +16,13 @@ from tests.support.indexing import Indexing, sources
 from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
     CREATE_POOL_GAS,
-    FULL_RANGE,
-    PRICE_ONE,
     UNISWAP_V2_DEPLOYER,
-    UNISWAP_V3_DEPLOYER,
     open_factory,
     pool,
 )
 from tests.support.scenario.stage import ETHER, MOST, Stage
 from tests.support.serving import serving
 
-V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
-V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
 PRICE, MIN_DEPTH = Decimal("1.0002"), Decimal(500)
 LONG = "L" * 10_000
 TOKENS = (
@@ -49,6 +42,7 @@ TOKENS = (
 # What a pool of the token has of it and of dollars, in their smallest units.
 POOLS = {
     "gold": (40 * ETHER, 80_000 * 10**6),
+    "silver": (10 * ETHER, 5_000 * 10**6),
     "whole": (5_000, 9_000 * 10**6),
     "fine": (10**33, 7_000 * 10**6),  # at a price of 47 digits
     "long": (3 * ETHER, 2_000 * 10**6),
@@ -85,7 +79,6 @@ def market(postgres, template):
 def _open(stage):
     stage.deploy("router", "Router")
     open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
-    open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
     for key, name, symbol, decimals in TOKENS:
         stage.deploy(key, "Coin", name, symbol, decimals)
         stage.do(0, key, "mint", stage.people[0], 10**77, gas=200_000)
@@ -102,15 +95,6 @@ def _open(stage):
         amounts = (amount, dollars) if int(own, 16) < int(dollar, 16) else (dollars, amount)
         stage.do(0, "router", "addLiquidityV2", pair, *amounts, gas=600_000)
         stage.mine()
-    silver = stage.contracts["silver"].address
-    stage.do(0, "uniswap-v3", "createPool", silver, dollar, 3000, gas=CREATE_POOL_GAS)
-    stage.mine()
-    address = stage.anvil.read(stage.contracts["uniswap-v3"], "getPool", silver, dollar, 3000)
-    stage.pools["silver"] = pool(address, "UniswapV3Pool")
-    stage.anvil.transact(stage.people[0], stage.pools["silver"], "initialize", PRICE_ONE)
-    stage.mine()
-    stage.do(0, "router", "addLiquidityV3", address, *FULL_RANGE, 10**15, gas=1_000_000)
-    stage.mine()
 
 
 def _trade_and_hold(stage, holder):
@@ -122,8 +106,6 @@ def _trade_and_hold(stage, holder):
             paid = max(1, dollars // (50 + 20 * round_))
             pair = stage.pools[key].address
             stage.do(0, "router", "swapV2", pair, not is_first, paid, stage.people[0], gas=600_000)
-        silver = stage.pools["silver"].address
-        stage.do(0, "router", "swapV3", silver, True, 10**12 * (round_ + 1), gas=600_000)
         stage.mine()
     held = {"dollar": 1_000 * 10**6, "silver": 10**14, "whole": 11, "fine": 10**32, "poor": 10**70}
     held |= dict.fromkeys(("long", "gift", "lone", "hidden", "coin"), ETHER)
@@ -142,61 +124,6 @@ def _trade_and_hold(stage, holder):
 def _is_first(stage, key):
     own, dollar = stage.contracts[key].address, stage.contracts["dollar"].address
     return int(own, 16) < int(dollar, 16)
-
-
-def expected_prices(market):
-    """The pool, price in dollars and depth of each token, from logs and balances of the node."""
-    anvil, dollar = market.stage.anvil, market.stage.contracts["dollar"]
-    prices = {}
-    for key, stage_pool in market.stage.pools.items():
-        decimals = next(d for k, _, _, d in TOKENS if k == key)
-        closes = {}
-        for log in anvil.call(
-            "eth_getLogs", {"fromBlock": "0x0", "toBlock": "latest", "address": stage_pool.address}
-        ):
-            own, dollars = _amounts(log, is_first=_is_first(market.stage, key))
-            if own and dollars:
-                time_s = int(
-                    anvil.call("eth_getBlockByNumber", log["blockNumber"], False)["timestamp"], 16
-                )
-                closes[time_s // 3600] = Decimal(dollars).scaleb(-6) / Decimal(own).scaleb(
-                    -decimals
-                )
-        assert len(closes) >= 3
-        median = median_low(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
-        depth = Decimal(anvil.read(dollar, "balanceOf", stage_pool.address)).scaleb(-6) * PRICE
-        if depth >= MIN_DEPTH:
-            address = market.address(key)
-            prices[address] = (stage_pool.address, median * PRICE, depth)
-    return prices
-
-
-def _amounts(log, *, is_first):
-    """What moved of the pool's own token and of dollars in a log, if it is one of a swap."""
-    words = [int(log["data"][2 + n : 66 + n], 16) for n in range(0, len(log["data"]) - 2, 64)]
-    if log["topics"][0] == V2_SWAP:
-        moved = abs(words[0] - words[2]), abs(words[1] - words[3])
-    elif log["topics"][0] == V3_SWAP:
-        moved = tuple(min(word, 2**256 - word) for word in words[:2])
-    else:
-        return 0, 0
-    return moved if is_first else moved[::-1]
-
-
-def is_near(one, other):
-    return abs(one - other) <= abs(other) * Decimal("1e-14")
-
-
-def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s(market, tmp_path):
-    prices = market.client(tmp_path).get("/api/v1/prices").json
-    expected = expected_prices(market)
-    assert prices["minDepth"] == str(MIN_DEPTH)
-    assert prices["pools"].keys() == expected.keys()
-    assert market.address("poor") not in prices["pools"] and len(expected) == 7
-    for token, (address, price, depth) in expected.items():
-        by = prices["pools"][token]
-        assert by["pool"] == address and Decimal(by["depth"]) == depth
-        assert is_near(Decimal(by["price"]), price)
 
 
 def expected_worths(market, holder, prices):
@@ -305,11 +232,6 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, 
         assert f'href="/token/{market.address(key)}"' not in shown.partition("Total value")[2]
         assert f'href="/token/{market.address(key)}"' in folded
     assert "symbol of a known token" in folded and "unsolicited" in folded
-    assert f"{path}".partition("?")[0] in html
-    for other in ("", "?tab=transfers", "?tab=tokens&limit=50"):
-        assert client.get(f"/address/{market.holder}{other}").status_code == 200
-    for key, _, _, _ in TOKENS:
-        assert client.get(f"/token/{market.address(key)}?tab=pools").status_code == 200
     gold = client.get(f"/token/{market.address('gold')}").text
     assert "by a <a href" in gold
     # The page opens with the price, in the other token of the pool that makes it.
