@@ -2,7 +2,6 @@
 
 import csv
 import io
-import random
 
 import pytest
 
@@ -65,31 +64,6 @@ def test_all_activities_are_listed_once_whatever_the_page_size(ask, truth, expec
     assert keys(ask, from_address_hashes_to_include=busy, items_count=7) == sent
 
 
-@pytest.mark.thorough
-def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
-    """As Blockscout's MCP server asks for it."""
-    for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 2)]:
-        require_history(ask, expected, person)
-
-
-def require_history(ask, expected, person):
-    filters = {
-        "to_address_hashes_to_include": person,
-        "from_address_hashes_to_include": person,
-        "age_from": "1970-01-01T00:00:00.00Z",
-    }
-    own = expected(lambda _, row: person in (row["fromAddress"], recipient(row)))
-    assert keys(ask, **filters) == own
-    sent = expected(lambda _, row: person == row["fromAddress"])
-    assert keys(ask, from_address_hashes_to_include=person) == sent
-    received = expected(lambda _, row: person == recipient(row))
-    assert keys(ask, to_address_hashes_to_include=person) == received
-    to_self = expected(lambda _, row: person == row["fromAddress"] == recipient(row))
-    assert keys(ask, **filters, address_relation="and") == to_self
-    others = expected(lambda _, row: person != row["fromAddress"])
-    assert keys(ask, from_address_hashes_to_exclude=person, items_count=100) == others
-
-
 def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected):
     only_tokens = expected(lambda rank, row: rank == 1 and row["tokenType"] == "BEP20")
     assert keys(ask, transaction_types="ERC-20", items_count=100) == only_tokens != []
@@ -108,6 +82,14 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
     called = {t["hash"] for t in truth.transactions if t["methodId"] == method}
     by_method = expected(lambda rank, row: rank != 0 and transaction_of(row) in called)
     assert keys(ask, methods=method, items_count=100) == by_method != []
+    sender = most(truth, "txCount")
+    of_sender = {"from_address_hashes_to_include": sender, "to_address_hashes_to_include": sender}
+    either = expected(lambda _, row: sender in (row["fromAddress"], recipient(row)))
+    assert keys(ask, **of_sender, age_from="1970-01-01T00:00:00.00Z") == either != []
+    to_self = expected(lambda _, row: sender == row["fromAddress"] == recipient(row))
+    assert keys(ask, **of_sender, address_relation="and") == to_self
+    others = expected(lambda _, row: sender != row["fromAddress"])
+    assert keys(ask, from_address_hashes_to_exclude=sender, items_count=100) == others
     large = expected(lambda rank, row: rank != 1 and int(row["value"]) >= 10**18)
     assert keys(ask, amount_from="1", token_contract_address_hashes_to_include="native") == large
     middle = truth.blocks[len(truth.blocks) // 2]["timestamp"]

@@ -89,10 +89,6 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkey
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
 
 
-def test_the_version_is_that_of_the_form(ask):
-    assert ask("/config/backend-version")["backend_version"].startswith("v12.0.0+scan.")
-
-
 def test_a_verified_contract_is_as_published(explorer, many):
     path = f"/api/v2/smart-contracts/{many}"
     shown = explorer.client.get(path).json

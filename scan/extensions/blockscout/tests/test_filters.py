@@ -104,12 +104,3 @@ def test_verified_contracts_by_name_address_and_language(explorer, many):
     rows = explorer.client.get("/api?module=contract&action=listcontracts").json
     row = next(row for row in rows["result"] if row["Address"] == many.lower())
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
-
-
-def test_pages_have_as_many_rows_as_are_wanted(client):
-    ask = Asking(client)
-    for items_count, count in ((1, 1), (73, 73), (100, 100), (5000, 100)):
-        body = ask("/transactions", items_count=items_count)
-        assert len(body["items"]) == count
-        assert set(body["next_page_params"]) == {"block_number", "index"}
-    assert client.get("/api/v2/transactions?items_count=0").status_code == 422

@@ -9,8 +9,9 @@ from urllib.parse import quote
 import pytest
 
 from scan.extensions.blockscout import paths
-from scan.extensions.blockscout.tests.published import ERRORS, faults
+from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.blockscout.transaction_lists import ListBounds
+from scan.extensions.chain_statistics.statistics import CountedBounds
 from tests.support.indexing import sources
 from tests.support.older_chain import older
 from tests.support.serving import NOWHERE
@@ -31,15 +32,6 @@ def rules(client):
 
 def taken(rule):
     return paths.answered_paths()[rule.removeprefix("/api/v2")].takes
-
-
-def test_other_methods_and_origins_are_answered_as_published(client):
-    refused = client.get("/api/v2/addresses/0x1")
-    assert (refused.status_code, [*ERRORS.iter_errors(refused.json)]) == (422, [])
-    assert client.post("/api/v2/blocks").status_code == 405
-    preflight = client.options("/api/v2/blocks", headers={"Origin": "https://wallet.example"})
-    assert preflight.headers["Access-Control-Allow-Origin"] == "*"
-    assert "X-RateLimit-Limit" in client.get("/api/v2/blocks").headers
 
 
 @pytest.mark.thorough
@@ -135,3 +127,11 @@ def test_other_forms_say_since_when_balances_count(older):
     for answer in (file, blockscout, *etherscan, *(client.get(f"/api/v2{p}") for p in others)):
         assert answer.headers["X-Scan-Balances-Since"] == "5"
     assert "X-Scan-Balances-Since" not in client.get("/api/v2/blocks").headers
+
+
+def test_a_time_with_too_many_transactions_is_refused(client):
+    sources(client).get(CountedBounds).transactions = 5
+    path = "/api/v2/stats/hot-smart-contracts"
+    refused = client.get(f"{path}?scale=30d&=many")
+    assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]
+    assert client.get(path).status_code == 422

@@ -1,13 +1,12 @@
 """Verification in Blockscout's form, as its web site, titanoboa and Sourcify send it."""
 
 import json
-import re
 from io import BytesIO
 
 import pytest
 
 from scan.extensions.blockscout import contracts
-from scan.extensions.blockscout.contracts import LICENSE_NUMBERS, METHODS, STARTED
+from scan.extensions.blockscout.contracts import STARTED
 from scan.extensions.blockscout.tests.submissions import outcome, submit, upload
 from scan.verification.request import parse
 from tests.support import database
@@ -78,17 +77,10 @@ FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that sa
      {"sourceCode": WITH_INTERFACE}),
 ]  # fmt: skip
 # What the frontend sends besides, of what a page's script left undefined.
-_SETTINGS = {"license_type": "none", "evm_version": "default"}
-_SETTINGS |= {"is_optimization_enabled": "false", "optimization_runs": "200"}
 OF_FRONTEND = {
-    "flattened-code": {
-        **_SETTINGS,
-        "contract_name": "undefined",
-        "is_yul_contract": "false",
-        "libraries": "undefined",
-    },
-    "multi-part": _SETTINGS,
-    **dict.fromkeys(("vyper-code", "vyper-multi-part", "vyper-standard-input"), _SETTINGS),
+    **{"license_type": "none", "evm_version": "default", "contract_name": "undefined"},
+    **{"is_optimization_enabled": "false", "optimization_runs": "200"},
+    **{"is_yul_contract": "false", "libraries": "undefined"},
 }
 
 
@@ -97,22 +89,9 @@ def test_a_form_is_a_submission_to_the_verifier(explorer, placed, method, fields
     """Of which tests/verification has what becomes of it."""
     version = VERSIONS[method]
     expected = parse({"address": placed, "compilerVersion": version, **body})
-    fields = {"compiler_version": f"v{version}", **OF_FRONTEND[method], **fields}
+    fields = {"compiler_version": f"v{version}", **OF_FRONTEND, **fields}
     uploads = {field: upload(*file) for field, file in files.items()}
     assert explorer.submission(submit(explorer, placed, method, **fields, **uploads)) == expected
-
-
-@pytest.mark.parametrize("method", ["flattened-code", "vyper-code"])
-def test_a_form_without_files_may_be_json(explorer, placed, method):
-    fields, files, body = next(form[1:] for form in FORMS if form[0] == method)
-    assert not files
-    version = VERSIONS[method]
-    posted = explorer.client.post(
-        f"/api/v2/smart-contracts/{placed}/verification/via/{method}",
-        json={"compiler_version": f"v{version}", **fields},
-    )
-    expected = parse({"address": placed, "compilerVersion": version, **body})
-    assert explorer.submission(posted) == expected
 
 
 def test_a_blueprint_is_told_from_what_is_created_of_it(explorer):
@@ -203,14 +182,15 @@ def test_a_method_or_an_address_that_is_none_is_refused(explorer, placed):
 
 def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed, monkeypatch):
     monkeypatch.setattr(contracts, "WAIT_FOR_CONTRACT_S", 0.1)
-    for method, content in (
-        ("multi-part", b"\xff\xfe"),
-        ("standard-input", b"{"),
-        ("standard-input", b"[" * 100_000),
+    for method, field, name, content in (
+        ("multi-part", "files[0]", "a.sol", b"\xff\xfe"),
+        ("standard-input", "files[0]", "a.json", b"{"),
+        ("standard-input", "files[0]", "a.json", b"[" * 100_000),
+        ("vyper-multi-part", "interfaces[0]", "I.json", b'[{"name": "\\ud800"}]'),
     ):
-        uploads = {"files[0]": (BytesIO(content), "a.sol")}
-        _, field = refusal(explorer, submit(explorer, placed, method, **VERSION, **uploads))
-        assert field == "files"
+        uploads = {"files[0]": upload("x: uint256", "A.vy"), field: (BytesIO(content), name)}
+        response = submit(explorer, placed, method, **VERSION, **uploads)
+        assert refusal(explorer, response)[1] == "files"
     absent = submit(explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", **VERSION)
     assert "No contract is indexed" in refusal(explorer, absent)[0]
 
@@ -243,16 +223,6 @@ def test_a_standard_json_input_may_have_numbers_of_any_size(explorer, placed):
     assert explorer.submission(sent).sources == {"a.sol": "contract A {}"}
 
 
-@pytest.mark.parametrize("abi", ["{", '[{"name": "\\ud800"}]'], ids=ascii)
-def test_an_interface_that_is_no_json_is_refused(explorer, placed, abi):
-    fields = {
-        "compiler_version": f"v{NEWEST}",
-        "files[0]": upload("x: uint256", "A.vy"),
-        "interfaces[0]": upload(abi, "I.json"),
-    }
-    assert refusal(explorer, submit(explorer, placed, "vyper-multi-part", **fields))[1] == "files"
-
-
 def test_a_body_of_json_may_be_as_large_as_a_form(explorer, placed):
     """Of ASCII, where other characters take six bytes."""
     source = "contract A {} //" + "\u00e9" * 300_000
@@ -261,14 +231,3 @@ def test_a_body_of_json_may_be_as_large_as_a_form(explorer, placed):
     sent = explorer.client.post(path, data=body, content_type="application/json")
     assert len(body) > 1_800_000
     assert explorer.submission(sent).sources["contract.sol"] == source
-
-
-def test_the_configuration_names_what_a_submission_may_have(explorer):
-    config = explorer.client.get("/api/v2/smart-contracts/verification/config").json
-    assert set(config["verification_options"]) == METHODS.keys()
-    assert config["license_types"] == {name: int(n) for n, name in LICENSE_NUMBERS.items()}
-    assert (config["license_types"]["none"], config["license_types"]["bsl_1_1"]) == (1, 14)
-    for language in ("solidity", "vyper"):
-        versions = config[f"{language}_compiler_versions"]
-        assert versions and all(re.fullmatch(r"v\d+\.\d+\.\d+", version) for version in versions)
-        assert {"paris", "cancun", "default"} <= {*config[f"{language}_evm_versions"]}
