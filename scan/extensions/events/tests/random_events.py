@@ -4,8 +4,10 @@ eth_abi. Nothing of Scan's is imported."""
 from decimal import Decimal
 from pathlib import Path
 
-from eth_abi import encode
+from eth_abi import encode, grammar
 from eth_utils import keccak
+from eth_utils.abi import abi_to_signature as signature
+from eth_utils.abi import collapse_if_tuple as canonical
 
 from tests.support.database import execute
 from tests.support.scan_command import scan
@@ -59,7 +61,8 @@ class Events:
             count = int(size) if size else random.choice([0, 1, 2, 5])
             return [self.value(item) for _ in range(count)]
         if name.startswith("("):
-            return tuple(self.value(part) for part in members(name))
+            parts = grammar.parse(name).components
+            return tuple(self.value(part.to_type_str()) for part in parts)
         if name.startswith(("uint", "int")):
             bits = int(name.lstrip("uint"))
             least, most = (0, 2**bits) if name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1))
@@ -116,29 +119,6 @@ def damaged(random, data):
             word = random.choice([2**255, 0, 32, 2**256 - 1, 2**31, 2**32]).to_bytes(32)
             data[offset // 32 * 32 : offset // 32 * 32 + 32] = word
     return bytes(data)
-
-
-def canonical(one):
-    """The type's name in a signature."""
-    if not one["type"].startswith("tuple"):
-        return one["type"]
-    inner = ",".join(map(canonical, one["components"]))
-    return f"({inner}){one['type'].removeprefix('tuple')}"
-
-
-def signature(event):
-    return f"{event['name']}({','.join(map(canonical, event['inputs']))})"
-
-
-def members(name):
-    """The types in a tuple's name."""
-    parts, depth, start = [], 0, 1
-    for index, letter in enumerate(name):
-        depth += (letter == "(") - (letter == ")")
-        if (letter == "," and depth == 1) or (letter == ")" and depth == 0):
-            parts.append(name[start:index])
-            start = index + 1
-    return [part for part in parts if part]
 
 
 def shown(one, name, value):

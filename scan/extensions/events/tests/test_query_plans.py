@@ -50,39 +50,25 @@ def database(postgres, template):
         explaining.close()
 
 
-def plan_of(database, statement, **params):
+OF_FACTORY = sha256(b"other1").digest()[:20]
+# Each statement with what it is asked, small tables, and the most pages that it reads.
+PLANS = [
+    # Contracts of builds are found by their code.
+    ("events/built_contracts_list", {"most": MOST_AUTOMATIC}, "built_abis unfollowed_contracts",
+     12 * BUILDS),
+    ("events/contracts_list_due", {"others": []}, "", 40 * FOLLOWED),
+    ("events/newest_logs_list", {}, "", 10 * FOLLOWED),
+    # A request counts some children, and no topics but those of events.
+    ("queries/event_views_list", {"address": OF_FACTORY, "most": 50}, "", 100),
+    # A step of a removal reads as much as it removes.
+    ("events/removal_continue", {"address": sha256(b"rule").digest(), "most": 100,
+     "is_last": False}, "", 2000),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("statement", "params", "small", "buffers"), PLANS, ids=str)
+def test_what_is_read_is_bounded_and_by_indexes(database, statement, params, small, buffers):
     database.plans.clear()
     database.rows(statement, **params)
-    return database.plans[0]
-
-
-def test_contracts_of_builds_are_found_by_their_code(database):
-    plan = plan_of(database, "events/built_contracts_list", most=MOST_AUTOMATIC)
-    plan.require_indexes(small={"built_abis", "followed_contracts", "unfollowed_contracts"})
-    assert plan.buffers <= 12 * BUILDS
-
-
-def test_what_views_follow_from_is_read_by_indexes(database):
-    plan = plan_of(database, "events/contracts_list_due", others=[])
-    plan.require_indexes(small={"followed_contracts"})
-    assert plan.buffers <= 40 * FOLLOWED
-
-
-def test_newest_logs_are_read_by_indexes(database):
-    plan = plan_of(database, "events/newest_logs_list")
-    plan.require_indexes(small={"followed_contracts"})
-    assert plan.buffers <= 10 * FOLLOWED
-
-
-def test_a_request_counts_some_children_and_no_topics_but_those_of_events(database):
-    factory, most = sha256(b"other1").digest()[:20], 50
-    plan = plan_of(database, "queries/event_views_list", address=factory, most=most)
-    plan.require_indexes(small={"followed_contracts"})
-    assert plan.buffers <= 2 * most
-
-
-def test_a_step_of_a_removal_reads_as_much_as_it_removes(database):
-    rule, most = sha256(b"rule").digest(), 100
-    plan = plan_of(database, "events/removal_continue", address=rule, most=most, is_last=False)
-    plan.require_indexes()
-    assert plan.buffers <= 20 * most
+    database.plans[0].require_indexes(small={"followed_contracts", *small.split()})
+    assert database.plans[0].buffers <= buffers

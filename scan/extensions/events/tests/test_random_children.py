@@ -11,21 +11,17 @@ from tests.support.scan_command import scan
 from tests.support.table_digest import digest
 from tests.support.world import World
 
-THOROUGH, LONG = pytest.mark.thorough, pytest.mark.long
-SIZES = [(300, 8, 12), pytest.param(20_000, 60, 12, marks=LONG)]  # logs, children, events
+THOROUGH = pytest.mark.thorough
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=THOROUGH) for n in range(2, 5))])
-@pytest.mark.parametrize(("logs", "children", "events"), SIZES)
-def test_children_of_before_and_of_later_through_forks_and_in_a_fresh_index(
-    world, tmp_path, seed, logs, children, events
-):
-    factories = Factories(world.anvil, Random(seed), tmp_path, children=children, events=events)
-    factories.play(logs // 2)
+def test_children_of_before_and_of_later_through_forks_and_in_a_fresh_index(world, tmp_path, seed):
+    factories = Factories(world.anvil, Random(seed), tmp_path, children=8, events=12)
+    factories.play(150)
     world.read()
     factories.add(world.url)
     factories.require(world.url)
-    factories.play(logs // 2)
+    factories.play(150)
     world.read()
     factories.require(world.url)
     for depth in (1, 3, 6):
@@ -43,15 +39,7 @@ def test_children_of_before_and_of_later_through_forks_and_in_a_fresh_index(
     factories.require(world.url)
 
 
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"logs": "all"},
-        pytest.param({"logs": "standard"}, marks=THOROUGH),
-        {"logs": "none", "stores_bodies": False},
-        pytest.param({"logs": "all", "stores_bodies": False}, marks=THOROUGH),
-    ],
-)
+@pytest.mark.parametrize("settings", [{"logs": "all"}, {"logs": "none", "stores_bodies": False}])
 def test_children_whatever_is_stored(anvil, places, settings):
     with World(anvil, places, **settings) as world:
         factories = Factories(anvil, Random(5), world.folder, children=6, events=3)
