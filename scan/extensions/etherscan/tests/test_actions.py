@@ -10,7 +10,9 @@ from scan import parameters
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
+from tests.support import faulty_node
 from tests.support.database import execute
+from tests.support.explorer import behind
 from tests.support.indexing import client_over
 from tests.support.serving import NOWHERE
 
@@ -180,3 +182,29 @@ def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer):
     gas = ask.result("account", "tokenbalance", contractaddress=token, address=token)
     assert 900_000 < int(gas) < CALL_GAS
     assert int(ask.result("stats", "tokensupply", contractaddress=token)) < CALL_GAS
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [faulty_node.node_error(-32000, "missing trie node 1234 (path )"), faulty_node.null_results],
+    ids=["pruned", "null"],
+)
+def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
+    indexed_without_bodies, scenario, fault
+):
+    person = scenario.stage.people[3]
+    token = scenario.stage.contracts["harbor"].address
+    calls = [
+        ("account", "balance", {"address": person, "tag": "0x5"}),
+        ("account", "balancemulti", {"address": person, "tag": "5"}),
+        ("account", "tokenbalance", {"contractaddress": token, "address": person}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ]
+    with behind(indexed_without_bodies.settings, fault) as (client, node):
+        ask = Asking(client)
+        for module, action, parameters in calls:
+            body = ask(module, action, **parameters)
+            assert body["status"] == "0" and not isinstance(body["result"], list), body
+        node.fault = None
+        for module, action, parameters in calls:
+            assert ask.result(module, action, **parameters)

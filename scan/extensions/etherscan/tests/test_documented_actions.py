@@ -33,21 +33,16 @@ def test_an_inventory_of_too_many_items_is_refused(ask, scenario, monkeypatch):
 
 def first_transfer(truth, address):
     """Transaction, sender and value of the first coin that an address got from another."""
-    positions = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
-    transfers = [
-        (*positions[t["hash"]], 0, t["hash"], t["fromAddress"], t["value"])
-        for t in truth.transactions
-        if t["status"]
-        and (t["toAddress"] or t["contractAddress"]) == address
-        and t["fromAddress"] != address
+    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    records = [t for t in truth.transactions if t["status"]] + truth.internal_transfers[::-1]
+    received = [
+        (*places[sent], n, sent, record["fromAddress"], record["value"])
+        for n, record in enumerate(records)
+        if (record["toAddress"] or record["contractAddress"]) == address != record["fromAddress"]
+        and record["value"] != "0"
+        and (sent := record.get("transactionHash") or record["hash"])
     ]
-    transfers += [
-        (*positions[i["transactionHash"]], n, i["transactionHash"], i["fromAddress"], i["value"])
-        for n, i in enumerate(reversed(truth.internal_transfers), 1)
-        if i["toAddress"] == address and i["fromAddress"] != address
-    ]
-    received = sorted(transfer for transfer in transfers if transfer[-1] != "0")
-    return received[0][3:] if received else None
+    return min(received)[3:] if received else None
 
 
 def test_an_address_is_funded_by_the_first_who_sent_coin(ask, scenario):

@@ -1,19 +1,16 @@
 """What is followed, in every selection of logs, and where their logs come from."""
 
 import json
-import threading
 from contextlib import contextmanager
 
 import pytest
 
 from scan.extensions.events import following as events_following
-from scan.extensions.events import indexing
 from scan.extensions.events.following import MOST_AUTOMATIC
 from scan.extensions.events.tests.coffers import ABI, address_of, coffers, fill, following
 from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
-from tests.support.serving import wait_until
 
 __all__ = ["coffers"]
 
@@ -222,46 +219,28 @@ def test_large_logs_are_filled_in_small_steps(coffers, database_url):
 def test_a_command_follows_several_contracts_and_says_of_which_no_event_is_known(
     coffers, database_url, tmp_path
 ):
-    nothing = f"0x{'1c' * 20}"
+    nothing, abi = f"0x{'1c' * 20}", tmp_path / "abi.json"
+    abi.write_text(json.dumps(ABI))
+    rule = (nothing[:-1] + "d", f"--abi={abi}", "--children")
+
+    def add(*arguments):
+        return scan("events", "add", *arguments, DATABASE_URL=database_url)
+
     with Indexing(database_url, coffers.anvil.url, until=coffers.anvil.head()):
         coffers.build(database_url)
-        added = scan("events", "add", coffers.first, nothing, DATABASE_URL=database_url)
-        named = ("--name", "coffer")
-        refused = scan("events", "add", coffers.first, nothing, *named, DATABASE_URL=database_url)
-        abi = tmp_path / "abi.json"
-        abi.write_text(json.dumps(ABI))
-        rule = (nothing[:-1] + "d", "--children", "E(address first)", f"--abi={abi}")
-        taken = scan("events", "add", *rule, DATABASE_URL=database_url)
+        added = add(coffers.first, nothing)
+        refused = add(coffers.first, nothing, "--name", "coffer")
+        taken = add(*rule, "E(address first)")
         wrong = [
-            scan("events", "add", *call, DATABASE_URL=database_url)
-            for call in (
-                (nothing, "--argument", "first"),
-                (*rule, "--argument", "second"),
-                (*rule, "--children", "E(uint256 first)"),
-                (*rule, "--children", "E"),
-            )
+            add(nothing, "--argument", "first"),
+            add(*rule, "E(address first)", "--argument", "second"),
+            *(add(*rule, event) for event in ("E(uint256 first)", "E")),
         ]
         listed = scan("events", "list", DATABASE_URL=database_url)
     assert added.returncode == 0, added.stderr
     assert "first: all logs from block 0 on" in added.stdout
-    assert "contract_1c1c1c1c: all logs from" in added.stdout
     assert added.stdout.count("none of its events are known") == 1
     assert refused.returncode != 0 and "--name" in refused.stderr
     assert taken.stderr == "another contract is followed as first: give another --name\n"
     assert {call.returncode for call in wrong} == {2}
     assert "factory" not in listed.stdout  # nor is the factory followed
-
-
-def test_beside_the_indexer_builds_become_views_with_all_logs(coffers, database_url):
-    anvil = coffers.anvil
-    with Indexing(database_url, anvil.url, until=anvil.head()) as index:
-        stop = threading.Event()
-        beside = threading.Thread(target=indexing.run_beside, args=(index.settings, stop))
-        beside.start()
-        coffers.build(database_url)
-        complete = "SELECT name FROM followed_contracts WHERE complete_from = 0 ORDER BY name"
-        wait_until(lambda: execute(database_url, complete) == [("first",), ("second",)])
-        wait_until(lambda: execute(database_url, "SELECT count(*) FROM event_views") == [(4,)])
-        stop.set()
-        beside.join()
-    assert amounts(database_url, "first_deposited") == []
