@@ -186,6 +186,7 @@ def test_files_that_are_no_text_or_no_json_are_refused(explorer, placed, monkeyp
         ("multi-part", "files[0]", "a.sol", b"\xff\xfe"),
         ("standard-input", "files[0]", "a.json", b"{"),
         ("standard-input", "files[0]", "a.json", b"[" * 100_000),
+        ("vyper-multi-part", "interfaces[0]", "I.json", b"{"),
         ("vyper-multi-part", "interfaces[0]", "I.json", b'[{"name": "\\ud800"}]'),
     ):
         uploads = {"files[0]": upload("x: uint256", "A.vy"), field: (BytesIO(content), name)}

@@ -11,14 +11,16 @@ from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
 from tests.support import anvil, serving
+from tests.support.explorer import standard_input
 from tests.support.foundry import (
     CHAIN,
     FOUNDRY,
     KEY,
     PATH,
+    SETTINGS,
+    VERSION,
     built,
     deployed,
-    hardhat_request,
     source,
 )
 from tests.support.solidity import NODE, artifact, node_script
@@ -80,24 +82,12 @@ def test_cast_reads_a_verified_contract(served, foundry):
 
 
 def verified(served, number):
-    """The address of a contract verified by hardhat-verify."""
-    address = deployed(served.explorer, number)
-    [result] = hardhat(served, "etherscan", (address, number, 7))
-    assert result["success"]
-    return address
+    """The address of a verified contract."""
+    return served.explorer.verified(standard(number), VERSION, f"{PATH}:Stored", f"{7:064x}")
 
 
-def hardhat(served, provider, *submissions):
-    """The result of each (address, number of the source, constructor's argument), in order."""
-    requests = [
-        {
-            **hardhat_request(number),
-            "contractAddress": address,
-            "constructorArguments": f"{argument:064x}",
-        }
-        for address, number, argument in submissions
-    ]
-    return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, stdin=requests)
+def standard(number):
+    return standard_input({PATH: source(number)}, **SETTINGS)
 
 
 def test_ethers_and_whatsabi(served):
@@ -182,6 +172,5 @@ def test_functions_are_named_by_the_verified_abi(served):
         return [row["functionName"] for row in rows]
 
     serving.wait_until(lambda: names() == ["", ""])
-    [result] = hardhat(served, "etherscan", (address, 270, 7))
-    assert result["success"]
-    assert names() == ["", "set(uint256 a, address)"]
+    explorer.verify(address, standard(270), VERSION, contractName=f"{PATH}:Stored")
+    serving.wait_until(lambda: names() == ["", "set(uint256 a, address)"])

@@ -87,9 +87,10 @@ def test_killed_commands_are_finished_beside_the_indexer(world, factories, seed)
     assert world.audit() == auditing.EXACT
 
 
-@pytest.mark.parametrize("logs", ["none", "all"])
-def test_forks_while_logs_are_filled(anvil, places, logs):
-    with World(anvil, places, logs=logs) as world:
+@pytest.mark.parametrize("settings", [{"logs": "all"}, {"logs": "none", "stores_bodies": False}])
+def test_forks_while_logs_are_filled(anvil, places, settings):
+    """Of what is stored, and of the node."""
+    with World(anvil, places, **settings) as world:
         factories = Factories(anvil, Random(4), world.folder, children=8, events=3)
         factories.play(200)
         world.read()
@@ -113,7 +114,9 @@ def test_forks_while_logs_are_filled(anvil, places, logs):
                 } <= {None}
         finish(world)
         factories.require(world.url)
-        assert world.audit() == auditing.EXACT
+        assert world.audit(node=True) == auditing.EXACT
+        has_data = world.sql("SELECT DISTINCT data IS NOT NULL FROM contract_events")
+        assert has_data == [(settings["logs"] != "all",)]  # nothing is stored twice
 
 
 def test_forks_between_the_steps_that_find_children(world, factories, monkeypatch):

@@ -9,7 +9,6 @@ from tests.support import auditing
 from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
 from tests.support.table_digest import digest
-from tests.support.world import World
 
 THOROUGH = pytest.mark.thorough
 
@@ -37,21 +36,3 @@ def test_children_of_before_and_of_later_through_forks_and_in_a_fresh_index(worl
     done = scan("rebuild", "contract_events", "--workers", "1", DATABASE_URL=world.url)
     assert done.returncode == 0, done.stderr
     factories.require(world.url)
-
-
-@pytest.mark.parametrize("settings", [{"logs": "all"}, {"logs": "none", "stores_bodies": False}])
-def test_children_whatever_is_stored(anvil, places, settings):
-    with World(anvil, places, **settings) as world:
-        factories = Factories(anvil, Random(5), world.folder, children=6, events=3)
-        factories.play(150)
-        world.read()
-        factories.add(world.url)
-        factories.play(100)
-        world.read()
-        factories.require(world.url)
-        factories.fork(2, 40)
-        world.read()
-        factories.require(world.url)
-        assert world.audit(node=True) == auditing.EXACT
-        has_data = world.sql("SELECT DISTINCT data IS NOT NULL FROM contract_events")
-        assert has_data == [(settings["logs"] != "all",)]  # nothing is stored twice
