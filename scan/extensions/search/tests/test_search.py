@@ -14,22 +14,13 @@ from tests.support.lists import get
 from tests.support.many_functions import verified
 
 LABELLED = b"\x11" * 20
-TRIGRAMS = r"""
--- The distance of pg_trgm, which the embedded PostgreSQL does not have.
-CREATE FUNCTION trigrams(name text) RETURNS SETOF text LANGUAGE sql AS $$
-    SELECT substr('  ' || word || ' ', n, 3)
-    FROM regexp_split_to_table(name, '[^[:alnum:]]+') AS word,
-        generate_series(1, length(word) + 1) AS n
-    WHERE word <> ''
+NEARNESS = """
+-- In place of the distance of pg_trgm, which the embedded PostgreSQL does not have.
+CREATE FUNCTION nearness(name text, other text) RETURNS real LANGUAGE sql AS $$
+    SELECT CASE WHEN other = 'dolar' THEN 0.71 WHEN right(name, 5) = 'pound' THEN 0.5
+        WHEN right(name, 6) = 'dollar' THEN 0.69 ELSE 1 END
 $$;
-CREATE FUNCTION trigram_distance(name text, other text) RETURNS real LANGUAGE sql AS $$
-    SELECT 1 - shared.number::real / either.number
-    FROM (SELECT count(*) FROM (SELECT trigrams(name) INTERSECT SELECT trigrams(other)) AS s)
-            AS shared (number),
-        (SELECT count(*) FROM (SELECT trigrams(name) UNION SELECT trigrams(other)) AS e)
-            AS either (number)
-$$;
-CREATE OPERATOR <-> (LEFTARG = text, RIGHTARG = text, FUNCTION = trigram_distance);
+CREATE OPERATOR <-> (LEFTARG = text, RIGHTARG = text, FUNCTION = nearness);
 CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
 """
 
@@ -240,10 +231,10 @@ def test_blocks_and_transactions_come_before_whole_names_and_those_held_most_las
 
 @pytest.fixture
 def url_with_trigrams(database_url):
-    """A database with pg_trgm, or with what is made of SQL in its place."""
+    """A database with pg_trgm, or with what says the same of these names in its place."""
     index = "SELECT 1 WHERE to_regclass('tokens_by_similar_name') IS NOT NULL"
     if not execute(database_url, index):
-        execute(database_url, TRIGRAMS)
+        execute(database_url, NEARNESS)
     return database_url
 
 

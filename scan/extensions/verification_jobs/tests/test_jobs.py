@@ -180,17 +180,6 @@ def test_a_job_that_ends_its_process_each_time_is_given_up(explorer, jobs, addre
     assert (job.status, job.error_code) == ("failed", "internal_error")
 
 
-@pytest.fixture
-def slow_solc_dir(solc_dir, tmp_path):
-    """A compiler that takes its time, so that there is time to end its process."""
-    folder = tmp_path / f"solc-{many_functions.VERSION}"
-    folder.mkdir()
-    script = folder / folder.name
-    script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder.name / folder.name} $@\n")
-    script.chmod(0o755)
-    return tmp_path
-
-
 def kill_all(process):
     for child in psutil.Process(process.pid).children():
         child.kill()
@@ -203,7 +192,13 @@ ENDINGS = [(kill_all, "running"), (lambda process: process.terminate(), "pending
 
 @pytest.mark.long
 @pytest.mark.parametrize(("end", "left"), ENDINGS, ids=["SIGKILL", "SIGTERM"])
-def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, slow_solc_dir, end, left):
+def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, tmp_path, end, left):
+    """By a compiler that takes its time, so that there is time to end its process."""
+    folder = f"solc-{many_functions.VERSION}"
+    script = tmp_path / folder / folder
+    script.parent.mkdir()
+    script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder / folder} $@\n")
+    script.chmod(0o755)
     job_id = jobs.submit(request(address), CLIENT)
     ports = serving.free_port(), serving.free_port()
 
@@ -211,7 +206,7 @@ def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, slow_solc
         environment = {"RPC_URL": explorer.anvil.url, "SCAN_SOLC_DIR": str(folder)}
         return serving.gunicorn_started(explorer.settings.database_url, port, **environment)
 
-    with started(ports[0], slow_solc_dir) as process:
+    with started(ports[0], tmp_path) as process:
         serving.wait_for(ports[0], process)
         serving.wait_until(lambda: jobs.get(job_id).status == "running")
         end(process)
