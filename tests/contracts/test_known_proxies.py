@@ -117,13 +117,6 @@ def traced(*calls):
     return json.dumps(rows)
 
 
-def proxy(words, *calls, at=9):
-    delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
-    node = States(words)
-    [found] = at_blocks(node, [(PROXY, delegation, block(at))])
-    return found
-
-
 ZERO = bytes(20)
 # What the slot has by block, calls, and the implementations, the evidence and what is unused.
 DECISIONS = {
@@ -168,7 +161,8 @@ DECISIONS = {
 @pytest.mark.parametrize("name", DECISIONS)
 def test_calls_decide_and_a_claim_holds_where_the_state_was_its(name):
     words, calls, expected = DECISIONS[name]
-    decided = proxy(words, *calls, at=max(words))
+    delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
+    [decided] = at_blocks(States(words), [(PROXY, delegation, block(max(words)))])
     shown = decided and (decided.implementations, decided.evidence, decided.unused)
     assert shown == expected
 
