@@ -54,12 +54,6 @@ def checkpoints_of(entries, every):
     }
 
 
-def entries_of_user_operations(operations):
-    """The lists of user operations, which are given oldest first."""
-    roles = {"entry_point": "entryPoint"} | {r: r for r in ("sender", "paymaster", "bundler")}
-    return _entries(operations, "user_operations", roles)
-
-
 def _entries(records, list_, fields):
     """The list of all records, oldest first, and those by the roles that fields name."""
     entries = defaultdict(list)

@@ -1,13 +1,12 @@
-"""A chain with user operations, and what its index has of them."""
+"""A chain with user operations, and its index."""
 
 from collections import namedtuple
 
 import pytest
 
 from app import create_app
-from tests.support import auditing, database, derived_lists, indexing
+from tests.support import database, indexing
 from tests.support.anvil import Anvil
-from tests.support.auditing import require_same, stored
 from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint
 
 
@@ -66,20 +65,3 @@ def chain(postgres, template):
         client = create_app(settings).test_client()
         listed = client.get("/api/v1/user-operations?limit=100&orderBy=asc").json
         yield Chain(node, settings, **played, client=client, operations=listed["userOperations"])
-
-
-def require_rows(settings, operations):
-    """The lists' counts and checkpoints, and what the audit finds."""
-    entries = derived_lists.entries_of_user_operations(operations)
-    counts = stored(
-        settings, "list_counts WHERE list LIKE 'user_operations%%'", ("list", "key"), ["count"]
-    )
-    require_same(counts, derived_lists.list_counts(entries))
-    checkpoints = stored(
-        settings,
-        "list_checkpoints WHERE list LIKE 'user_operations%%'",
-        ("list", "key", "place"),
-        ["ordinal", "block_number"],
-    )
-    require_same(checkpoints, derived_lists.checkpoints_of(entries, database.SHORT_CHECKPOINTS))
-    assert auditing.run(settings, node=True) == 0

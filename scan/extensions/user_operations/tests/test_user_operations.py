@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from app import create_app
 from scan.extensions.blockscout.tests.published import faults
-from scan.extensions.user_operations.tests.operations_chain import chain, require_rows
-from tests.support import expected
+from scan.extensions.user_operations.tests.operations_chain import chain
+from tests.support import auditing, expected
 from tests.support.entry_points import ADDRESSES
 from tests.support.lists import Listed, by_links, get
 
@@ -19,7 +19,7 @@ def test_operations_are_counted_as_the_node_has_them(chain):
     assert [o["success"] for o in operations] == [True, False, True, True, True] * len(ADDRESSES)
     assert {o["paymaster"] for o in operations} == {None, chain.sponsor}
     assert sum(o["factory"] is not None for o in operations) == 2 * len(ADDRESSES)
-    require_rows(chain.settings, operations)
+    assert auditing.run(chain.settings) == auditing.EXACT
 
 
 def rows_of(chain, path, limit=4):
@@ -35,34 +35,6 @@ def test_lists_have_every_operation(chain):
     assert len(file) == 1 + len(chain.operations)
 
 
-def test_blockscouts_form_has_them_as_published(chain):
-    """What else its answers have stands in expected/."""
-    path, newest_first = "/api/v2/proxy/account-abstraction", chain.operations[::-1]
-
-    def answer(form, name="", /, **query):
-        shown = chain.client.get(f"{path}/{form.format(name)}", query_string=query).json
-        assert not faults(f"{path}/{form}", shown), (form, name)
-        return shown
-
-    def listed(**query):
-        return [item["hash"] for item in answer("operations", **query)["items"]]
-
-    assert listed() == [o["hash"] for o in newest_first] and listed(items_count=2) == listed()[:2]
-    for name, member in (
-        ("sender", "sender"),
-        ("transaction_hash", "transactionHash"),
-        ("block_number", "blockNumber"),
-    ):
-        for value in {operation[member] for operation in newest_first}:
-            own = [o["hash"] for o in newest_first if o[member] == value]
-            assert sorted(listed(**{name: value})) == sorted(own)
-    for operation in newest_first:
-        assert answer("operations/{}", operation["hash"])["hash"] == operation["hash"]
-        assert answer("accounts/{}", operation["sender"])["total_ops"]
-    paid = sum(operation["paymaster"] is not None for operation in newest_first)
-    assert answer("paymasters/{}", chain.sponsor)["total_ops"] == paid
-
-
 def test_operations_have_their_calls_and_reasons_as_expected(chain):
     """Also where a contract sent the bundle: from the trace of its transaction."""
     kinds = ("run", "failing", "batch", "inside of a bundle", "paid inside of a bundle")
@@ -74,29 +46,21 @@ def test_operations_have_their_calls_and_reasons_as_expected(chain):
     names |= {"Errand": chain.errand.lower(), "Sponsor": chain.sponsor.lower()}
     names["account"] = chain.operations[1]["sender"]
     names["no operation"] = f"0x{'9d' * 32}"
+    creation = get(chain.client, f"/addresses/{chain.sponsor}")["creation"]
+    names["deployment"] = creation["transactionHash"]
     names["transaction"] = chain.operations[1]["transactionHash"]
     expected.compare(__file__, chain.client, names)
+    for form, of in (
+        ("operations", ""),
+        ("operations/{}", names["run 0.6"]),
+        ("accounts/{}", names["account"]),
+        ("paymasters/{}", chain.sponsor),
+    ):
+        route = f"/api/v2/proxy/account-abstraction/{form}"
+        assert not faults(route, chain.client.get(route.format(of)).json), form
     for operation in chain.operations:
         detail = get(chain.client, f"/user-operations/{operation['hash']}")
         assert {name: detail[name] for name in operation} == operation
-
-
-def test_a_transaction_has_its_operations(chain):
-    hashes = {o["transactionHash"] for o in chain.operations}
-    for hash_ in hashes:
-        own = [o for o in chain.operations if o["transactionHash"] == hash_]
-        record = get(chain.client, f"/transactions/{hash_}")
-        assert (record["userOperations"], record["userOperationCount"]) == (own, len(own))
-        assert rows_of(chain, f"/transactions/{hash_}/user-operations", 1) == own
-    others = {
-        t["hash"] for t in get(chain.client, "/transactions?limit=100")["transactions"]
-    } - hashes
-    for hash_ in others:
-        assert "userOperations" not in get(chain.client, f"/transactions/{hash_}")
-        assert get(chain.client, f"/transactions/{hash_}/user-operations")["total"] == 0
-    missing = "0x" + "ab" * 32
-    for path in (f"/user-operations/{missing}", f"/transactions/{missing}/user-operations"):
-        assert chain.client.get(f"/api/v1{path}").status_code == 404
 
 
 def test_operations_without_traces_have_no_calls(chain):
