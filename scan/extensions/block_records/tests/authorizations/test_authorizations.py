@@ -145,20 +145,6 @@ def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
 
 
 @pytest.mark.thorough
-def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
-    """Code that runs in an account's name may create contracts, which grow its nonce unseen."""
-    node = delegations.node
-    with postgres.cloned(template) as traced, postgres.cloned(template) as url:
-        indexing.Indexing(traced, node.url).run_until(node.head())
-        known = {row["ordinal"]: row for row in rows(traced)}
-        indexing.Indexing(url, node.url, traces="off").run_until(node.head())
-        for row in rows(url):
-            assert row["is_valid"] in (None, known[row["ordinal"]]["is_valid"])
-        [(unknown,)] = execute(url, "SELECT count(*) FROM authorizations WHERE is_valid IS NULL")
-        assert 0 < unknown < len(known) // 2
-
-
-@pytest.mark.thorough
 def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     accounts.place_codes(anvil)

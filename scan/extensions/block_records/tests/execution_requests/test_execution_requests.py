@@ -9,8 +9,8 @@ from collections import namedtuple
 import pytest
 
 from scan.extensions.block_records.queries import MOST_QUEUED
-from scan.extensions.blockscout.tests import asking, published
-from tests.support import anvil, database, indexing
+from scan.extensions.blockscout.tests import published
+from tests.support import anvil, database, expected, indexing
 from tests.support import request_contracts as contracts
 from tests.support.lists import Listed, by_links, get
 from tests.support.request_contracts import (
@@ -198,25 +198,10 @@ def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested):
     database.execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
 
 
-def test_deposits_in_blockscouts_form_are_the_contracts(requested):
-    ask = asking.Asking(requested.client)
-    rows, _ = listed(requested.client, requestType="deposit")
-    indexes = [row["depositIndex"] for row in rows]
-    assert ask("/beacon/deposits/count") == {"deposits_count": len(rows)}
-    shown = ask("/beacon/deposits")
+def test_deposits_in_blockscouts_form_are_as_expected(requested):
+    """Of an account, a block and a transaction, too."""
+    [row, *_], _ = listed(requested.client, requestType="deposit")
+    names = {"account": row["address"], "transaction": row["transactionHash"]}
+    expected.compare(__file__, requested.client, names)
+    shown = requested.client.get("/api/v2/beacon/deposits").json
     assert not published.faults("/api/v2/beacon/deposits", shown)
-    for deposit, row in zip(shown["items"], rows, strict=True):
-        sent = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
-        assert deposit["from_address"]["hash"].lower() == sent["from"]
-        assert deposit["block_hash"] == sent["blockHash"]
-        assert (deposit["pubkey"], deposit["amount"]) == (row["pubkey"], row["amount"])
-    for part, field in {
-        "addresses": "address",
-        "blocks": "blockNumber",
-        "transactions": "transactionHash",
-    }.items():
-        [value, *_] = [row[field] for row in rows if row[field]]
-        shown = [d["index"] for d in ask.rows(f"/{part}/{value}/beacon/deposits")]
-        assert shown == [row["depositIndex"] for row in rows if row[field] == value]
-    pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", items_count=2)]
-    assert pages == [indexes[:2], indexes[2:]]
