@@ -1,7 +1,5 @@
 """Holders of tokens after older blocks, against what the node has of those blocks."""
 
-import csv
-import io
 import json
 
 import pytest
@@ -45,32 +43,6 @@ def test_a_cursor_is_of_its_block(scenario, client):
     assert beyond["holders"] == [] and beyond["next"] is None and beyond["total"] > 1
 
 
-@pytest.mark.parametrize(
-    ("key", "columns", "rows_of"),
-    # What a file has of a holder's record: a row, or one for each id.
-    [
-        ("dollar", ["address", "units"], lambda r: [[r["address"], f"{r['balance']} units"]]),
-        (
-            "forge",
-            ["address", "token_id", "amount"],
-            lambda r: [[r["address"], f"#{i['tokenId']}", i["balance"]] for i in r["items"]],
-        ),
-    ],
-)
-def test_files_have_the_whole_list(scenario, client, key, columns, rows_of):
-    address, head = scenario.stage.contracts[key].address, scenario.anvil.head()
-    path = f"/tokens/{address}/holders?block={head // 2}"
-    records, _ = pages(client, path, 100)
-    ndjson = client.get(f"/api/v1{path}&format=ndjson", buffered=True)
-    assert [json.loads(line) for line in ndjson.text.splitlines()] == records
-    answer = client.get(f"/api/v1{path}&format=csv", buffered=True)
-    assert ndjson.headers["X-Scan-Complete"] == answer.headers["X-Scan-Complete"] == "true"
-    rows = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff"), newline=""))]
-    assert len(rows) > 3
-    expected = [row for record in records for row in rows_of(record)]
-    assert [[row[column] for column in columns] for row in rows] == expected
-
-
 def test_a_holder_of_more_ids_than_a_page_has_is_on_several(scenario, client, monkeypatch):
     monkeypatch.setattr(queries, "MAX_IDS", 2)
     path = path_of(scenario, "forge", scenario.anvil.head())
@@ -86,6 +58,8 @@ def test_what_is_too_much_for_a_page_is_in_a_file(scenario, client, monkeypatch,
     """Which is fetched a few rows at a time, of one statement."""
     path = path_of(scenario, key, scenario.anvil.head() - 3)
     files = {form: file_of(client, path, form).data for form in ("csv", "ndjson")}
+    rows = [json.loads(line) for line in files["ndjson"].splitlines()]
+    assert rows == pages(client, path, 100)[0]
     monkeypatch.setattr(queries, "MAX_LISTED_ROWS", 3)
     monkeypatch.setattr(queries, "FETCHED_ROWS", 2)
     refused = get(client, path, 422)
@@ -96,7 +70,8 @@ def test_what_is_too_much_for_a_page_is_in_a_file(scenario, client, monkeypatch,
     assert files == {form: file_of(client, path, form).data for form in files}
 
 
-def test_refusals_are_as_expected(client, scenario):
+def test_refusals_and_files_are_as_expected(client, scenario):
     address = scenario.stage.contracts["dollar"].address
-    expected.compare(__file__, client, {"dollar": address})
+    names = {"dollar": address, "forge": scenario.stage.contracts["forge"].address}
+    expected.compare(__file__, client, names)
     assert get(client, f"/tokens/{address}/holders?block={'9' * 5000}", 400)["field"] == "block"

@@ -4,8 +4,7 @@ tokens (OpenZeppelin's) with forks, an index that begins late, and one that keep
 import pytest
 
 from scan.extensions.past_holders import queries
-from scan.extensions.past_holders.tests import node_balances
-from scan.extensions.past_holders.tests.holders import Tokens, by_holder, get, pages
+from scan.extensions.past_holders.tests.holders import Tokens, get
 from tests.support.indexing import Indexing
 
 FROM_BEGINNING, FROM_END = (False, True)
@@ -46,19 +45,6 @@ def test_each_way_leads_to_the_balances_of_the_node(generous, only, is_from_end)
     refused = get(client, f"{path}&cursor={before['next']}", 409)
     assert refused["code"] == "reorganised" and refused["cursor"] is None
     assert tokens.check(client, range(generous.head - 16, generous.head + 1, 2)) > 3
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("seed", range(6))
-def test_the_shorter_way_is_right_on_any_chain(generous, seed):
-    tokens = Tokens(generous.anvil, seed)
-    tokens.act(60)
-    generous.read()
-    assert tokens.check(generous.client, range(0, generous.head + 1, 4)) > 1
-    generous.anvil.reorganise(20)
-    tokens.act(10)
-    generous.read()
-    assert tokens.check(generous.client, range(30, generous.head + 1)) > 1
 
 
 def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, template, anvil):
@@ -114,19 +100,3 @@ def test_more_rows_than_are_summed_are_counted_and_refused(scenario, client, mon
         path, status = f"/tokens/{address}/holders?block={number}", 422 if rows > 9 else 200
         answer = get(client, path, status)
         assert (f"not summed: {rows:,} transfers" in answer.get("error", "")) is (rows > 9)
-
-
-@pytest.mark.thorough
-def test_batches_of_a_thousand_ids_are_listed_whole(world):
-    one, two, three = world.accounts[:3]
-    items, ids = world.deploy("Items", "Items", "ITEM"), [*range(1000)]
-    for holder, amount in ((one, 2), (two, 3)):
-        world.do(items, "mintBatch", holder, ids, [amount] * len(ids), gas=29_000_000)
-    batch = (one, three, ids[:500], [1] * 500, b"")
-    head = world.do(items, "safeBatchTransferFrom", *batch, gas=29_000_000)
-    world.read()
-    for number, total in ((head - 3, 0), (head - 2, 1), (head - 1, 2), (head, 3)):
-        path = f"/tokens/{items.address}/holders?block={number}"
-        records, of_block = pages(world.client, path, 2)
-        expected = node_balances.amounts(world.anvil, items, ids, number)
-        assert by_holder(records) == expected and of_block == total == len(expected)
