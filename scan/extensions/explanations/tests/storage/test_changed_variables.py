@@ -61,12 +61,11 @@ def test_without_a_tracer_or_of_a_node_that_lies_such_keys_are_not_known(kept, a
     number = int.from_bytes(keccak(text=str(answer))[:4])  # another one of each answer
     sent = kept.explorer.send(kept.address, calldata("computed(uint256)", number), gas=500_000)
 
-    def lie(call, of_node):
-        if mapping_keys.TRACER in call["params"]:
-            of_node["result"] = json.loads(answer)
+    def is_tracer(call):
+        return mapping_keys.TRACER in call["params"]
 
-    refusing = faulty_node.refuse(lambda call: mapping_keys.TRACER in call["params"])
-    fault = refusing if answer is None else faulty_node.altering(lie)
+    lie = faulty_node.replacing(is_tracer, answer and json.loads(answer))
+    fault = faulty_node.refuse(is_tracer) if answer is None else lie
     with behind(kept.explorer.settings, fault) as (client, _):
         answered = client.get(f"/api/v1/transactions/{sent}/state-changes")
     assert answered.status_code == 200

@@ -83,17 +83,3 @@ contract Wrapper {
         if (!ok) revert Quoted(7, whys, Result(ok, why));
     }
 }
-
-contract Payer {
-    struct Packed {
-        address sender; uint256 nonce; bytes initCode; bytes callData; bytes32 accountGasLimits;
-        uint256 preVerificationGas; bytes32 gasFees; bytes paymasterAndData; bytes signature;
-    }
-    error Refused(uint256 code);
-    function validatePaymasterUserOp(Packed calldata, bytes32, uint256)
-        external pure returns (bytes memory, uint256) { return ("context", 0); }
-    function postOp(uint8, bytes calldata, uint256, uint256) external pure { revert Refused(2); }
-    function validateUserOp(Packed calldata, bytes32, uint256) external pure returns (uint256) {
-        revert Refused(1);
-    }
-}

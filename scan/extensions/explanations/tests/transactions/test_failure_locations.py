@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from eth_utils import keccak
 
-from scan.extensions.explanations.gas_use.gas_of_calls import MAX_DEPTH
 from scan.extensions.explanations.tests.transactions.ways import WAYS
 from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
 from scan.extensions.explanations.transactions.failure_locations import (
@@ -240,17 +239,13 @@ def test_other_code_that_stood_there_before_has_no_line(failing):
 
 
 DEEP = Path(__file__).with_name("Deep.sol").read_text()
-BOTTOM, CALL, MANY = 6, 8, 15
-
-
-@pytest.fixture(scope="module")
-def deep(explorer):
-    standard = standard_input({"src/Deep.sol": DEEP}, evmVersion="cancun")
-    return explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
+BOTTOM, CALL = 6, 8
 
 
 @pytest.mark.thorough
-def test_the_line_is_that_of_the_innermost_call(explorer, deep):
+def test_the_line_is_that_of_the_innermost_call(explorer):
+    standard = standard_input({"src/Deep.sol": DEEP}, evmVersion="cancun")
+    deep = explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
     record = explorer.transact(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
     error = record["error"]
     assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
@@ -258,16 +253,6 @@ def test_the_line_is_that_of_the_innermost_call(explorer, deep):
     frames = explorer.frames(record["hash"])
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
     assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
-
-
-@pytest.mark.thorough
-def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(explorer, deep):
-    sent = explorer.send(deep, calldata("down(uint256)", MAX_DEPTH + 5), gas=1_000_000)
-    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
-    assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page
-    sent = explorer.send(deep, calldata("down(uint256)", 3), gas=1_000_000)
-    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
-    assert "4 calls in total. The outermost" in page
 
 
 COUNTING = """{

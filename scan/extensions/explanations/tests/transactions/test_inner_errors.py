@@ -7,28 +7,19 @@ import pytest
 
 from tests.support import expected
 from tests.support.anvil import calldata, encoded_call
-from tests.support.entry_points import EntryPoint
 from tests.support.explorer import standard_input
 from tests.support.many_functions import VERSION
 
 SOURCE = Path(__file__).with_name("Wrapped.sol").read_text()
 
 
-class Wrapping(namedtuple("Wrapping", "explorer target wrapper payer")):
-    def call(self, signature, *arguments):
-        """The record of a call of the wrapper, and of its trace's first frame."""
-        data = calldata(signature, *arguments)
-        sent = self.explorer.send(self.wrapper, data, gas=1_000_000)
-        return self.record(sent)
-
-    def record(self, sent):
-        return self.explorer.transaction(sent), self.explorer.frames(sent)
+Wrapping = namedtuple("Wrapping", "explorer target wrapper")
 
 
 @pytest.fixture(scope="module")
 def wrapping(explorer):
     standard = standard_input({"Wrapped.sol": SOURCE})
-    names = ("Target", "Wrapper", "Payer")
+    names = ("Target", "Wrapper")
     verified = [explorer.verified(standard, VERSION, f"Wrapped.sol:{name}") for name in names]
     return Wrapping(explorer, *verified)
 
@@ -89,41 +80,7 @@ def test_bytes_that_are_no_known_error_stay_bytes(wrapping):
     known = encoded_call("TooLow(uint256,address)", 5, wrapping.target)
     wrong = known[:-32] + b"\xff" * 32
     for data in (known[:4], b"\1\2\3\4" + known[4:], wrong, known + bytes(1)):
-        record, _ = wrapping.call("logged(address,bytes)", identity, data)
+        call = calldata("logged(address,bytes)", identity, data)
+        record = wrapping.explorer.transact(wrapping.wrapper, call, gas=1_000_000)
         [_, reason] = record["logs"][0]["event"]["arguments"]
         assert reason["value"] == "0x" + data.hex() and "errors" not in reason
-
-
-@pytest.mark.parametrize("version", ["0.7", "0.8"])
-def test_reasons_of_user_operations(wrapping, version):
-    explorer, node = wrapping.explorer, wrapping.explorer.anvil
-    node.call("evm_setAutomine", True)
-    try:
-        point = EntryPoint(node, version)
-        account = point.account(71)
-        point.deposit(wrapping.payer, 10**18)
-        call = point.execute(wrapping.target, "0x" + pay(1).hex())
-        reverted = point.send(point.operation(account, call, 0))
-        paid = point.operation(account, call, 1, paymaster=wrapping.payer)
-        after = point.send(paid)
-        refused = point.send((wrapping.payer, 0, b"", *paid[3:7], b"", b""))
-        explorer.wait_for_block(node.head())
-    finally:
-        node.call("evm_setAutomine", False)
-
-    def inner_of(sent, name, argument):
-        record, _ = wrapping.record(sent)
-        events = [log["event"] for log in record["logs"] if log["event"]]
-        [event] = [event for event in events if event["name"] == name]
-        [inner] = event["arguments"][argument]["errors"]
-        return inner
-
-    assert inner_of(reverted, "UserOperationRevertReason", 3)["name"] == "TooLow"
-    post = inner_of(after, "PostOpRevertReason", 3)
-    [refusal] = post["arguments"][0]["errors"]
-    assert (post["name"], refusal["name"]) == ("PostOpReverted", "Refused")
-    assert [argument["value"] for argument in refusal["arguments"]] == ["2"]
-    record, _ = wrapping.record(refused)
-    assert record["error"]["name"] == "FailedOpWithRevert"
-    [inner] = record["error"]["arguments"][2]["errors"]
-    assert (inner["name"], inner["arguments"][0]["value"]) == ("Refused", "1")

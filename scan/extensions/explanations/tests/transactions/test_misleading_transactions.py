@@ -1,8 +1,5 @@
 """Transactions made to be told wrongly, by real contracts: sentences, lists and records of them."""
 
-import html
-import re
-
 import pytest
 
 from tests.support import expected, indexing, reasons
@@ -101,31 +98,11 @@ def test_transactions_are_told_as_expected(played):
     expected.compare(__file__, *played)
 
 
-def test_pages_have_the_sentences_of_the_api(played):
-    client, names = played
-    for hash_ in (value for value in names.values() if len(value) == 66):
-        page = client.get(f"/tx/{hash_}").text
-        [shown] = re.findall(r'<p class="sentence">(.*?)</p>', page, re.DOTALL)
-        text = get(client, f"/transactions/{hash_}")["summary"]["text"]
-        assert html.unescape(re.sub(r"<[^>]+>", "", shown)).strip().lower() == text.lower()
-
-
 def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played):
     client, names = played
     trades = client.get("/api/v1/dex-trades?limit=100").json["trades"]
     assert {trade["transactionHash"] for trade in trades} == {names["flood"]}
     assert {trade["backedByTransfers"] for trade in trades} == {None}
-
-
-def test_a_page_of_pools_says_which_factory_is_not_known(played):
-    client, names = played
-    page = client.get("/dex").text
-    assert "V2 (unconfirmed factory)" in page and "uniswap" not in page
-    shown = {name: client.get(f"/tx/{names[name]}").text for name in ("fake trade", "real trade")}
-    assert {name: "not backed" in page for name, page in shown.items()} == {
-        "fake trade": True,
-        "real trade": False,
-    }
 
 
 def test_a_long_text_of_a_revert_is_cut_and_says_so(played):

@@ -77,12 +77,8 @@ def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fau
 def test_a_frame_without_recipient_is_shown(played, kind):
     """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
     inner = {"type": kind, "from": f"0x{40 * '1'}", "value": "0x1"}
-
-    def add(call, answer):
-        if conftest.is_trace(call) and "result" in answer:
-            answer["result"]["calls"] = [inner]
-
-    with conftest.behind(played, faulty_node.altering(add)) as (client, _):
+    fault = faulty_node.replacing(conftest.is_trace, lambda call: call | {"calls": [inner]})
+    with conftest.behind(played, fault) as (client, _):
         shown = client.get(f"/tx/{played.sent['fine']}?tab=calls")
     assert shown.status_code == 200 and kind in shown.text
     assert ("a new contract" in shown.text) == (kind == "CREATE")
@@ -159,10 +155,6 @@ def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
     }
     path = f"/api/v1/transactions/{played.sent['fine']}/trace"
     for name, value in lies.items():
-
-        def lie(call, answer, name=name):
-            if conftest.is_trace(call) and "result" in answer:
-                answer["result"][name] = lies[name]
-
-        with conftest.behind(played, faulty_node.altering(lie)) as (client, _):
+        lie = faulty_node.replacing(conftest.is_trace, lambda call, lie={name: value}: call | lie)
+        with conftest.behind(played, lie) as (client, _):
             assert client.get(path).status_code == 502, (name, value)
