@@ -47,13 +47,13 @@ FEW_BUFFERS = 1_000
 MOST = 3 * 128 * 100
 
 
-@pytest.fixture(scope="module", params=[4, pytest.param(160, marks=pytest.mark.long)])
-def many(request, postgres, seeded_template):
-    """A service over 250,000 logs, or ten million."""
+@pytest.fixture(scope="module")
+def many(postgres, seeded_template):
+    """A service over 250,000 logs."""
     with postgres.cloned(seeded_template) as url:
         for topic, number in zip(TOPICS, TOPIC_IDS, strict=True):
             execute(url, "UPDATE event_topics SET topic0 = %s WHERE topic_id = %s", topic, number)
-        execute(url, GROWN.format(times=request.param))
+        execute(url, GROWN.format(times=4))
         execute(url, "VACUUM ANALYZE")
         with explained(url) as service:
             yield service

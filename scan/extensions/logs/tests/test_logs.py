@@ -29,11 +29,7 @@ class Service(namedtuple("Service", "stored client url")):
     """`stored` is as SCAN_LOGS, or "blocks"."""
 
 
-STORED = [
-    *("none", "blocks"),
-    pytest.param("standard", marks=pytest.mark.thorough),
-    pytest.param("all", marks=pytest.mark.long),
-]
+STORED = ["none", "blocks", pytest.param("standard", marks=pytest.mark.thorough)]
 
 
 @pytest.fixture(scope="module", params=STORED)
@@ -148,18 +144,6 @@ def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, sce
     with postgres.cloned(indexed_template) as url:
         execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
         same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
-
-
-def test_events_are_decoded_as_those_of_their_transaction(client):
-    decoded = 0
-    for log in get(client, "/logs", limit=100, page=2)["logs"]:
-        of_transaction = get(client, f"/transactions/{log['transactionHash']}")["logs"]
-        [same_log] = [one for one in of_transaction if one["logIndex"] == log["logIndex"]]
-        assert log["event"] == same_log["event"]
-        decoded += log["event"] is not None
-    assert decoded > 50
-    [transfer] = get(client, "/logs", topic0=TRANSFER, limit=1)["logs"]
-    assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
 
 
 def test_events_are_those_of_a_name_or_a_signature(client):
