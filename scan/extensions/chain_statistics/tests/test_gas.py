@@ -115,10 +115,8 @@ BASE_FEES = [
     ([BlockGas(1000, 5, 10)], None),  # of one block the rules do not show
     ([BlockGas(1000, 5, 10)] * 2, 1000),
     ([BlockGas(1000, 10, 10), BlockGas(1142, 0, 10)], 1125),
-    ([BlockGas(1000, 0, 10), BlockGas(1142, 0, 10)], 875),
     ([BlockGas(1, 6, 10), BlockGas(1, 5, 10)], 2),  # it grows by 1 at least
     ([BlockGas(7, 0, 0)] * 2, None),
-    ([BlockGas(7, 1, 1)] * 2, None),
     ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
     ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
     ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
