@@ -7,8 +7,7 @@ from typing import Any, NamedTuple, cast
 from scan import VERSION
 from scan.queries.reader import Reader
 
-# By chain id: name and symbol of the coin. tests/support/chains_document.py adds those of viem's
-# list, whose license is in chains_license.txt.
+# By chain id: name and symbol of the coin, of viem's list, whose license is in chains_license.txt.
 KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
     Path(__file__).with_name("chains.json").read_text()
 )

@@ -113,16 +113,14 @@ class Indexing:
         """The node has another block: the follower is not to wait until its next look."""
         self._stop.wake()
 
-    def wait_for(self, block_number):
+    def wait_for(self, block_number, *, or_later=False):
         """Until the block is indexed, and balances and supplies are those of its state; clients
-        see that: on a busy machine the notification may come after their next request."""
-        self._wait_until_head(lambda head: head == block_number, block_number)
+        see that: on a busy machine the notification may come after their next request. `or_later`
+        is for a node that mines meanwhile."""
 
-    def wait_for_at_least(self, block_number):
-        """As wait_for(), of a node that mines by itself."""
-        self._wait_until_head(lambda head: head >= block_number, block_number)
+        def is_it(head):
+            return head == block_number or (or_later and head > block_number)
 
-    def _wait_until_head(self, is_it, block_number):
         deadline = time.monotonic() + PATIENCE_S
         self.look()
         while not (self._stop.has_waited and self._is_done(is_it)):

@@ -69,7 +69,7 @@ class World:
     def __enter__(self):
         if self.follows:
             self.begin()
-            self.indexing.wait_for_at_least(0)  # until then pages know no chain
+            self.indexing.wait_for(0, or_later=True)  # until then pages know no chain
         return self
 
     def __exit__(self, *_):
