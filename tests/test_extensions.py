@@ -2,6 +2,7 @@
 
 import os
 import random
+import re
 import shutil
 import sys
 from contextlib import contextmanager
@@ -9,8 +10,9 @@ from contextlib import contextmanager
 import pytest
 
 from scan import registry
-from tests.support.copied_tree import tree
-from tests.support.serving import completed
+from tests.support.copied_tree import NODE_MODULES, tree
+from tests.support.extension_tests import FOLDER, imported
+from tests.support.serving import ROOT, completed
 
 __all__ = ["tree"]
 
@@ -27,6 +29,20 @@ paths = [rule.rule for rule in application.url_map.iter_rules()]
 details = [read_statement(f"queries/{name}_get").text for name in ("blocks", "transactions")]
 print(len(paths), len(document["paths"]), *details)
 """
+
+
+@pytest.mark.check
+def test_tests_of_the_core_import_no_extension():
+    outside = (path for path in (ROOT / "tests").rglob("*.py") if FOLDER not in path.parents)
+    offenders = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in outside
+        if NODE_MODULES.parent not in path.relative_to(ROOT).parents
+        and "extensions" in path.read_text(encoding="utf-8")  # or it need not be parsed
+        for module in imported(path)
+        if re.match(r"(scan|tests)\.extensions\.", module)
+    }
+    assert offenders == set()
 
 
 @contextmanager

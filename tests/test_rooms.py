@@ -7,7 +7,9 @@ from graphlib import TopologicalSorter
 
 import pytest
 
+from scan import registry
 from tests.support.extension_tests import is_there
+from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -118,6 +120,41 @@ def test_no_files_import_each_other():
     """Two files of one circle cannot be read, or tested, one after the other."""
     imports = {module: MODULES.keys() & _imports(module) for module in MODULES}
     TopologicalSorter(imports).prepare()  # raises CycleError with a circle
+
+
+def test_the_core_imports_no_extension():
+    offenders = [
+        f"{module} imports {imported}: the core knows extensions by scan/registry.py alone"
+        for module in sorted(MODULES)
+        for imported in _imports(module)
+        if _extension(module) is None and _extension(imported) is not None
+    ]
+    assert not offenders, _listed(offenders)
+
+
+def test_an_extension_imports_those_that_it_declares():
+    """A module that has hooks for another extension is imported by that one alone."""
+    readers = readers_of_modules()
+    offenders = []
+    for module in sorted(MODULES):
+        own = _extension(module)
+        needs = registry.installed()[own].needs if own else ()
+        part = module.split(".")[-1]
+        offenders += [
+            f"{module} imports {imported}, which {own} does not declare that it needs"
+            for imported in _imports(module)
+            if own
+            and _extension(imported) not in (None, own, readers.get(part), *needs)
+            # Nothing imports what is for an extension that is deleted.
+            and _extension(imported) in registry.installed()
+        ]
+    assert not offenders, _listed(offenders)
+
+
+def _extension(module):
+    """`scan.extensions.block_records.rows` -> blobs; None for what is no extension."""
+    names = module.split(".")
+    return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
 
 
 @pytest.mark.parametrize("library", sorted(PLACES))

@@ -9,19 +9,40 @@ DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
 BEGIN = "<!-- generated from scan/settings.py and all hooks.py -->"
 
 
+def parts(file):
+    """The types of parts that a file declares, each with the modules of its parts."""
+    return {
+        node.name: [keyword.value.value for keyword in node.keywords]
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases)
+    }
+
+
+def of_extensions():
+    return sorted((ROOT / "scan/extensions").rglob("hooks.py"))
+
+
+def readers_of_modules():
+    """The extension that alone imports a module in which another has hooks for it, by its name."""
+    return {
+        module: file.relative_to(ROOT).parts[2]
+        for file in of_extensions()
+        for modules in parts(file).values()
+        for module in modules
+    }
+
+
 def generated():
     """A line for each file that declares types of parts: these, with the modules of their parts."""
-    of_extensions = sorted((ROOT / "scan/extensions").rglob("hooks.py"))
     of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
     lines = []
-    for file in (ROOT / "scan/settings.py", *of_rooms, *of_extensions):
-        types = []
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
-                modules = ", ".join(f"{keyword.value.value}.py" for keyword in node.keywords)
-                types.append(f"`{node.name}` ({modules})")
-        if types:
-            lines.append(f"- {file.relative_to(ROOT).as_posix()}: {', '.join(types)}")
+    for file in (ROOT / "scan/settings.py", *of_rooms, *of_extensions()):
+        types = (
+            f"`{name}` ({', '.join(f'{module}.py' for module in modules)})"
+            for name, modules in parts(file).items()
+        )
+        if listed := ", ".join(types):
+            lines.append(f"- {file.relative_to(ROOT).as_posix()}: {listed}")
     return "\n".join(lines)
 
 
