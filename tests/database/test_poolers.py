@@ -68,23 +68,10 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
         anvil.mine(3)
         serving.wait_until(lambda: head(database_url) == 3)
         serving.wait_until(lambda: "another indexer" in first.output() + second.output())
-        assert indexer_locks(database_url) == 1
         loser = first if "another indexer" in first.output() else second
         (second if loser is first else first).kill()
         anvil.mine(2)
         serving.wait_until(lambda: head(database_url) == 5)
-        assert indexer_locks(database_url) == 1
-
-
-def indexer_locks(url):
-    [(count,)] = execute(
-        url,
-        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
-        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
-        " AND (classid::bigint << 32) + objid::bigint"
-        " = (hashtextextended('scan.indexer', 0)::bit(64) & x'ffffffffffffffff')::bigint",
-    )
-    return count
 
 
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
@@ -102,19 +89,6 @@ def test_a_shared_session_is_found_out(database_url, mode, settings):
             with pytest.raises(errors.SharedSession):
                 database.value("http/chain_get_version")
         list(asking)
-
-
-def test_no_direct_connection_is_taken_for_a_shared_one(postgres, pooled):
-    def ask(number):
-        database = Database(
-            pooled if number % 2 else postgres.url("postgres"), statement_timeout_ms=5000
-        )
-        database.value("database/session_is_read_only")
-        database.close()
-        return number
-
-    with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(ask, range(200))) == list(range(200))
 
 
 def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
