@@ -4,7 +4,6 @@ import pytest
 
 from scan.ethereum.client import Node
 from scan.extensions.backfill.resources import available_bytes, estimate, total_bytes
-from tests.support.scan_command import scan
 
 pytestmark = pytest.mark.thorough
 
@@ -58,17 +57,3 @@ def test_the_busiest_part_of_a_chain_decides(scenario):
     sample = estimate(Node((scenario.anvil.url,)), 0, 49)
     assert sample.transactions == sum(counts)
     assert sample.busiest == max(sum(counts[n : n + 5]) / 5 for n in range(0, 50, 5))
-
-
-def test_the_command_says_what_it_needs_and_what_there_is(database_url, anvil, tmp_path):
-    anvil.mine(3)
-    command = ("backfill", "chain", f"--folder={tmp_path}/files", "--last-block=2", "--workers=1")
-    environment = {"DATABASE_URL": database_url, "RPC_URL": anvil.url}
-    refused = scan(*command, "--memory=100000", **environment)
-    assert refused.returncode == 1
-    assert "lower --memory or --tables-at-once" in refused.stderr
-    done = scan(*command, "--memory=1", **environment)
-    assert done.returncode == 0, done.stderr
-    assert "GB to fetch (1 processes of 0.10 GB that fetch)" in done.stderr
-    assert "GB to derive and load (1.0 GB of DuckDB, 2 indexes made with" in done.stderr
-    assert "GB is available" in done.stderr
