@@ -3,9 +3,7 @@
 So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
-import json
 from dataclasses import replace
-from datetime import datetime, timedelta
 
 import pytest
 
@@ -186,50 +184,6 @@ TRACED = (
     lambda number, head: number % 5 != 3,
     lambda number, head: None if 0 < number < head else False,
 )
-
-
-def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
-    """With whatever else a block of another day changes."""
-    blocks = scenario.truth.blocks
-    newest = max(blocks, key=lambda block: block["number"])
-    tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
-    empty = {
-        "number": newest["number"] + 1,
-        "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "txCount": 0,
-        "gasUsed": "0",
-        "burntFees": "0",
-    }
-    execute(
-        copied.database_url,
-        "INSERT INTO blocks SELECT added.* FROM blocks b, jsonb_populate_record(b, %s) AS added"
-        " WHERE b.number = %s",
-        json.dumps(
-            {
-                "number": empty["number"],
-                "hash": "\\x01",
-                "timestamp": tomorrow.isoformat(),
-                "transaction_count": 0,
-                "gas_used": 0,
-                "burnt_fees": 0,
-                "blob_fees": 0,
-                "miner": "\\x" + newest["miner"][2:],
-            }
-        ),
-        newest["number"],
-    )
-    truth = replace(scenario.truth, blocks=[*blocks, {**newest, **empty}])
-    days = derived_truth.daily_stats(truth)
-    require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
-    execute(copied.database_url, "DELETE FROM daily_stats")
-    execute(
-        copied.database_url,
-        "INSERT INTO daily_stats SELECT (jsonb_populate_record(NULL::daily_stats, to_jsonb(e))).*"
-        " FROM daily_stats_expected() e",
-    )
-    numbers = [block["number"] for block in truth.blocks]
-    rows = execute(copied.database_url, "SELECT day_of_block(n) FROM unnest(%s) AS n", numbers)
-    assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
 
 
 def test_blocks_count_those_before_them_that_have_traces(copied, scenario):

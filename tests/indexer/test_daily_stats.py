@@ -28,6 +28,7 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url, chain):
     assert stored(database_url) == counted(database_url)
     chain.unwind(3)
     chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
+    chain.append([], timestamp_s=MIDNIGHT_S + 5 * DAY_S)  # nobody is new on this day
     assert stored(database_url) == counted(database_url)
     assert auditing.run(indexing.settings_for(database_url, serving.NOWHERE)) == auditing.EXACT
 
