@@ -4,13 +4,6 @@ import pytest
 
 from scan.audit import derived_tables
 from scan.commands import audit
-from scan.ethereum.block_encoding import encode_receipts, encode_withdrawals
-from scan.ethereum.block_hashing import header_hash, transactions_root
-from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.client import Node
-from scan.ethereum.rlp_and_tries import list_root
-from scan.hex import to_hex
-from scan.indexer.block_source import BlockSource
 from tests.support.auditing import COUNT_HOLDERS, run, spoil
 from tests.support.indexing import status
 from tests.support.serving import wait_until
@@ -97,20 +90,3 @@ def test_an_indexer_at_work_keeps_repair_away(own_index, capsys):
     wait_until(lambda: run(own_index.settings, repair=True) == audit.NOT_COMPARED)
     assert "stop it before --repair" in capsys.readouterr().out
     assert status(own_index.url)["problem"] is None
-
-
-def test_every_root_of_the_chain_is_computed(scenario):
-    raw = BlockSource(Node([scenario.anvil.url])).raw_blocks(0, scenario.anvil.head())
-    blocks = []
-    for number, (header, receipts) in enumerate(raw):
-        block = read_json(header, BlockJson, number)
-        assert to_hex(header_hash(block)) == block.hash
-        root = list_root(encode_receipts(read_json(receipts, ReceiptsJson, number)))
-        assert to_hex(root) == block.receiptsRoot
-        assert to_hex(list_root(encode_withdrawals(block.withdrawals))) == block.withdrawalsRoot
-        blocks.append(block)
-    # anvil hashes blobs into the root; a real chain keeps them beside the block.
-    without_blobs = [block for block in blocks if not any(t.blobs for t in block.transactions)]
-    assert len(blocks) > len(without_blobs) > 100
-    for block in without_blobs:
-        assert to_hex(transactions_root(block.transactions)) == block.transactionsRoot
