@@ -27,7 +27,6 @@ from tests.support import (
     table_digest,
 )
 from tests.support.embedded import running_in
-from tests.support.scan_run import scan_run
 
 NAME = "scan_1337_00000000"
 SCAN = (sys.executable, "-m", "scan")
@@ -201,22 +200,3 @@ def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres)
     assert done.returncode == 2
     assert "there is no PostgreSQL in it" in done.stderr
     assert not (top / "mistyped").exists()
-
-
-@pytest.mark.long
-def test_scan_runs_on_while_it_is_backed_up_and_from_what_was_restored(top, anvil):
-    anvil.mine(30)
-    with scan_run(SCAN, top, RPC_URL=anvil.url) as run:
-        run.wait_for_block(30)
-        anvil.call("evm_setIntervalMining", 1)
-        done = scan("backup", top / "running", folder=top / "var")
-        assert done.returncode == 0, done.stderr
-        run.wait_for_block(32, or_later=True)
-    shutil.rmtree(top / "var")
-    done = scan("restore", top / "running", folder=top / "var")
-    assert done.returncode == 0, done.stderr
-    with scan_run(SCAN, top, RPC_URL=anvil.url) as run:
-        run.wait_for_block(35, or_later=True)
-        url = (top / "var" / startup.DATABASE_FILE).read_text()
-        done = scan("audit", folder=top / "var", DATABASE_URL=url)
-        assert done.returncode == 0, done.stdout + done.stderr
