@@ -97,24 +97,6 @@ def test_the_index_is_the_nodes(node, postgres, template):
         assert run(indexing.settings) == EXACT
 
 
-@pytest.mark.parametrize("kind", [Hardhat, Ganache], ids=lambda kind: kind.__name__)
-def test_a_fork_is_followed(kind, postgres, template):
-    """Both turn back to a snapshot, and go on from there."""
-    with kind() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
-        coin = node.deploy("NulName")
-        node.transact(0, coin, "mint", node.accounts[0], 1_000)
-        snapshot = node.call("evm_snapshot")
-        node.transact(0, coin, "transfer", STRANGERS[0], 300)
-        indexing.wait_for(node.head())
-        node.call("evm_revert", snapshot)
-        for _ in range(2):
-            node.transact(0, coin, "transfer", STRANGERS[1], 5)
-        indexing.wait_for(node.head())
-        assert table_digest.digest(url) == table_digest.fresh_digest(postgres, template, node)
-        # Hardhat's first block has a transactionsRoot that is not that of no transactions.
-        assert run(indexing.settings, node=kind is not Hardhat) == EXACT
-
-
 def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
     """Most of them have neither their parent's hash nor the root of no transactions."""
     with Hardhat() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
