@@ -99,8 +99,3 @@ def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(right, wrong, p
     proxy.upstream = wrong.url
     with pytest.raises(client.WrongChain):
         node_of(right, proxy.url).call("eth_chainId")
-
-
-def test_an_empty_database_takes_any_chain(wrong):
-    node = client.Node([wrong.url], chain=served_chain.ServedChain([wrong.url], lambda: None))
-    assert node.call("eth_chainId") == hex(4242) and node.wrong_chain == ""

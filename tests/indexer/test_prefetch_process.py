@@ -6,7 +6,6 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import psutil
 import pytest
@@ -35,23 +34,9 @@ def spawned_workers(monkeypatch):
 
 def workers(pid):
     """Processes that multiprocessing has spawned, but for its own that tracks resources."""
-    children = [child.pid for child in psutil.Process(pid).children()]
-    return [child for child in children if "spawn_main" in command_of(child)]
-
-
-def command_of(pid):
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return ""
-
-
-def is_gone(pid):
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return True
-    return state in "ZX"
+    running = psutil.process_iter(["ppid", "cmdline"])
+    children = [process for process in running if process.info["ppid"] == pid]
+    return [child for child in children if "spawn_main" in " ".join(child.info["cmdline"] or ())]
 
 
 def receipts_after(seconds):
@@ -67,7 +52,7 @@ def receipts_after(seconds):
 
 @pytest.fixture
 def processes(monkeypatch):
-    """The numbers of those started."""
+    """Those started."""
     started = []
     start = prefetch_process.FetchProcesses.__init__
 
@@ -114,7 +99,7 @@ def test_a_killed_process_is_reported_once_and_replaced(
         for number in (1, 2, 3):
             least = number * prefetch_process.PROCESSES
             serving.wait_until(lambda least=least: len(processes) >= least)
-            os.kill(processes[-1 - number % 2], signal.SIGKILL)
+            processes[-1 - number % 2].kill()
         indexing.wait_for(scenario.anvil.head())
     reports = [r for r in caplog.records if "a process that fetches blocks ended" in r.getMessage()]
     assert len(reports) == 1
@@ -159,7 +144,7 @@ def test_an_ended_process_returns_nothing(indexed, node):
     process = start_process(indexed, node.url)
     waiting = process.submit(0, 3)
     for started in workers(os.getpid()):
-        os.kill(started, signal.SIGKILL)
+        started.kill()
     with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
     serving.wait_until(lambda: not process.are_alive)
@@ -171,7 +156,7 @@ def test_an_ended_process_returns_nothing(indexed, node):
 
 @pytest.fixture
 def busy(anvil, database_url):
-    """`scan index` while its processes wait for the node; and their numbers."""
+    """`scan index` while its processes wait for the node; and these."""
     anvil.mine(LONG)
     with FaultyNode(anvil.url) as node:
         node.fault = receipts_after(20)
@@ -182,16 +167,17 @@ def busy(anvil, database_url):
 
 
 def test_a_killed_indexer_leaves_no_process(busy):
-    indexer, pids = busy
+    indexer, processes = busy
     indexer.kill()
-    serving.wait_until(lambda: all(map(is_gone, pids)))
+    _, alive = psutil.wait_procs(processes, PATIENCE_S)
+    assert not alive
     assert "Traceback" not in indexer.output()
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_indexer_ends_at_once_and_quietly(busy, number):
-    indexer, pids = busy
+    indexer, processes = busy
     assert indexer.terminate(number) == 0
-    assert all(map(is_gone, pids))
+    assert not any(process.is_running() for process in processes)
     assert "Traceback" not in indexer.output()
