@@ -4,7 +4,7 @@ import pytest
 import rlp
 from eth_utils import keccak
 
-from tests.support import database, serving, table_digest
+from tests.support import database, table_digest
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
 from tests.support.indexing import Indexing, status
@@ -116,7 +116,6 @@ def test_blocks_that_hardhat_mines_at_once_are_indexed(postgres, template):
 
 
 def test_a_fork_of_hardhat_begins_after_its_block(database_url):
-    """And is reset to another one."""
     forked_at = 250
     with Anvil("--chain-id", "4242") as forked:
         forked.call("anvil_mine", hex(300), hex(12))
@@ -132,7 +131,3 @@ def test_a_fork_of_hardhat_begins_after_its_block(database_url):
             assert (record["value"], record["status"]) == ("7", 1)
             status = client.get("/readyz").json
             assert (status["firstBlock"], status["forkBlock"]) == (forked_at + 1, forked_at)
-            other = {"jsonRpcUrl": forked.url, "blockNumber": 280}
-            node.call("hardhat_reset", {"forking": other})
-            node.send(me, STRANGERS[0], value=7)
-            serving.wait_until(lambda: client.get("/readyz").json["firstBlock"] == 281)
