@@ -301,7 +301,7 @@ def test_a_statement_is_prepared_where_its_header_has_literals(database, databas
     [
         (type_, value)
         for type_, values in {
-            "bytea[]": [[], [None], [b""], [b"\\,{}'\"\0\xff", b"NULL"], [b"a", None]],
+            "bytea[]": [[], [b""], [b"\\,{}'\"\0\xff", b"NULL"], [b"a", None]],
             "bigint[]": [[], [0, -(2**63), 2**63 - 1], [None, 1]],
             "text[]": [[], ["{}", "\\x00", "a,b", 'NULL"', "%s"]],
             "boolean[]": [[True, False]],

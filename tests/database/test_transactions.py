@@ -47,6 +47,12 @@ def test_an_error_leaves_nothing_of_deferred_statements(database):
     assert stored(database) == before
 
 
+def test_an_array_of_nulls_can_be_given_to_a_prepared_statement(database):
+    with database.transaction(prepared=True) as tx:
+        assert tx.rows("indexer/emitters_list_known", addresses=[]) == []
+        assert len(tx.rows("indexer/emitters_list_known", addresses=[None])) == 1
+
+
 def test_a_broken_constraint_is_named(database):
     with pytest.raises(Conflict, match="migrations_pkey"), database.transaction() as tx:
         tx.execute("database/migrations_insert", number=1_000_000, name="first")
