@@ -156,14 +156,12 @@ def refusal(explorer, response):
         ("flattened-code", VERSION, "sourceCode", "contract_source_code"),
         ("flattened-code", {**VERSION, "source_code": "x", "is_yul_contract": "true"}, "Yul",
          "contract_source_code"),
-        ("flattened-code", {**VERSION, "source_code": "x", "license_type": "15"}, "license_type",
-         "contract_source_code"),
         ("vyper-code", {**VERSION, "source_code": "x", "libraries": "{"}, "libraries",
          "contract_source_code"),
         ("multi-part", VERSION, "files must have", "files"),
         ("standard-input", {**VERSION, "files[0]": "no upload"}, "files must have", "files"),
     ],
-    ids=range(7),
+    ids=range(6),
 )  # fmt: skip
 def test_what_is_no_submission_says_so_as_a_job(explorer, placed, method, fields, words, field):
     message, form_field = refusal(explorer, submit(explorer, placed, method, **fields))

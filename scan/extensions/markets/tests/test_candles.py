@@ -58,16 +58,14 @@ def fill(url, trades, per_block, spacing_s=SPACING_S):
         chain = Chain(database)
         for number in range(BLOCKS):
             of_block = trades[number * per_block : (number + 1) * per_block]
-            moves = [
-                trade(t["pool"], t["in"], t["out"], t["amount_in"], t["amount_out"])
-                for t in of_block
-            ]
+            moves = [trade(*made) for made in of_block]
             chain.append(moves, timestamp_s=START_S + spacing_s * number)
     execute(url, "ANALYZE")
 
 
 def made_trades():
-    """Three a block: two of the pool, either way round, some of nothing; one of a hostile pool."""
+    """Three a block: two of the pool, either way round, some of nothing; one of a hostile pool.
+    Of each its pool, the tokens sold and bought, and their amounts."""
     chance = random.Random(26)
     trades = []
     for n in range(3 * BLOCKS):
@@ -76,10 +74,7 @@ def made_trades():
         amounts = [chance.choice((0, 1, LARGEST, chance.randrange(10**24))) for _ in range(2)]
         if n // 3 % 40 == 39:
             amounts[chance.randrange(2)] = 0
-        trades.append(
-            {"pool": pool, "in": sold, "out": bought}
-            | dict(zip(("amount_in", "amount_out"), amounts, strict=True))
-        )
+        trades.append((pool, sold, bought, *amounts))
     return trades
 
 
@@ -103,9 +98,10 @@ def in_units(amounts, token):
 
 
 def price(trade, token1):
-    amounts = {trade["in"]: trade["amount_in"], trade["out"]: trade["amount_out"]}
-    if not all(amounts.values()):
+    _, sold, bought, *traded = trade
+    if not all(traded):
         return None
+    amounts = dict(zip((sold, bought), traded, strict=True))
     return in_units(amounts, token1) / in_units(amounts, TOKEN0)
 
 
@@ -114,15 +110,15 @@ def candles_of(pool, span_s, first_s, last_s):
     first_s, last_s = first_s // span_s * span_s, last_s // span_s * span_s + span_s - 1
     token1 = WILD if pool == HOSTILE else TOKEN1
     placed = [(START_S + SPACING_S * (n // 3), t) for n, t in enumerate(TRADES)]
-    placed = [(s, t) for s, t in placed if t["pool"] == pool and first_s <= s <= last_s]
+    placed = [(s, t) for s, t in placed if t[0] == pool and first_s <= s <= last_s]
     candles = []
     for start_s, group in groupby(placed, lambda entry: entry[0] // span_s * span_s):
         trades = [trade for _, trade in group]
         prices = [p for t in trades if (p := price(t, token1)) is not None]
         volumes = {TOKEN0: 0, token1: 0}
-        for trade in trades:
-            volumes[trade["in"]] += trade["amount_in"]
-            volumes[trade["out"]] += trade["amount_out"]
+        for _, sold, bought, amount_sold, amount_bought in trades:
+            volumes[sold] += amount_sold
+            volumes[bought] += amount_bought
         names = ("open", "high", "low", "close")
         values = (prices[0], max(prices), min(prices), prices[-1]) if prices else (None,) * 4
         candles.append(
@@ -187,10 +183,7 @@ def test_without_a_range_they_are_the_newest(client):
 
 
 def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
-    trades = [
-        {"pool": POOL, "in": TOKEN0, "out": TOKEN1, "amount_in": n + 1, "amount_out": 1}
-        for n in range(BLOCKS)
-    ]
+    trades = [(POOL, TOKEN0, TOKEN1, n + 1, 1) for n in range(BLOCKS)]
     fill(database_url, trades, 1, spacing_s=1_800)
     client = indexing.client_over(database_url)
     newest_s = START_S + 1_800 * (BLOCKS - 1)
