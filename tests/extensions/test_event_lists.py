@@ -14,18 +14,13 @@ import psycopg2
 import pytest
 from pyarrow import parquet
 
+from scan.extensions.events.tests.coffers import address_of, watch_logs
 from scan.extensions.events.tests.random_children import Factories
 from scan.extensions.events.tests.random_events import Contract, add, signature
 from scan.extensions.streams.block_events import OrphanedEvents, Position, read_next
 from tests.support.anvil import Anvil
 from tests.support.refusals import require_parameter
 from tests.support.world import World
-
-WATCH = """
-    INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)
-    VALUES (%s, %s, %s, 'https://localhost:1/', '{log}', now());
-    INSERT INTO delivery_queues (webhook_id, host) VALUES (%s, 'localhost')
-"""
 
 
 class Followed(namedtuple("Followed", "world address chosen contract", defaults=({}, None))):
@@ -146,9 +141,7 @@ def factories(world):
     factories.play(150)
     world.read()
     factories.add(world.url)
-    for number, child in enumerate(factories.children, 1):
-        address = bytes.fromhex(child[2:])
-        world.sql(WATCH, number, address, address, number)
+    watch_logs(world.url, *map(address_of, factories.children))
     factories.play(150)
     world.read()
     factories.fork(3, 60)

@@ -6,7 +6,7 @@ import pytest
 from scan.indexer import stale_state, text_ages
 from tests.extensions.world import Chain
 from tests.support.anvil import Contract, creation_code
-from tests.support.database import execute, insert
+from tests.support.database import insert
 from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, without_old_state
 from tests.support.solidity import artifact
 
@@ -39,31 +39,6 @@ class Tokens(Chain):
 def tokens(anvil, places):
     with Tokens(anvil, places) as tokens:
         yield tokens
-
-
-READINGS = [
-    (9, "Coin", "CO", (None, None, True)),
-    (9, "C0in", "CO", (None, None, True)),  # which looks the same
-    (9, "Other", "CO", (-1, None, None)),
-    (9, "Coin", "OTHER", (None, -1, None)),
-    (None, "", "", (None, None, True)),  # the supply alone was read
-]
-
-
-@pytest.mark.parametrize(("read_block", "name", "symbol", "since"), READINGS)
-def test_since_when_a_text_is_had_is_not_known_once_another_is_read(
-    database, database_url, read_block, name, symbol, since
-):
-    token = {"address": b"\1", "block_number": 5, "type": "BEP20", "name": "Coin", "symbol": "CO"}
-    insert(database_url, "tokens", **token, dated=True)
-    read = {"addresses": b"\1", "supplies": 1, "block_numbers": 9, "read_blocks": read_block}
-    read |= {"names": name, "symbols": symbol, "decimals": 18}
-    read |= dict.fromkeys(("inconsistent", "contradicted", "asked", "drawn"))
-    values = {key: [value] for key, value in read.items()}
-    with database.transaction() as tx:
-        tx.execute("indexer/tokens_refresh", **values, are_reported=False)
-    stored = "SELECT name_since, symbol_since, dated FROM tokens"
-    assert execute(database_url, stored) == [since]
 
 
 def test_neither_events_nor_answers_nor_holders_make_an_original(tokens):

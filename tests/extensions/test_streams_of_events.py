@@ -2,16 +2,20 @@
 them stored or not."""
 
 import json
-from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import requests
 from eth_abi import encode
 
-from scan.database.connection import Database
-from scan.extensions.events.tests.coffers import ABI, address_of, coffers, fill, following
+from scan.extensions.events.tests.coffers import (
+    ABI,
+    address_of,
+    coffers,
+    fill,
+    following,
+    watch_logs,
+)
 from tests.support import WAIT_S
 from tests.support.anvil import calldata
 from tests.support.database import execute
@@ -23,21 +27,6 @@ from tests.support.solidity import compile_standard
 __all__ = ["coffers"]
 
 THOROUGH = pytest.mark.thorough
-SELECTIONS = ["none", *(pytest.param(name, marks=THOROUGH) for name in ("standard", "all"))]
-
-
-NOT_CHOSEN = """
-    topics addresses format direction tokens minimum_value minimum_values confirmations maker_key
-    maker_user client_address
-""".split()
-
-
-def add_webhook(url, address):
-    chosen = {"owner": bytes(20), "watch_address": address, "event_types": ["log"]}
-    chosen |= {"url": "https://localhost/", "host": "localhost:443", "secret": "secret"}
-    with closing(Database(url, statement_timeout_ms=0)) as database:
-        rest = dict.fromkeys(NOT_CHOSEN) | {"id": 1, "now": datetime.now(UTC), "address_count": 1}
-        database.rows("webhooks/webhooks_insert", **chosen, **rest)
 
 
 @pytest.mark.parametrize("logs", ["none", "all", pytest.param("standard", marks=THOROUGH)])
@@ -48,7 +37,7 @@ def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database
         with connection:
             followed.add(proxy, "coffer", json.dumps(ABI))
             followed.make_views()
-            add_webhook(database_url, proxy)
+            watch_logs(database_url, proxy)
             with gunicorn(database_url) as server, EventSource(server, types="logs") as source:
                 coffers.deposit(2)
                 index.wait_for(anvil.head())
@@ -77,8 +66,7 @@ def test_logs_of_followed_contracts_are_sent_with_their_events(coffers, database
     assert [amount for (amount,) in execute(database_url, bodies)] == ["2", "2", "3", "4"]
 
 
-@pytest.mark.parametrize("logs", SELECTIONS)
-def test_an_event_of_two_forms_is_once_in_every_door(world, logs):
+def test_an_event_of_two_forms_is_once_in_every_door(world):
     """Of the form with its number of topics; what fits neither is malformed, once."""
     source = Path(__file__).with_name("IndexedTwice.sol").read_text()
     compiled = compile_standard({"C.sol": source})["contracts"]["C.sol"]
@@ -86,12 +74,12 @@ def test_an_event_of_two_forms_is_once_in_every_door(world, logs):
         world.deploy(compiled[name]["evm"]["bytecode"]["object"]) for name in ("Any", "A", "B", "C")
     )
     abi = [entry for name in "AB" for entry in compiled[name]["abi"]]
-    with Indexing(world.url, world.anvil.url, until=world.head, logs=logs) as index:
+    with Indexing(world.url, world.anvil.url, until=world.head, logs="none") as index:
         connection, followed = following(world.url)
         with connection, gunicorn(world.url) as server:
             followed.add(address_of(emitter), "any", json.dumps(abi))
             followed.make_views()
-            add_webhook(world.url, address_of(emitter))
+            watch_logs(world.url, address_of(emitter))
             with EventSource(server, types="logs") as source:
                 for version, value in zip(versions * 2, range(6), strict=True):
                     call = bytes.fromhex(calldata("emit_(uint256)", value)[2:])

@@ -32,6 +32,19 @@ ABI = [
 ]
 
 
+WATCH = """
+    INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)
+    VALUES (%s, %s, %s, 'https://localhost:1/', '{log}', now());
+    INSERT INTO delivery_queues (webhook_id, host) VALUES (%s, 'localhost')
+"""
+
+
+def watch_logs(url, *addresses):
+    """Has webhooks of contracts' logs, whose messages wait."""
+    for number, address in enumerate(addresses, 1):
+        execute(url, WATCH, number, address, address, number)
+
+
 class Coffers:
     """A proxy that passes calls on to the first version of a contract, then to others."""
 
