@@ -190,6 +190,7 @@ def check_histories(chain, client):
         moved = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in rows)
         is_whole = moved == chain.balance(holder)
         assert (page["complete"], page["unexplained"] in ("0", None)) == (is_whole, is_whole), page
+        assert ("explanation" in page) is not is_whole, page  # by the chain
         if not is_whole:
             wrong.add(holder)
     assert wrong == chain.unknown, {*map(bytes.hex, wrong ^ chain.unknown)}

@@ -1,23 +1,19 @@
-"""What a contract is changes within a block, and with the code that an account delegates to."""
+"""What a contract is changes within a block."""
 
 import pytest
 
 from tests.extensions.lives import Forms, mortals, older_anvil
 from tests.extensions.world import world
-from tests.support import auditing, authorizations
+from tests.support import auditing
 from tests.support.anvil import Contract
 
 __all__ = ["mortals", "older_anvil", "world"]
 pytestmark = pytest.mark.thorough
 
 
-@pytest.fixture
-def tokens(world):
-    return [world.deploy(name) for name in ("MortalCoin", "SecondCoin", "MortalItems")]
-
-
-def test_an_implementation_may_change_between_the_transfers_of_a_block(world, tokens):
-    you, (coin, second, items) = world.you, tokens
+def test_an_implementation_may_change_between_the_transfers_of_a_block(world):
+    you = world.you
+    coin, second, items = map(world.deploy, ("MortalCoin", "SecondCoin", "MortalItems"))
     proxies = first, middle, last = [world.deploy("Replaceable", coin.address) for _ in range(3)]
 
     def mint(proxy, implementation, value):
@@ -68,35 +64,3 @@ def test_another_contract_may_begin_in_the_block_in_which_one_ends(mortals):
     assert forms.token() == ("Items", 0, "BEP721", 1, {(you, "1")})
     mortals.fork(3, mined=2)
     assert forms.token() == ("First", 18, "BEP20", 1, {(you, "5")})
-
-
-def test_an_account_may_delegate_to_a_token_of_another_type(world, tokens):
-    """From one to another and back, and to another contract of the same type, with transfers in the
-    same blocks."""
-    you, (coin, second, items) = world.you, tokens
-    account = authorizations.new_account(9)
-
-    def delegate(contract, amount):
-        signed = authorizations.authorize(
-            account, contract.address, authorizations.nonce_of(world.anvil, account)
-        )
-        mint = contract.data("mint", you, amount)
-        sent = authorizations.send(world.anvil, [signed], to=account.address, data=mint)
-        assert world.anvil.receipt_of(sent)["status"] == "0x1"
-
-    delegate(coin, 5)
-    world.read()
-    forms = Forms(world, account.address.lower())
-    for contract, amount, token in (
-        (second, 6, ("Second", 6, "BEP20", 1, {(you, "11")})),
-        (items, 7, ("Items", 0, "BEP721", 1, {(you, "1")})),
-        (coin, 8, ("First", 18, "BEP20", 1, {(you, "19")})),  # the account keeps its storage
-    ):
-        delegate(contract, amount)
-        world.read()
-        assert forms.token() == token
-    world.anvil.mine(2)
-    world.read()
-    world.is_the_same_in_whatever_way()
-    world.fork(4)
-    assert forms.token() == ("Second", 6, "BEP20", 1, {(you, "11")})

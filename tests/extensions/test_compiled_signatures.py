@@ -1,5 +1,5 @@
 """Selectors, topics and values of every kind of type, as the compilers have them: by verified
-contracts of several releases, whose functions are called and whose events and errors are real."""
+contracts, whose functions are called and whose events and errors are real."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ type Id is uint64;
 PAIR = {"a": "7", "b": OWNER}
 PAIRS = [PAIR, {"a": "8", "b": OTHER}]
 DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
-ELEMENTARY = [
+TYPES = [
     ("uint8", "255"),
     ("uint", str(2**256 - 1)),
     ("int16", "-32768"),
@@ -43,44 +43,32 @@ ELEMENTARY = [
     ("IThing", OWNER),
     ("Kind[] memory", ["0", "2"]),
     ("IThing[2] memory", [OWNER, OTHER]),
+    ("Pair memory", PAIR),
+    ("Pair[] memory", PAIRS),
+    ("Deep memory", DEEP),
+    ("bytes[] memory", ["0x01", "0x0203"]),
+    ("address payable", OTHER),
+    ("function(uint256) external returns (uint256)", CALLBACK),
+    ("function() external[] memory", [CALLBACK, CALLBACK]),
+    ("Hook memory", {"id": "1", "callback": CALLBACK}),
+    ("Id", "5"),
+    ("Id[] memory", ["5", "6"]),
 ]
-# A release of each form of signatures and of their encoding, with the types that it has.
-SOLC = {
-    "0.4.26": ELEMENTARY,
-    "0.8.28": [
-        *ELEMENTARY,
-        ("Pair memory", PAIR),
-        ("Pair[] memory", PAIRS),
-        ("Deep memory", DEEP),
-        ("bytes[] memory", ["0x01", "0x0203"]),
-        ("address payable", OTHER),
-        ("function(uint256) external returns (uint256)", CALLBACK),
-        ("function() external[] memory", [CALLBACK, CALLBACK]),
-        ("Hook memory", {"id": "1", "callback": CALLBACK}),
-        ("Id", "5"),
-        ("Id[] memory", ["5", "6"]),
-    ],
-}
 
 
-def solidity(version):
+def solidity():
     """The source, and values by the functions' names."""
-    types, is_new = SOLC[version], version > "0.8"
-    lines = [DECLARED if is_new else "enum Kind { A, B, C }"]
-    for n, (taken, _) in enumerate(types):
+    lines = ["interface IThing { function poke() external; } contract Types {", DECLARED]
+    for n, (taken, _) in enumerate(TYPES):
         type_ = taken.removesuffix(" memory")
         lines += [
             f"event E{n}({type_} x, uint256 indexed n, {type_} indexed hashed);",
+            f"error R{n}({type_} x);",
             f"function f{n}({taken} x) public pure returns ({taken}) {{ return x; }}",
             f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}",
+            f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}",
         ]
-        if is_new:
-            lines.append(f"error R{n}({type_} x);")
-            lines.append(f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}")
-    kind, poke = ("interface", "external") if is_new else ("contract", "public")
-    thing = f"{kind} IThing {{ function poke() {poke}; }}"
-    text = "\n".join([thing, "contract Types {", *lines, "}"])
-    return text, {str(n): value for n, (_, value) in enumerate(types)}
+    return "\n".join([*lines, "}"]), {str(n): value for n, (_, value) in enumerate(TYPES)}
 
 
 # Else it would be searched for, with the optimizer first, which takes most of the time.
@@ -134,15 +122,14 @@ def check_events(explorer, address, identifiers, values):
     assert sent
 
 
-@pytest.mark.parametrize("version", [pytest.param("0.4.26", marks=pytest.mark.thorough), "0.8.28"])
-def test_every_type_of_solidity(explorer, version):
+def test_every_type_of_solidity(explorer):
     """Those of libraries: test_library_functions.py."""
-    source, values = solidity(version)
+    source, values = solidity()
     standard = standard_input({"Types.sol": source}, **SETTINGS)
-    address = explorer.verified(standard, version, "Types.sol:Types")
-    output = compilation(version, standard, {"*": {"*": ["evm.methodIdentifiers"]}})
+    address = explorer.verified(standard, "0.8.28", "Types.sol:Types")
+    output = compilation("0.8.28", standard, {"*": {"*": ["evm.methodIdentifiers"]}})
     identifiers = output["contracts"]["Types.sol"]["Types"]["evm"]["methodIdentifiers"]
-    assert len(identifiers) >= 2 * len(values)
+    assert len(identifiers) >= 3 * len(values)
     check_functions(explorer, address, identifiers, values)
     check_events(explorer, address, identifiers, values)
 

@@ -22,11 +22,11 @@ from tests.support import auditing
 from tests.support.database import execute, use_short_checkpoints
 from tests.support.indexing import client_over, settings_for
 from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import NOWHERE
 
 BLOCKS, ROWS_OF_BLOCK = 16, 3
 DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2
-NOBODY = "http://127.0.0.1:9"
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
 TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
@@ -75,12 +75,9 @@ def listed(postgres, template):
     first; clients of its index, and of one without the rows before FIRST_KEPT."""
     with postgres.cloned(template) as url:
         use_short_checkpoints(url, DISTANCE)
-        made, rows = make_chain(url), {}
-        for entity in COLUMNS:
-            values = values_of_filters(entity)
-            rows[entity] = [{**row, **chosen(entity, n, values)} for n, row in enumerate(made)]
-            store(url, entity, rows[entity][::-1])
-        auditing.run(settings_for(url, NOBODY), repair=True)
+        made = make_chain(url)
+        rows = {entity: store(url, entity, made) for entity in COLUMNS}
+        auditing.run(settings_for(url, NOWHERE), repair=True)
         with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
             remove(kept_url, FIRST_KEPT)
             yield Listed(client_over(url), client_over(kept_url), rows)
@@ -101,55 +98,33 @@ def make_chain(url):
     return made
 
 
-def chosen(seed, number, values):
-    """One of the values of each name, of which the first are rare."""
-    chance = random.Random(f"{seed} {number}")
-    return {
-        name: chance.choices(choice, [3**exponent for exponent in range(len(choice))])[0]
-        for name, choice in values.items()
-    }
-
-
-def values_of_filters(entity):
-    """What the column of each filter may hold, as clients give it."""
-    return {
-        filter_.key: [
-            *([None] if RECORDS[entity][COLUMNS[entity][filter_.key]].is_nullable else []),
-            *(filter_.choices or OF_KIND[filter_.kind]),
-        ]
-        for filter_ in FILTERS[entity]
-        if filter_.key in COLUMNS[entity]
-    }
-
-
-def store(url, entity, rows):
+def store(url, entity, made):
+    """A row of each transaction, with a value of each filter in its column, of which the first are
+    rare; as clients give them."""
     required = {
         name: OF_TYPE[column.type.name]
         for name, column in RECORDS[entity].items()
         if not column.is_nullable
     }
-    choices = {
-        (filter_.key, name): f"0x{value}"
-        for filter_ in FILTERS[entity]
-        for name, value in filter_.choices.items()
-    }
-    choices |= {("text", text): hash_ for text, hash_ in TEXTS.items()}
-    stored = []
-    for number, row in enumerate(rows):
-        index = number % ROWS_OF_BLOCK
-        columns = COLUMNS[entity].items()
-        stored.append(
-            {
-                **required,
-                **{column: choices.get((key, row[key]), row[key]) for key, column in columns},
-                "block_number": row["blockNumber"],
-                "transaction_index": index,
-                **dict.fromkeys(("log_index", "authorization_index", "blob_index"), index),
-                "ordinal": (row["blockNumber"] << 20) + index,
-            }
-        )
+    rows, stored = [], []
+    for number, sent in enumerate(made):
+        chance = random.Random(f"{entity} {number}")
+        index = ROWS_OF_BLOCK - 1 - number % ROWS_OF_BLOCK
+        row, own = {**sent}, {**required}
+        for filter_ in (each for each in FILTERS[entity] if each.key in COLUMNS[entity]):
+            column = COLUMNS[entity][filter_.key]
+            values = [None] * RECORDS[entity][column].is_nullable
+            values += filter_.choices or OF_KIND[filter_.kind]
+            [value] = chance.choices(values, [3**exponent for exponent in range(len(values))])
+            row[filter_.key], of_choice = value, filter_.choices.get(value)
+            own[column] = TEXTS.get(value, value) if of_choice is None else f"0x{of_choice}"
+        own |= {"block_number": row["blockNumber"], "transaction_index": index}
+        own |= dict.fromkeys(("log_index", "authorization_index", "blob_index"), index)
+        rows.append(row)
+        stored.append({**own, "ordinal": (row["blockNumber"] << 20) + index})
     insert = f"INSERT INTO {entity} SELECT * FROM jsonb_populate_recordset(null::{entity}, %s)"  # noqa: S608
-    execute(url, insert, json.dumps(stored).replace('"0x', r'"\\x'))
+    execute(url, insert, json.dumps(stored[::-1]).replace('"0x', r'"\\x'))
+    return rows
 
 
 @pytest.mark.parametrize("entity", COLUMNS)

@@ -6,7 +6,7 @@ from eth_utils import keccak
 
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions.world import world
-from tests.support import authorizations, expected, faulty_node
+from tests.support import expected, faulty_node
 from tests.support.anvil import Contract
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
@@ -166,19 +166,6 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(world):
     names = {"victim": victim, "attacker": attacker, "friend": friend, "zero": zero}
     names |= {"imitation": imitation, "real": real.address, "fake": fake.address}
     expected.compare(__file__, world.client, names, "suspicious_transfers")
-
-
-def test_an_account_that_delegates_names_its_delegate(world):
-    account, other = map(authorizations.new_account, (1, 2))
-    authorizations.place_codes(world.anvil)
-    signed = authorizations.authorize(account, authorizations.IDLE, 0)
-    assert world.anvil.receipt_of(authorizations.send(world.anvil, [signed]))["status"] == "0x1"
-    world.anvil.mine(2)
-    world.read_in_every_way()
-    path = "/api?module=contract&action=getsourcecode&address="
-    shown = [world.get(path + a.address)["result"][0] for a in (account, other)]
-    expected = [("1", authorizations.IDLE), ("0", "")]
-    assert [(row["Proxy"], row["Implementation"]) for row in shown] == expected
 
 
 def asks_for_an_older_balance(call):

@@ -50,8 +50,6 @@ def test_others_transfers_are_known_in_every_door_and_way(anvil, places):
             for hash_, rows in ((first, 1), (last, 1), (plain, 0)):
                 body = world.get(f"/api/v1/transactions/{hash_}/internal")
                 assert len(body["internalTransfers"]) == rows
-                of_v2 = world.get(f"/api/v2/transactions/{hash_}/internal-transactions")
-                assert len(of_v2["items"]) == rows
                 assert len(world.get(action + hash_)["result"] or []) == rows
             answer = world.client.get(f"/api/v1/transactions/{hidden}/internal")
             assert answer.status_code == 404 and "without traces" in answer.get_json()["error"]
@@ -62,8 +60,6 @@ def test_others_transfers_are_known_in_every_door_and_way(anvil, places):
             assert "internalTransferCount" not in world.get("/api/v1/blocks/2")
             history = world.get(f"/api/v1/addresses/{PAID}/history")
             assert (history["complete"], history["reason"]) == (False, "untraced_blocks")
-            assert 'id="internal"' in world.get(f"/tx/{first}")
-            assert 'id="internal"' not in world.get(f"/tx/{hidden}")
         assert world.audit() == world.audit(node=True) == EXACT
         served = SimpleNamespace(url=node.url, call=anvil.call, head=anvil.head)
         world.is_the_same_in_whatever_way(served)

@@ -93,15 +93,12 @@ class OpStack:
         )
 
     def l1_fee(self, data):
-        """What a transaction pays for its bytes on L1, and the receipt's fields."""
-        gas = sum(16 if byte else 4 for byte in data) + 68 * 16
+        """What a transaction pays for its bytes on L1, with fields of its receipt."""
+        fields = {"l1GasUsed": 1600 + len(data), "l1GasPrice": 20 * GWEI}
         if self.fork == "bedrock":
-            fee = (gas + 188) * 20 * GWEI * 684 // 1000
-            return fee, {"l1GasUsed": gas + 188, "l1GasPrice": 20 * GWEI, "l1FeeScalar": "0.684"}
-        scaled = 16 * 1368 * 20 * GWEI + 810_949 * 3
-        fields = {"l1GasUsed": gas, "l1GasPrice": 20 * GWEI, "l1BlobBaseFee": 3}
-        fields |= {"l1BaseFeeScalar": 1368, "l1BlobBaseFeeScalar": 810_949}
-        return gas * scaled // (16 * 10**6 * 16), fields
+            return fields["l1GasUsed"] * 10**10, fields | {"l1FeeScalar": "0.684"}
+        fields |= {"l1BaseFeeScalar": 1368, "l1BlobBaseFeeScalar": 810_949, "l1BlobBaseFee": 3}
+        return fields["l1GasUsed"] * 10**8, fields
 
     def pay(self, sender, to, value, **fields):
         gas_used = fields.pop("gas_used", 21_000)

@@ -12,7 +12,7 @@ from tests.support.truth.addresses import addresses
 from tests.support.truth.blocks import block_record, log_record, stats, transactions
 from tests.support.truth.internal_transfers import internal_transfers
 from tests.support.truth.reading import Chain
-from tests.support.truth.tokens import Tokens, holders_by_transfers
+from tests.support.truth.tokens import Tokens
 from tests.support.truth.trades import Trades
 
 # Fields of answers that no truth here has.
@@ -131,7 +131,7 @@ def read_truth(node, traces=True):
     chain = Chain(node, traces)
     tokens = Tokens(chain)
     transfers = tokens.transfers()
-    by_events, read = holders_by_transfers(transfers), tokens.read(transfers)
+    by_events, read = tokens.holders(transfers), tokens.read(transfers)
     bare = {token for token in tokens.types if tokens.is_bare(token)}
     by_events |= {token: {} for token in bare}
     transactions_read = transactions(chain)
@@ -147,10 +147,10 @@ def read_truth(node, traces=True):
     return Truth(
         head=chain.head,
         stats=stats(chain, len(listed)),
-        blocks=newest_first([block_record(b, chain.receipts) for b in chain.blocks]),
-        transactions=newest_first(transactions_read),
-        token_transfers=newest_first(transfers),
-        dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
+        blocks=[block_record(b, chain.receipts) for b in chain.blocks[::-1]],
+        transactions=transactions_read[::-1],
+        token_transfers=transfers[::-1],
+        dex_trades=Trades(chain, tokens).records(transfers)[::-1],
         tokens=sorted(
             (
                 tokens.record(token, by_events, seen[token], read) | {"transferCount": moved[token]}
@@ -161,14 +161,10 @@ def read_truth(node, traces=True):
         ),
         token_details=tokens.details(transfers, read),
         addresses=seen,
-        internal_transfers=newest_first(internal_transfers(chain)),
+        internal_transfers=internal_transfers(chain)[::-1],
         holders=holders,
         bare=bare,
         read=read,
         created=chain.created,
-        logs=newest_first([log_record(chain, log) for log in chain.logs]),
+        logs=[log_record(chain, log) for log in chain.logs[::-1]],
     )
-
-
-def newest_first(records):
-    return records[::-1]

@@ -1,7 +1,7 @@
 """Tokens by their transfers: types, names, holders and totals."""
 
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from unittest.mock import ANY
 
 from eth_abi import decode
@@ -161,6 +161,13 @@ class Tokens:
             by_token[transfer["tokenAddress"]].append(transfer)
         return by_token
 
+    def holders(self, transfers):
+        """Who holds how much by the events, the ids of a token summed; zero holds nothing."""
+        return {
+            token: {h: n for h, n in balances_of(records).items() if n > 0 and h != ZERO}
+            for token, records in self.by_token(transfers).items()
+        }
+
     def read(self, transfers):
         """Of each token whose events do not add up what it answers for holders that they name, and
         for itself; nothing where it does not answer."""
@@ -190,17 +197,6 @@ def amount_of(token_type, token_id, value):
     if token_type == "BEP1155":
         return {"value": str(value), "tokenId": str(token_id)}
     return {"value": str(value), "tokenId": None}
-
-
-def holders_by_transfers(transfers):
-    """Who holds how much of what by the events, the ids of a token summed; zero holds nothing."""
-    by_token = defaultdict(list)
-    for transfer in transfers:
-        by_token[transfer["tokenAddress"]].append(transfer)
-    return {
-        token: {h: value for h, value in balances_of(records).items() if value > 0 and h != ZERO}
-        for token, records in by_token.items()
-    }
 
 
 def balances_of(transfers):

@@ -57,6 +57,7 @@ class Trades:
         if token0 is None or token1 is None:
             return None
         zero_in, amount_in, amount_out = direction(net0, net1)
+        token_in, token_out = (token0, token1) if zero_in else (token1, token0)
         if log.address not in self.dexes:
             self.dexes[log.address] = self.dex_of(log, protocol, token0, token1)
         return {
@@ -67,15 +68,15 @@ class Trades:
             "pairAddress": log.address,
             "poolId": None,
             "maker": self.chain.receipts[log.transaction_hash]["from"].lower(),
-            "tokenIn": token0 if zero_in else token1,
-            "tokenOut": token1 if zero_in else token0,
+            "tokenIn": token_in,
+            "tokenOut": token_out,
             "amountIn": str(amount_in),
             "amountOut": str(amount_out),
             "timestamp": self.chain.timestamps[log.block],
-            "tokenInSymbol": self.tokens.symbol(token0 if zero_in else token1),
-            "tokenInDecimals": self.tokens.decimals(token0 if zero_in else token1),
-            "tokenOutSymbol": self.tokens.symbol(token1 if zero_in else token0),
-            "tokenOutDecimals": self.tokens.decimals(token1 if zero_in else token0),
+            "tokenInSymbol": self.tokens.symbol(token_in),
+            "tokenInDecimals": self.tokens.decimals(token_in),
+            "tokenOutSymbol": self.tokens.symbol(token_out),
+            "tokenOutDecimals": self.tokens.decimals(token_out),
             "unproven": """
                 dex tokenIn tokenOut tokenInSymbol tokenInDecimals tokenOutSymbol tokenOutDecimals
             """.split(),
