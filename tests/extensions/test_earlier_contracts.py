@@ -68,7 +68,7 @@ class Verified(Mortals):
         return said["method"]
 
 
-PAY, TRANSFER = "pay(uint256,uint256)", "transfer(address,uint256)"
+PAY = "pay(uint256,uint256)"
 PAY_DATA = calldata(PAY, 7, 8)
 
 
@@ -128,12 +128,3 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
     methods = mortal.get(f"/api/v1/contracts/{mortal.address}/gas")["methods"]
     calls = {one["methodId"]: one["calls"] for one in methods}
     assert calls == {PAY_DATA[:10]: 1, calldata("end()"): 1}
-
-
-@pytest.mark.thorough
-def test_data_for_an_account_without_code_is_no_call(mortal):
-    receiver, other = mortal.accounts[5:7]
-    sent = mortal.send(receiver, calldata(TRANSFER, other, 5), value=7)
-    assert not mortal.is_call(sent)
-    assert "68 bytes of data" in mortal.transaction(sent)["summary"]["text"]
-    assert mortal.get(f"/api/v1/contracts/{receiver}/gas")["methods"] == []

@@ -208,23 +208,6 @@ def test_a_page_has_bounded_data_and_a_file_all(client):
     assert file.headers["X-Scan-Complete"] == "true"
 
 
-def test_an_abi_of_many_large_events_is_listed_up_to_its_bounds(client, shared_database_url):
-    """1,000 events of 90 arguments, and 1,000 of 200, which is more than an event may have."""
-    abi = [
-        event(f"E{number}", *((f"a{n}", "uint256") for n in range(90 + number % 2 * 110)))
-        for number in range(1000)
-    ]
-    address = "0x" + "ef" * 20
-    follow(shared_database_url, address, "large", abi)
-    listed = client.get(f"/api/v1/contracts/{address}/events")
-    assert listed.status_code == 200
-    events = listed.json["events"]
-    assert len(events) > 50
-    assert len(events) + listed.json["leftOut"] == 1000
-    read = client.get(f"/api/v1/contracts/{address}/events/{events[-1]['name']}?a89Min=1")
-    assert (read.status_code, read.json["events"]) == (200, [])
-
-
 def test_an_event_is_meant_by_its_own_name_alone(client, shared_database_url):
     """Not by that of its view, which may be another event's name; and is there at once."""
     address = "0x" + "ed" * 20

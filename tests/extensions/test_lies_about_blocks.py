@@ -1,7 +1,7 @@
 """No lie about a block is believed: what is proven or computed is refused or stored right.
 
-A node that lies, over HTTP before a real one or a made chain, alters each field of each answer that
-values come from, one at a time.
+A node that lies, over HTTP before a made chain, alters each field of each answer that values come
+from, one at a time. Random lies of a real one: tests/indexer/test_lying_node.py.
 """
 
 from collections import namedtuple
@@ -15,7 +15,7 @@ from scan.extensions.demo.tests.replaying import served
 from scan.indexer import block_rows, block_source
 from tests.support.chain_forms import accounts, encoding
 from tests.support.chain_forms.made_chain import ETH, MadeChain, log, word
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 
 ALICE, BOB, COIN = accounts.address("Alice"), accounts.address("Bob"), accounts.address("coin")
 TRANSFER = bytes.fromhex("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef")
@@ -150,16 +150,3 @@ def test_no_lie_about_a_block_is_believed():
             assert not column.json_name or (of, column.json_name) in fields, name
     expected = {"index", "validatorIndex", "address", "amount"}
     assert {f for k, f in fields if k == "withdrawal"} == expected
-
-
-@pytest.mark.thorough
-@pytest.mark.usefixtures("read_once")
-def test_no_lie_about_a_block_of_a_real_node_is_believed(anvil):
-    """Of anvil: a creation with its log, and payments of types 0, 1 and 2."""
-    for type_ in ("0x0", "0x1"):
-        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1, gasPrice=hex(10**10), type=type_)
-    anvil.send(anvil.accounts[1], anvil.accounts[0], value=2)
-    anvil.deploy(anvil.accounts[0], "Maker")
-    with FaultyNode(anvil.url) as faulty:
-        node = LyingNode(faulty, anvil.head())
-        assert node.believed(node.lies()) == []

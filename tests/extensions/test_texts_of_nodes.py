@@ -95,11 +95,8 @@ def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, re
     "words",
     [
         "header not found",
-        "missing trie node 5e9c (path ) state 0x5e9c is not available, not found",
         "insufficient changesets to revert to block #1. Available changeset range: 40..=42",
-        "err: intrinsic gas too low: have 20000, want 21000 (supplied gas 20000)",
         "the method eth_call does not exist/is not available",
-        "EVM error; database error: failed to get account for 0xef: HTTP error 429",
         "revm::handler::Error at 12.5 s",
         "execution reverted: see https://help.example/reverts, or mail@help.example",
     ],
