@@ -10,33 +10,18 @@ from scan.queries.network import KNOWN_CHAINS
 from tests.extensions.indexed_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 
-PLACES = {
-    "/blocks": ("/blocks/{}", "height"),
-    "/transactions": ("/transactions/{}", "hash"),
-    "/tokens": ("/tokens/{}", "address_hash"),
-}
-
-
-def objects(client):
-    """Some objects of each kind with values of its path's argument."""
-    listed = {path: items_of(client, path) for path in PLACES}
-    for path, (_, field) in PLACES.items():
-        yield from ((path, str(item[field])) for item in listed[path])
-    for item in listed["/transactions"]:
-        parties = filter(None, (item["from"], item["to"]))
-        yield from (("/addresses", party["hash"]) for party in parties)
-
-
-def items_of(client, path):
-    body = client.get(f"{PREFIX}{path}?items_count=10").json
-    assert body is not None and not faults(f"{PREFIX}{path}", body)
-    return body["items"]
+# By list: the field of its items that stands in the paths below.
+LISTS = {"/blocks": "height", "/transactions": "hash", "/tokens": "address_hash"}
 
 
 def wrong_answers(client):
     """What is not as published of every path below some objects of a chain."""
-    wrong, paths = set(), 0
-    for kind, value in dict.fromkeys(objects(client)):
+    pages = {kind: client.get(f"{PREFIX}{kind}?items_count=10").json for kind in LISTS}
+    wrong = {fault for kind, page in pages.items() for fault in faults(f"{PREFIX}{kind}", page)}
+    objects = {(k, str(item[LISTS[k]])) for k, page in pages.items() for item in page["items"]}
+    sent, paths = pages["/transactions"]["items"], 0
+    parties = [party for item in sent for party in (item["from"], item["to"]) if party]
+    for kind, value in (*objects, *{("/addresses", party["hash"]) for party in parties}):
         for route in RESPONSES:
             head, is_object, rest = route.removeprefix(PREFIX).partition("/{}")
             if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown":

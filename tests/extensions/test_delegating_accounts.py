@@ -1,5 +1,5 @@
 """Calls and events of accounts, decoded by the code that they ran at the time; accounts that
-delegate in the form of scan.extensions.blockscout."""
+delegate in the forms of other explorers."""
 
 from collections import namedtuple
 
@@ -94,4 +94,10 @@ def test_a_delegating_account_is_a_contract_everywhere(
             assert party["is_contract"] is is_delegating
             shown = [one["address_hash"].lower() for one in party["implementations"]]
             assert (party["proxy_type"], shown) == expected
+        path = f"/api?module=contract&action=getsourcecode&address={address}"
+        [source] = client.get(path).json["result"]
+        assert (source["Proxy"] == "1", source["Implementation"]) == (
+            is_delegating,
+            "".join(expected[1]),
+        )
     assert delegating > 0

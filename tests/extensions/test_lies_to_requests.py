@@ -73,10 +73,6 @@ def proof(change):
     return says("eth_getProof", change)
 
 
-def trace(method, **fields):
-    return says(method, lambda frame: frame | fields)
-
-
 # By name: whom it is told at a door, and what alters the node's answers.
 LIES = {
     **{
@@ -125,7 +121,7 @@ LIES = {
     "a URI": ("item", says("eth_call", lambda text: text.replace("74727565", "6c696573"))),
     "what a call would do": (
         "simulate",
-        trace("debug_traceCall", output=FALSE_WORD, gasUsed="0x7"),
+        says("debug_traceCall", lambda frame: frame | {"output": FALSE_WORD, "gasUsed": "0x7"}),
     ),
     "an empty pool": (
         "pending",
@@ -136,7 +132,7 @@ LIES = {
     "code": ("address", says("eth_getCode", lambda _: "0x00")),
     "a history": ("history", BALANCE),
     "balances of the coin": ("balances", BALANCE),
-    "calls": ("trace", trace("debug_traceTransaction", output="0x77")),
+    "calls": ("trace", says("debug_traceTransaction", lambda frame: frame | {"output": "0x77"})),
 }
 
 
