@@ -81,12 +81,9 @@ NARROWED = [
     ({}, ALL),
     ({"direction": "in"}, {"received", "transfer received", "self", "large"}),
     ({"direction": "out"}, {"sent", "transfer sent", "other", "self"}),
-    ({"minimumValue": "30"}, {"received", "transfer received", "self", "large"}),
     ({"minimumValue": str(2**256 - 1)}, {"large"}),
-    ({"tokens": [to_hex(TOKEN)]}, ALL),
     ({"tokens": [to_hex(SHOP)]}, {"sent", "received", "other", "self", "large"}),
     ({"direction": "in", "minimumValue": "41"}, {"self", "large"}),
-    ({"minimumValue": {"coin": "30"}}, ALL - {"sent", "other"}),
     ({"minimumValue": {to_hex(TOKEN): "21"}}, ALL - {"transfer sent"}),
     (
         {"minimumValue": {"coin": "11", to_hex(TOKEN): "41", to_hex(SHOP): "9"}},
@@ -269,30 +266,14 @@ def test_a_list_is_deleted_beside_indexing(webhooks):
     assert webhooks.execute("SELECT count(*) FROM webhook_addresses") == [(0,)]
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        {},
-        {"add": None},
-        {"add": ["x"]},
-        {"added": []},
-        {"add": texts(ANNA), "remove": texts(ANNA)},
-        {"add": [to_hex(ANNA)] * 1_001},
-    ],
-)
-def test_a_wrong_change_of_a_list_is_refused(webhooks, body):
-    hook = with_list(webhooks, BERT)
-    assert change(webhooks, hook, **body)[0] == 400
+def test_a_wrong_change_of_a_list_is_refused(webhooks):
+    one, hook = webhooks.register(OWNER, URL), with_list(webhooks, BERT)
+    both = {"add": texts(ANNA), "remove": texts(ANNA)}
+    for body in ({}, {"add": None}, {"add": ["x"]}, both, {"add": [to_hex(ANNA)] * 1_001}):
+        assert change(webhooks, hook, **body)[0] == 400, body
+    assert change(webhooks, one, add=texts(ANNA))[0] == 400  # it has no list
+    assert change(webhooks, hook._replace(secret="wrong"), add=texts(ANNA))[0] == 403
     assert listed(webhooks, hook)["addresses"] == texts(BERT)
-
-
-def test_one_address_is_no_list_and_a_list_is_its_owners(webhooks):
-    hook = webhooks.register(OWNER, URL)
-    assert change(webhooks, hook, add=texts(ANNA))[0] == 400
-    mine = with_list(webhooks, ANNA)
-    stranger = type(mine)(mine.id, "wrong")
-    assert change(webhooks, stranger, add=texts(BERT))[0] in (401, 403, 404)
-    assert listed(webhooks, mine)["total"] == 1
 
 
 def test_a_test_event_is_of_an_address_of_the_list(webhooks):

@@ -152,18 +152,6 @@ def test_a_webhook_is_deleted_once(webhooks):
         assert gone.status_code == 404
 
 
-def test_deleting_drops_what_still_waits(webhooks, receiver):
-    hook = webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([Move(OWNER, OWNER)])
-    webhooks.client.delete(f"/api/v1/webhooks/{hook.id}", headers=hook.headers)
-    other = webhooks.register(OWNER, receiver.url("/other"))
-    webhooks.chain.append([Move(OWNER, OWNER)])
-    with webhooks.delivering():
-        receiver.wait_for(1, path="/other")
-    assert [r.path for r in receiver.received] == ["/other"]
-    assert len(webhooks.deliveries(other)) == 1
-
-
 def test_a_test_event_arrives_and_says_that_it_is_one(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url(), ["token_transfer"])
     answer = webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
@@ -188,11 +176,6 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(webhooks, receive
     assert second["payload"]["data"]["hash"] == f"0x{hashes[1]}"
     assert (newest["status"], newest["responseCode"], newest["attempts"]) == ("delivered", 204, 1)
     assert newest["error"] is None and newest["nextAttemptAt"] is None
-    fields = """
-        id event blockNumber status responseCode error attempts
-        createdAt lastAttemptAt nextAttemptAt payload
-    """
-    assert newest.keys() == {*fields.split()}
     following = f"{path}?limit=2&cursor={page['next']}"
     last = webhooks.client.get(following, headers=hook.headers).get_json()
     assert [d["payload"]["data"]["hash"] for d in last["deliveries"]] == [f"0x{hashes[0]}"]
@@ -217,8 +200,9 @@ def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(webhook
     assert webhooks.client.post(unknown, headers=hook.headers).status_code == 404
     assert webhooks.client.post(f"{path}/zero/retry").status_code == 400
     other = webhooks.register(OWNER, receiver.url())
-    foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}/retry"
-    assert webhooks.client.post(foreign, headers=other.headers).status_code == 404
+    foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}"
+    assert webhooks.client.get(foreign, headers=other.headers).status_code == 404
+    assert webhooks.client.post(f"{foreign}/retry", headers=other.headers).status_code == 404
     webhooks.switch(hook, active=False)
     for refused in (retry, f"/api/v1/webhooks/{hook.id}/test"):
         assert webhooks.client.post(refused, headers=hook.headers).status_code == 400

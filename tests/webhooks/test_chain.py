@@ -2,10 +2,8 @@
 
 import json
 import os
-import queue
 import subprocess
 import sys
-import threading
 from collections import Counter
 from contextlib import contextmanager
 
@@ -140,20 +138,10 @@ def _example(command, secret):
         stderr=subprocess.DEVNULL,
         text=True,
     )
-    printed = queue.Queue()
-    reader = threading.Thread(target=_read_lines, args=(process.stdout, printed), daemon=True)
-    reader.start()
     try:
-        lines = iter(lambda: printed.get(timeout=WAIT_S), "")
+        lines = (line.rstrip("\n") for line in process.stdout)
         assert next(lines).startswith("listening")
         yield lines
     finally:
         process.kill()
-        process.wait()
-        reader.join(WAIT_S)
-        process.stdout.close()
-
-
-def _read_lines(stdout, printed):
-    for line in stdout:
-        printed.put(line.rstrip("\n"))
+        process.communicate()

@@ -164,16 +164,12 @@ def test_a_change_has_the_rules_of_a_registration_and_changes_nothing_else(webho
     assert (chat["url"], chat["format"]) == (TELEGRAM, "telegram")
 
 
-def test_only_events_of_the_next_blocks_are_of_the_new_address(webhooks, receiver):
-    hook = webhooks.register(OWNER, receiver.url())
+def test_only_events_of_the_next_blocks_are_of_the_new_address(webhooks, hook):
     changed(webhooks, hook, watchAddress=f"0x{OTHER.hex()}")
     webhooks.chain.append([Move(OWNER, OWNER)])
     [sent] = webhooks.chain.append([Move(OTHER, OTHER)])
-    with webhooks.delivering():
-        [received] = receiver.wait_for(1)
-    assert received.event["data"]["hash"] == f"0x{sent.hex()}"
-    wait_until(lambda: webhooks.pending() == 0)
-    assert len(webhooks.deliveries(hook)) == 1
+    [delivery] = webhooks.deliveries(hook)
+    assert delivery["payload"]["data"]["hash"] == f"0x{sent.hex()}"
 
 
 def test_deliveries_that_wait_go_to_the_new_url_also_during_a_lease(webhooks, receiver):
@@ -219,8 +215,5 @@ def test_what_is_made_says_where_it_is(webhooks, receiver):
     sent = webhooks.client.post(f"{made.headers['Location']}/test")
     delivery = webhooks.client.get(sent.headers["Location"])
     assert (sent.status_code, delivery.get_json()["id"]) == (201, sent.get_json()["deliveryId"])
-    other = webhooks.register(OWNER, URL)
-    foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery.get_json()['id']}"
-    assert webhooks.client.get(foreign, headers=other.headers).status_code == 404
     below = webhooks.another(base_path="/eth").post("/eth/api/v1/webhooks", json=body)
     assert below.headers["Location"].startswith("/eth/api/v1/webhooks/")

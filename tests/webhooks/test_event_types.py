@@ -21,15 +21,22 @@ def payloads(webhooks, hook):
     return [delivery["payload"] for delivery in webhooks.deliveries(hook)]
 
 
-def test_events_have_what_they_are_about(webhooks):
-    watched = {"token_transfer": BERT, "internal_transfer": BERT, "dex_trade": POOL, "log": PURSE}
+def test_events_are_as_expected(webhooks):
+    watched = {
+        "tx": ANNA,
+        "token_transfer": BERT,
+        "internal_transfer": BERT,
+        "dex_trade": POOL,
+        "log": PURSE,
+    }
     names = {
         f"of type {type_}": str(webhooks.register(watcher, URL, (type_,)).id)
         for type_, watcher in watched.items()
     }
     names["nobody's"] = str(webhooks.register(address("nobody"), URL, EVENT_TYPES).id)
     webhooks.chain.append()
-    move = Move(ANNA, BERT, tokens=5, pool=POOL, fields={"method": bytes.fromhex("a9059cbb")})
+    method = {"method": bytes.fromhex("a9059cbb")}
+    move = Move(ANNA, BERT, value=2**255, tokens=5, pool=POOL, fields=method)
     _, transaction = webhooks.chain.append(
         [Move(POOL, POOL), move],
         [EventLog(1, 5, PURSE, (bytes([0xA]) * 32, bytes([0xB]) * 32), bytes([5]))],

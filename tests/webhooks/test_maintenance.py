@@ -26,28 +26,19 @@ def age(webhooks, *deliveries):
         )
 
 
-KEPT = [
-    ("delivered", timedelta(hours=23, minutes=50)),
-    ("failed", timedelta(days=6, hours=23, minutes=50)),
-    ("cancelled", timedelta(days=6, hours=23, minutes=50)),
-]
-
-
-DELETED = [
-    ("delivered", timedelta(hours=24, minutes=1)),
-    ("failed", timedelta(days=7, minutes=1)),
-    ("cancelled", timedelta(days=7, minutes=1)),
-]
-
-
 def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks):
+    days = {"delivered": 1, "failed": 7, "cancelled": 7}
+    deleted, kept = (
+        [(status, timedelta(days=count, minutes=more)) for status, count in days.items()]
+        for more in (1, -10)
+    )
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(6):
         webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
-    age(webhooks, *DELETED, *KEPT)
+    age(webhooks, *deleted, *kept)
     with webhooks.delivering(finality=0):
         serving.wait_until(lambda: len(statuses(webhooks)) < 6)
-    assert statuses(webhooks) == [status for status, _ in KEPT]
+    assert statuses(webhooks) == [*days]
 
 
 @pytest.mark.parametrize(("finality", "count"), [(2, 2), (1, 1), (0, 0)])
@@ -73,14 +64,15 @@ def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks):
         serving.wait_until(lambda: not statuses(webhooks))
 
 
-def test_deliveries_of_deleted_webhooks_are_removed(webhooks):
+def test_deliveries_of_deleted_webhooks_are_removed(webhooks, receiver):
     """Events may be written while a webhook is being deleted."""
-    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
     webhooks.execute("DELETE FROM webhooks WHERE id = %s", hook.id)
     assert statuses(webhooks) == ["pending"]
     with webhooks.delivering():
         serving.wait_until(lambda: not statuses(webhooks))
+    assert receiver.received == []
 
 
 def test_the_lease_of_a_dead_process_is_ended_before_it_expires(webhooks, receiver):

@@ -170,14 +170,9 @@ def test_a_session_s_webhook_is_of_its_key(webhooks, private, key):
 def test_an_operator_lists_and_ends_webhooks(webhooks, private, url, key):
     by_key = made(private, X_API_Key=key.text)["id"]
     by_person = made(private, owner=OTHER, X_Forwarded_User="anna smith")["id"]
-    headings, *lines = scan("webhooks", "list", DATABASE_URL=url).stdout.splitlines()
-    assert headings.split() == "ID OWNER WATCHED EVENTS URL CREATED AT KEY USER".split()
-    assert [line.split()[:5] for line in lines] == [
-        [str(by_person), f"0x{OTHER.hex()}", f"0x{OTHER.hex()}", "tx", "https://127.0.0.1:9"],
-        [str(by_key), f"0x{OWNER.hex()}", f"0x{OWNER.hex()}", "tx", "https://127.0.0.1:9"],
-    ]
-    assert lines[0].endswith("  anna smith") and lines[1].endswith(" -")
-    assert [line.split()[6] for line in lines] == ["-", str(key.id)]
+    _, *lines = scan("webhooks", "list", DATABASE_URL=url).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [str(by_person), str(by_key)]
+    assert lines[0].endswith("  anna smith") and f" {key.id} " in lines[1]
     assert "T0K3N" not in "".join(lines)
     of_person = scan("webhooks", "list", "--json", "--user", "anna smith", DATABASE_URL=url)
     of_owner = scan("webhooks", "list", "--json", "--owner", f"0x{OWNER.hex()}", DATABASE_URL=url)
@@ -186,10 +181,8 @@ def test_an_operator_lists_and_ends_webhooks(webhooks, private, url, key):
     webhooks.chain.append([Move(OTHER, OTHER)])
     ended = scan("webhooks", "remove", str(by_person), "3", DATABASE_URL=url)
     assert (ended.returncode, ended.stdout) == (1, f"ended {by_person}\n")
-    assert ended.stderr == "scan: no active webhook 3\n"
     assert webhooks.pending() == 0
     reason = "an operator ended the webhook"
     assert listed(private, OTHER, X_API_Key=key.text) == [(by_person, False, reason)]
-    assert scan("webhooks", "end", str(by_person), DATABASE_URL=url).returncode == 1
     left = scan("webhooks", "list", "--json", DATABASE_URL=url).stdout
     assert json.loads(left)["id"] == by_key

@@ -1,5 +1,7 @@
 """Whose webhooks may be seen and changed by whom."""
 
+from functools import partial
+
 from tests.support.wallets import key_request, new_wallet, owner_of
 
 URL, WITHOUT_PATH = "https://localhost:9?token=hunter2", "https://localhost:9"
@@ -9,19 +11,12 @@ class Caller:
     """Asks from one address with a key of one wallet, a webhook's secret, or with neither."""
 
     def __init__(self, client, key=None, peer="127.0.0.1", **headers):
-        self._client, self._peer = client, peer
-        self._headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        if key is not None:
-            self._headers["X-API-Key"] = key
+        headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        headers |= {"X-API-Key": key} if key else {}
+        self._open = partial(client.open, headers=headers, environ_base={"REMOTE_ADDR": peer})
 
     def ask(self, method, path, body=None):
-        answer = self._client.open(
-            f"/api/v1/webhooks{path}",
-            method=method,
-            json=body,
-            headers=self._headers,
-            environ_base={"REMOTE_ADDR": self._peer},
-        )
+        answer = self._open(f"/api/v1/webhooks{path}", method=method, json=body)
         return answer.status_code, answer.get_json()
 
     def create(self, owner):

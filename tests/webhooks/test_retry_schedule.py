@@ -13,9 +13,9 @@ pytestmark = pytest.mark.check
 def test_seven_retries_each_within_a_fifth_of_its_step():
     assert RETRY_STEPS_S == (5, 300, 1800, 7200, 18000, 36000, 36000)
     for failures, step_s in enumerate(RETRY_STEPS_S, start=1):
-        assert retry_delay_s(RETRY_STEPS_S, failures, None, 0.0) == pytest.approx(0.8 * step_s)
-        assert retry_delay_s(RETRY_STEPS_S, failures, None, 0.5) == pytest.approx(step_s)
-        assert retry_delay_s(RETRY_STEPS_S, failures, None, 1.0) == pytest.approx(1.2 * step_s)
+        for drawn, share in ((0.0, 0.8), (1.0, 1.2)):
+            delay_s = retry_delay_s(RETRY_STEPS_S, failures, None, drawn)
+            assert delay_s == pytest.approx(share * step_s)
     assert retry_delay_s(RETRY_STEPS_S, 8, None, 0.5) is None
 
 

@@ -16,15 +16,11 @@ OWNER = address("owner")
 VERIFY = Path(__file__).with_name("verify.cjs").read_text()
 
 
-def rotate(webhooks, hook):
+def rotated(webhooks, hook, status=200):
     path = f"/api/v1/webhooks/{hook.id}/rotate-secret"
-    return webhooks.client.post(path, headers=hook.headers)
-
-
-def rotated(webhooks, hook):
-    answer = rotate(webhooks, hook)
-    assert answer.status_code == 200, answer.get_json()
-    return hook._replace(secret=answer.get_json()["secret"])
+    answer = webhooks.client.post(path, headers=hook.headers)
+    assert answer.status_code == status, answer.get_json()
+    return hook._replace(secret=answer.get_json().get("secret"))
 
 
 def end_former(webhooks):
@@ -68,7 +64,7 @@ def test_only_the_new_secret_manages_the_webhook(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     after = rotated(webhooks, hook)
     assert after.secret != hook.secret
-    assert rotate(webhooks, hook).status_code == 403
+    rotated(webhooks, hook, status=403)
     path = f"/api/v1/webhooks/{hook.id}"
     assert webhooks.client.delete(path, headers=hook.headers).status_code == 403
     assert webhooks.client.get(path, headers=after.headers).status_code == 200
