@@ -32,25 +32,16 @@ def questions(scenario):
     token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
     paths = [
         "stats",
-        "blocks",
-        PATH.removeprefix("/api/v1/"),
         "blocks?page=2&limit=3",
-        f"blocks/{block['number']}",
         f"blocks/{block['hash']}",
-        "transactions",
-        "tokens",
         f"transactions?address={person}",
         f"transactions/{transaction['hash']}",
-        f"tokens/{token}",
         f"tokens/{token}/holders",
         f"addresses/{person}",
-        f"addresses/{person}/tokens",
     ]
-    bodies = [{"entity": entity} for entity in ("transactions", "blocks", "tokens", "dex_trades")]
     filters = {"from": person, "blockFrom": 1}
-    bodies.append({"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"})
-    gets = [(f"/api/v1/{path}", b"") for path in paths]
-    return gets + [("/api/v1/query", orjson.dumps(body)) for body in bodies]
+    body = {"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"}
+    return [*((f"/api/v1/{path}", b"") for path in paths), ("/api/v1/query", orjson.dumps(body))]
 
 
 def answered_by_the_loop(server, url, ask, *short_lived):
@@ -109,10 +100,7 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server, own_index):
 def test_what_is_not_about_the_chain_is_not_cached(server, own_index):
     others = [
         ("/api/v1/blocks/999999999", b""),
-        ("/api/v1/blocks?limit=x", b""),
         ("/api/v1/keys?owner=0x" + "00" * 20, b""),
-        ("/api/v1/nothing", b""),
-        ("/api/v1/query", b'{"entity":"x"}'),
         ("/api/v1/query", b"{"),
     ]
     client = http_client.Client(server)
@@ -202,18 +190,14 @@ def test_both_ways_are_counted_once_and_for_one_route(server):
         client.ask(PATH)
     for _ in range(5):
         client.ask(*uncached(PATH))
-        client.ask("/api/v1/query", b'{"entity":"blocks"}')
         client.ask("/api/v1/blocks?limit=x")
         client.ask("/api/v1/blocks", method="PUT", body=b"{}")
         client.ask("/healthz")
-        client.ask("/api/v1/openapi.json")
     counted = counts() - before
     total, seconds = "scan_http_requests_total", "scan_http_request_seconds_count"
     assert counted[total, "/api/v1/blocks", "GET", "200"] == 25
-    assert counted[total, "/api/v1/query", "POST", "200"] == 5
     assert counted[total, "/api/v1/blocks", "GET", "400"] == 5
     assert counted[total, "/healthz", "GET", "200"] == 5
-    assert counted[total, "/api/v1/openapi.json", "GET", "200"] == 5
     assert counted[total, "unknown", "other", "405"] == 5
     assert counted[seconds, "/api/v1/blocks", "GET", ""] == 30
 

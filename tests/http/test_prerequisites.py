@@ -11,74 +11,57 @@ from scan.errors import ClientBusy
 from scan.settings import Settings
 
 CLIENT = "192.0.2.1"
+LARGE = {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
 ADDRESS = "0x" + "c0" * 20
-CALLS = [
-    ("POST", f"/api/v1/contracts/{ADDRESS}/call", ""),
-    ("POST", f"/address/{ADDRESS}/call", ""),
-    ("GET", "/api", "module=proxy&action=eth_blockNumber"),
-    ("GET", "/v2/api", "Module=Proxy&Action=ETH_CALL"),
-    ("GET", "/api/", "module=account&action=tokenbalance"),
-    ("GET", "/api", "module=stats&action=tokensupply&x=1"),
+CALLS = {
+    ("POST", f"/api/v1/contracts/{ADDRESS}/call", ""): "429 Too Many Requests",
+    ("POST", f"/address/{ADDRESS}/call", ""): "429 Too Many Requests",
+    # Etherscan's clients read no other status.
+    ("GET", "/v2/api", "Module=Proxy&Action=ETH_CALL"): "200 OK",
+    ("GET", "/api/", "module=account&action=tokenbalance"): "200 OK",
+}
+VERIFICATIONS = {
+    ("POST", "/api/v1/verify", ""): "503 Service Unavailable",
+    ("POST", f"/address/{ADDRESS}/verify", ""): "503 Service Unavailable",
+}
+OTHERS = [
+    ("GET", "/api/v1/blocks", ""),
+    ("GET", f"/api/v1/contracts/{ADDRESS}/call", ""),
+    ("GET", "/api", "module=account&action=txlist"),
+    ("POST", f"/v2/verify/1/{ADDRESS}", ""),
 ]
 
 
-@pytest.fixture
-def app(shared_database_url):
-    yield create_app(Settings(database_url=shared_database_url, rate_limit_anonymous="1000/minute"))
+def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(shared_database_url):
+    app = create_app(Settings(database_url=shared_database_url, rate_limit_anonymous="1000/minute"))
+    threads = app.extensions["scan"].waiting_threads
 
+    def begun(requests):
+        """The statuses of what the loop answers; None where it leaves a request to a thread."""
+        statuses = {}
+        for method, path, query in requests:
+            environ = create_environ(path, method=method, query_string=query)
+            environ |= {"REMOTE_ADDR": CLIENT, "PATH_INFO": path}
+            environ |= {"POST": LARGE}.get(method, {})
+            started = [None]
+            app.wsgi_app.step(environ, lambda status, _, started=started: started.append(status))
+            statuses[method, path, query] = started[-1]
+        return statuses
 
-@pytest.fixture
-def services(app):
-    return app.extensions["scan"]
-
-
-@pytest.fixture
-def begin(app):
-    """The status of what the loop answers; None where it leaves a request to a thread."""
-    large = {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
-
-    def ask(request):
-        method, path, query = request
-        environ = create_environ(path, method=method, query_string=query)
-        environ |= {"REMOTE_ADDR": CLIENT, "PATH_INFO": path, **(large if method == "POST" else {})}
-        started = [None]
-        body = app.wsgi_app.step(environ, lambda status, headers: started.append(status))
-        assert (body is None) == (started[-1] is None)
-        return started[-1]
-
-    return ask
-
-
-def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(begin, services):
-    others = [
-        ("GET", "/api/v1/blocks", ""),
-        ("GET", f"/api/v1/contracts/{ADDRESS}/call", ""),
-        ("GET", "/api", "module=proxy&action=nothing"),
-        ("GET", "/api", "module=account&action=txlist"),
-        ("GET", "/nothing", ""),
-        ("POST", f"/v2/verify/1/{ADDRESS}", ""),
-    ]
-    verifications = [("POST", "/api/v1/verify", ""), ("POST", f"/address/{ADDRESS}/verify", "")]
-    assert {begin(call) for call in (*CALLS, *verifications, *others)} == {None}
+    everything = [*CALLS, *VERIFICATIONS, *OTHERS]
+    assert {*begun(everything).values()} == {None}
     with ExitStack() as stack:
         for client in ("a", "b", "c"):
-            stack.enter_context(services.waiting_threads.place_for_long(client))
+            stack.enter_context(threads.place_for_long(client))
         # One place is left, for the node alone.
-        assert {begin(call) for call in verifications} == {"503 Service Unavailable"}
-        assert {begin(call) for call in (*CALLS, *others)} == {None}
-        stack.enter_context(services.waiting_threads.place_in_turn("d"))
-        assert {begin(call) for call in (*CALLS, *others)} == {None}  # they wait for their turn
-        turns = [services.waiting_threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
+        assert begun(VERIFICATIONS) == VERIFICATIONS
+        assert {*begun([*CALLS, *OTHERS]).values()} == {None}
+        stack.enter_context(threads.place_in_turn("d"))
+        assert {*begun([*CALLS, *OTHERS]).values()} == {None}  # they wait for their turn
+        turns = [threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
         with pytest.raises(ClientBusy):
-            services.waiting_threads.queue(CLIENT)
-        refused = {call: begin(call) for call in (*CALLS, *verifications)}
-        assert {begin(call) for call in others} == {None}
+            threads.queue(CLIENT)
+        assert begun(everything) == {**CALLS, **VERIFICATIONS, **dict.fromkeys(OTHERS)}
         for turn in turns:
             turn.leave()
-    refusals = {
-        **dict.fromkeys(CALLS[:2], "429 Too Many Requests"),
-        **dict.fromkeys(CALLS[2:], "200 OK"),  # Etherscan's clients read no other status
-        **dict.fromkeys(verifications, "503 Service Unavailable"),
-    }
-    assert refused == refusals
-    assert {begin(call) for call in (*CALLS, *verifications)} == {None}
+    assert {*begun(everything).values()} == {None}

@@ -24,34 +24,25 @@ def post(*headers, body=b"", path=b"/api/v1/query"):
 CHUNKED = b"Transfer-Encoding: chunked"
 WELL_FORMED = [
     b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /healthz HTTP/1.0\r\n\r\n",
     b"GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n",
     b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
     b"\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET http://x/healthz?a=b HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * 3,
     b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\nX-Odd:\t a \r\nX-Empty:\r\n\r\n",
     b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
     b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
-    post(b"Content-Length: 19", body=BLOCKS),
     post(b"Content-Length: 19", body=BLOCKS) * 2 + b"GET /healthz HTTP/1.1\r\n\r\n",
     post(b"Content-Length: 19", body=BLOCKS, path=b"/nothing") + b"GET /healthz HTTP/1.1\r\n\r\n",
-    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"8\r\n" + BLOCKS[:8] + b"\r\nB\r\n" + BLOCKS[8:] + b"\r\n0\r\n\r\n") * 2,
     post(CHUNKED, body=b'13; a="b"\r\n' + BLOCKS + b"\r\n000\r\nX-Trailer: y\r\n\r\n") * 2,
     post(CHUNKED, body=b"17\r\n\r\n\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
-    post(
-        CHUNKED, body=b"1b\r\n0\r\n\r\n\r\n\r\n" + BLOCKS[1:] + b"\r\n0\r\n\r\n"
-    ),  # data like an end
     post(b"Expect: 100-continue", b"Content-Length: 19", body=BLOCKS),
-    post(b"Content-Length: 0"),
     post(),
 ]
 MALFORMED = [
     b"GARBAGE\r\n\r\n",
     b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GARBAGE\r\n\r\n",
     b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GET / HT",
-    b"GET\r\n\r\n",
     b"\r\n\r\n",
     b"get /healthz HTTP/1.1\r\n\r\n",
     b"GET /healthz HTTP/2.0\r\n\r\n",
@@ -67,7 +58,6 @@ MALFORMED = [
     post(b"Content-Length: 1", CHUNKED, body=b"0\r\n\r\n"),
     post(b"Transfer-Encoding: gzip", body=b"x"),
     post(b"Transfer-Encoding: chunked, chunked", body=b"0\r\n\r\n"),
-    post(b"Transfer-Encoding: rot13", body=b"x"),
     post(CHUNKED, body=b"13\r\n" + BLOCKS + b"XX0\r\n\r\n"),
     post(CHUNKED, body=b"-13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
     post(CHUNKED, body=b"13\n" + BLOCKS + b"\r\n0\r\n\r\n"),
@@ -122,14 +112,11 @@ HEADERS = [
     [("Content-Type", "text/plain"), ("Content-Length", "5"), ("ETag", '"a"'), ("Vary", "Accept")],
     [("Content-Length", "five")],
     [("ETag", "a\r\nSet-Cookie: b")],
-    [("Link", "a\n")],
     [("Link", "\x7f"), ("ETag", "a")],
     [("Link", "\xe9\u20ac")],
-    [("Vary", "a\tb"), ("Content-Length", "5")],
     [("Connection", "close"), ("Transfer-Encoding", "chunked"), ("ETag", "a")],
     [("ETag\r\nX", "a")],
     [("Odd Name", "a")],
-    [("Location", "/a"), ("Content-Length", "0")],
     [("Content-Length", 5)],
 ]
 
@@ -154,12 +141,7 @@ def processed(response, headers):
     return response.headers, response.response_length
 
 
-REQUESTS = pytest.mark.parametrize(
-    "request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50]
-)
-
-
-@REQUESTS
+@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
 @pytest.mark.thorough
 def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(ours, gunicorns, request_):
     """Also byte by byte, and cut around the ends of its lines."""
@@ -167,15 +149,5 @@ def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(ours, gunicorns
     assert ask(ours, request_) == whole
     assert ask(ours, *(request_[n : n + 1] for n in range(len(request_)))) == whole
     ends = {match.end() + by for match in re.finditer(b"\n", request_) for by in (-2, -1, 0, 1)}
-    require_same_when_cut(ours, request_, sorted(ends), whole)
-
-
-@pytest.mark.long
-@REQUESTS
-def test_a_request_means_the_same_wherever_it_is_cut(ours, request_):
-    require_same_when_cut(ours, request_, range(1, len(request_)), ask(ours, request_))
-
-
-def require_same_when_cut(server, request_, offsets, whole):
-    for offset in offsets:
-        assert ask(server, request_[:offset], request_[offset:]) == whole, request_[:offset]
+    for end in sorted(ends):
+        assert ask(ours, request_[:end], request_[end:]) == whole, request_[:end]

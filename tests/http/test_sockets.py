@@ -79,23 +79,6 @@ def test_clients_that_do_not_read_hold_no_thread(server, clients, request_bytes)
 
 
 @pytest.mark.long
-def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(server, clients):
-    """By a thread, from the cache, and a file."""
-    count, of_each = 100, [UNCACHED, BLOCKS, BLOCKS, LONG]
-    client = clients.enter_context(unread(server))
-    data = b"".join(with_id(of_each[n % len(of_each)], n) for n in range(count))
-    sender = threading.Thread(target=client.sendall, args=(data,))
-    sender.start()
-    wait_for_answers([client])
-    require_served(server)
-    responses = answers(client, count)
-    sender.join()
-    assert ids(responses) == list(range(count))
-    assert all(head.startswith(b"HTTP/1.1 200 OK\r\n") for head, _ in responses)
-    assert len({body for _, body in responses}) == 2
-
-
-@pytest.mark.long
 def test_too_much_that_nobody_reads_is_forgotten(shared_database_url, clients):
     """Three hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
     with served(shared_database_url) as (process, server):
@@ -152,14 +135,8 @@ def test_who_does_not_leave_is_left(server, clients):
     client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
     [(head, _)] = answers(client, 1)
     assert b"Connection: close" in head and client.recv(1) == b""
-    serving.wait_until(lambda: not takes_a_byte(client))
-
-
-def takes_a_byte(client):
-    with suppress(OSError):
-        client.sendall(b"x")
-        return True
-    return False
+    with pytest.raises(OSError, match=r"(Broken pipe|reset)"):
+        serving.wait_until(lambda: client.sendall(b"x"))
 
 
 def test_connections_that_take_no_response_leave_room_for_others(own_index, clients):
