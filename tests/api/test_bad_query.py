@@ -141,15 +141,11 @@ def test_values_that_are_refused_and_named(client, field):
 def test_lists_of_nothing_are_empty(client):
     """Of exchanges nobody knows, of ranges without blocks, and beyond the end of a list."""
     no_exchanges = [
-        *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
+        *("", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%(dex)s"),
         *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
     ]
-    bodies = [
-        {"entity": "dex_trades", "filter": {"dex": dex}, "offset": offset}
-        for dex in no_exchanges
-        for offset in (0, 1000)
-    ]
-    no_blocks = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
+    bodies = [{"entity": "dex_trades", "filter": {"dex": dex}} for dex in no_exchanges]
+    no_blocks = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1)]
     of_blocks = {*ENTITIES} - {"tokens", "user_operations", "events"}
     for entity, (first, last), order in product(of_blocks, no_blocks, ORDERS):
         blocks = {"blockFrom": first, "blockTo": last}

@@ -4,7 +4,6 @@ examples of the docs are run."""
 import json
 import os
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -53,13 +52,6 @@ def folder(document, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def generated(folder):
-    sys.path.insert(0, str(folder))
-    yield import_module(PACKAGE)
-    sys.path.remove(str(folder))
-
-
-@pytest.fixture(scope="module")
 def service(own_index):
     settings = own_index.settings
     # The fifth request of a window has to wait for a second.
@@ -87,13 +79,11 @@ def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, folder)
 
 
 @pytest.mark.long
-def test_the_example_of_streams_resumes(service):
+def test_the_example_of_streams_resumes(service, monkeypatch):
     """From a position far back, so that there is something to print at once."""
-    sys.path.insert(0, str(EXAMPLES))
-    try:
-        from client_streams import events
-    finally:
-        sys.path.remove(str(EXAMPLES))
+    monkeypatch.syspath_prepend(str(EXAMPLES))
+    from client_streams import events
+
     block = requests.get(f"{service}/api/v1/blocks/1", timeout=WAIT_S).json()
     received = events(service, f"{block['number']}-{block['hash']}-0")
     first = [next(received) for _ in range(4)]

@@ -61,7 +61,7 @@ def test_pages_of_many_tokens_are_read_by_indexes_at_any_depth(many, order, dire
 
 
 @pytest.mark.parametrize("order", tokens.ORDERS)
-@pytest.mark.parametrize("text", ["a", "USDT", "tether", "0x", "0xab", "Token", "no such"])
+@pytest.mark.parametrize("text", ["a", "USDT", "0xab", "no such"])
 def test_texts_are_looked_for_in_indexes_whatever_they_match(many, order, text):
     plan, answer = plan_of(many, sort=order, q=text, limit=100)
     plan.require_indexes()
