@@ -31,31 +31,6 @@ def test_addresses_are_shown_with_their_checksum(client, scenario):
     assert person not in re.sub(r'(?:href|src)="[^"]*"', "", page)
 
 
-def test_the_history_of_an_address_is_a_tab(client, scenario):
-    """An entry a transaction, with signs, and whether all of it adds up; without fees by choice."""
-    person = scenario.truth.transactions[0]["fromAddress"]
-    path = f"/address/{person}"
-    listed = client.get(f"/api/v1/addresses/{person}/history?group=transaction&limit=25").json
-    page = client.get(f"{path}?tab=history").text
-    assert page.count('data-label="Changes"') == len(listed["history"]) == 25
-    rows = [row for entry in listed["history"] for row in entry["rows"]]
-    fees = [row for row in rows if row["type"] == "fee"]
-    assert page.count('<li class="fee"><span>\N{MINUS SIGN}<data class="amount"') == len(fees) > 0
-    for way, sign in (("in", "+"), ("out", "\N{MINUS SIGN}"), ("self", "±")):
-        moved = [row for row in rows if row["direction"] == way and row["type"] != "fee"]
-        assert page.count(f'<span class="{way}">{sign}') == len(moved)
-    assert (
-        "This history adds up: everything received minus everything sent is the balance of" in page
-    )
-    for part in ("direction=in", "blockTo=5", "fees=hide"):
-        filtered = client.get(f"{path}?tab=history&{part}").text
-        assert "adds up" not in filtered and "add up" not in filtered, part
-    assert '<li class="fee">' not in filtered and "&amp;fees=hide&amp;cursor=" in filtered
-    [cursor] = {*re.findall(r"&amp;cursor=([\w-]+)", page)}
-    older = client.get(f"{path}?tab=history&cursor={cursor}").text
-    assert 'data-label="Changes"' in older and older != page
-
-
 def test_an_address_has_a_qr_code(client, scenario):
     """A camera's decoder is not at hand: the matrix is that of the address with its checksum."""
     person = scenario.truth.transactions[0]["fromAddress"]

@@ -105,19 +105,6 @@ def test_times_are_of_the_visitors_zone_until_utc_is_chosen(page, over_http, sce
     assert page.errors == []
 
 
-def test_titles_tell_pages_of_one_name_apart(client, scenario):
-    """Tabs, pages and filters of an address, of a token and of pools of one pair."""
-    truth = scenario.truth
-    trades = truth.dex_trades
-    paths = ["/txs", "/txs?page=2", "/txs?status=true", "/token-transfers"]
-    for address in {trade["pairAddress"] for trade in trades}:
-        tabs = ("transactions", "transfers", "trades", "tokens", "history", "contract")
-        paths += [f"/pool/{address}", *(f"/address/{address}?tab={tab}" for tab in tabs)]
-    paths += [f"/token/{trades[0]['tokenIn']}?tab={tab}" for tab in ("transfers", "holders")]
-    titles = [client.get(path).text.partition("<title>")[2].split("<")[0] for path in paths]
-    assert sorted({*titles}) == sorted(titles)
-
-
 def test_a_theme_is_chosen_and_kept(page, explorer_url):
     page.call("Emulation.setEmulatedMedia", features=[])
     page.open(explorer_url)

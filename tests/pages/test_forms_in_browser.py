@@ -80,7 +80,6 @@ def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_ur
         "#create-form [name=format]": "discord",
         "#create-form [name=watched]": f"{first}\n{second}",
         "#create-form [name=topic0]": f"0x{1:064x} 0x{2:064x}",
-        "#create-form [name=topic2]": f"0x{3:064x}",
         "#create-form [name=direction]": "in",
         "#create-form [name=tokens]": token,
         "#create-form [name=minimumValue]": f"coin 1000\n{token} 5",
@@ -93,7 +92,7 @@ def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_ur
     page.click("#create-form button")
     page.wait("document.querySelector('#webhooks td')")
     made = listed()
-    assert made["topics"] == [[f"0x{1:064x}", f"0x{2:064x}"], None, f"0x{3:064x}"]
+    assert made["topics"] == [[f"0x{1:064x}", f"0x{2:064x}"]]
     expected = {"format": "discord", "addressCount": 2, "direction": "in", "confirmations": 12}
     expected |= {"tokens": [token], "minimumValue": {"coin": "1000", token: "5"}}
     assert expected.items() <= made.items()
@@ -115,8 +114,6 @@ def test_a_webhook_of_a_list_is_narrowed_and_changed(page, explorer, explorer_ur
     page.wait(f"!document.getElementById('addresses').innerText.includes('{first}')")
     assert listed()["addressCount"] == 0
     assert page.text("#message") == "" and page.errors == []
-    page_checks.show_at(page, 360)
-    assert page.evaluate("document.documentElement.scrollWidth <= 360")
     assert page_checks.all_violations(page) == []
 
 

@@ -12,7 +12,6 @@ from tests.support.many_functions import deploy
 pytestmark = pytest.mark.thorough
 
 LARGEST = 2**256 - 1
-WIDE = "W" * 50
 SOURCE = Path(__file__).with_name("HostileAmounts.sol").read_text()
 
 
@@ -21,44 +20,34 @@ def call(signature, *arguments):
     return "0x" + (keccak(text=signature)[:4] + encode(types, arguments)).hex()
 
 
-@pytest.fixture(scope="module")
-def token(explorer):
-    """Returns the address of a token with a name, a symbol and decimals."""
-
-    def made(name, symbol, decimals, is_multi=False):
-        source = SOURCE.replace("NAME", name).replace("SYMBOL", symbol)
-        source = source.replace("DECIMALS", str(decimals))
-        return deploy(explorer, source.replace("IS_MULTI", str(is_multi).lower()), "Hostile")
-
-    return made
+def token(explorer, name, symbol, decimals, is_multi):
+    source = SOURCE.replace("NAME", name).replace("SYMBOL", symbol)
+    source = source.replace("DECIMALS", str(decimals)).replace("IS_MULTI", is_multi)
+    return deploy(explorer, source, "Hostile")
 
 
 @pytest.fixture(scope="module")
-def owner(explorer, token):
+def owner(explorer):
     """Of transactions that move, approve and emit the largest numbers."""
     owner, other = explorer.anvil.accounts[:2]
     for decimals in (0, 18, 255):
-        address = token("N" * 255, WIDE, decimals)
+        address = token(explorer, "N" * 255, "W" * 50, decimals, "false")
         explorer.send(address, call("send(address,uint256)", other, LARGEST))
         explorer.send(address, call("approve(address,uint256)", other, LARGEST - 7))
-    items = token("Items", "M" * 50, 0, is_multi=True)
+    items = token(explorer, "Items", "M" * 50, 0, "true")
     send = "sendItem(address,uint256,uint256)"
     for id in (5, LARGEST):
         explorer.send(items, call(send, other, id, LARGEST))
     return owner
 
 
-def lists_of(owner):
-    tabs = ("transactions", "transfers", "tokens", "history", "approvals", "items")
-    of_owner = [f"/address/{owner}?tab={tab}" for tab in tabs]
-    return ["/", "/txs", "/token-transfers", "/tokens", "/events", *of_owner]
-
-
 @pytest.mark.parametrize("width", [360, 1280])
 def test_no_list_is_wider_than_the_screen(page, explorer_url, owner, width):
     page_checks.show_at(page, width)
     wide = []
-    for path in lists_of(owner):
+    tabs = ("transactions", "transfers", "tokens", "history", "approvals", "items")
+    of_owner = [f"/address/{owner}?tab={tab}" for tab in tabs]
+    for path in ("/", "/txs", "/token-transfers", "/tokens", "/events", *of_owner):
         page.open(explorer_url + path)
         fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
         wide += [] if fits and page.evaluate(page_checks.TABLES_FIT) else [path]

@@ -26,33 +26,6 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     assert "This is the hash of a block" in client.get(f"/tx/{block}").text
 
 
-def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
-    """By the node's tags, which anvil keeps behind its head."""
-    tagged = {
-        tag: int(scenario.anvil.call("eth_getBlockByNumber", tag, False)["number"], 16)
-        for tag in ("safe", "finalized")
-    }
-    head = scenario.anvil.head()
-    assert client.get("/api/v1/stats/finality").json == {
-        "latestBlock": head,
-        "safeBlock": tagged["safe"],
-        "finalizedBlock": tagged["finalized"],
-        "unproven": ["safeBlock", "finalizedBlock"],
-    }
-    assert tagged["finalized"] < tagged["safe"] < head
-    words = {tagged["finalized"]: "finalized", tagged["safe"]: "safe", head: "not final"}
-    for number, word in words.items():
-        page = client.get(f"/block/{number}").text
-        assert f'<span class="badge">{word}</span>' in page
-        assert f"<dd>{head - number + 1} " in page
-        transactions = [t for t in scenario.truth.transactions if t["blockNumber"] == number]
-        for transaction in transactions[:1]:
-            path = f"/tx/{transaction['hash']}"
-            assert f'<span class="badge">{word}</span>' in client.get(path).text
-            tag = client.get(f"/api/v1/transactions/{transaction['hash']}").json["finality"]
-            assert tag == {"not final": "latest"}.get(word, word)
-
-
 def test_malformed_finality_is_read_again(scenario, indexed):
     with faulty_node.FaultyNode(scenario.anvil.url) as node:
         client = indexing.client_over(indexed.url, node.url)

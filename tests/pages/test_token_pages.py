@@ -44,22 +44,6 @@ def test_hostile_text_is_shown_as_text(explorer, hostile):
     assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
 
 
-def test_the_transfers_of_one_holder(client, scenario):
-    dollar, person = scenario.stage.contracts["dollar"].address, scenario.stage.people[1]
-    own = [
-        row["transactionHash"]
-        for row in scenario.truth.token_transfers
-        if row["tokenAddress"] == dollar and person in (row["fromAddress"], row["toAddress"])
-    ]
-    html = client.get(f"/token/{dollar}?a={person}").text
-    _creation, *shown = re.findall(r"/tx/(0x[0-9a-f]{64})", html)
-    assert shown == own[:25]
-    assert ("Older" in html) == (len(own) > 25)
-    assert client.get(f"/token/{dollar}?a=0x12").status_code == 400
-    nobody = client.get(f"/token/{dollar}?a=0x{'9' * 40}")
-    assert nobody.status_code == 200 and "No transfers." in nobody.text
-
-
 def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
     """Of a token, and of a contract that somebody verified; an operator's label leads on."""
     url, client = explorer.settings.database_url, explorer.client

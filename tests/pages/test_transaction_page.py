@@ -1,16 +1,6 @@
 """A transaction's page: its tabs, events and calls on one line each, numbers in units."""
 
 
-def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
-    failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
-    tabs = ("", "?tab=events", "?tab=calls", "?tab=state")
-    for hash_ in (scenario.truth.dex_trades[0]["transactionHash"], failed):
-        heads = {
-            client.get(f"/tx/{hash_}{tab}").text.partition('<nav class="tabs"')[0] for tab in tabs
-        }
-        assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
-
-
 def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
     of_sender = {}
     for transaction in sorted(
