@@ -24,10 +24,3 @@ def demo_template(postgres, template, demo_node):
     with postgres.cloned(template) as url:
         indexing.Indexing(url, demo_node.url).run_until(demo_node.recording.head)
         yield database.name_in(url)
-
-
-@pytest.fixture(scope="session")
-def demo(postgres, demo_template, demo_node):
-    """A copy of that database, which can only be read."""
-    with postgres.cloned(demo_template) as url, database.read_only(url):
-        yield indexing.Indexing(url, demo_node.url)

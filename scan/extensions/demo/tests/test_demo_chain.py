@@ -91,9 +91,6 @@ def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
         calls = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
         trace = ask(chain, "debug_traceTransaction", hash_, calls)
         assert (trace["from"], trace["input"]) == (transaction["from"], transaction["input"])
-        state = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-        sender = ask(chain, "debug_traceTransaction", hash_, state)["pre"][transaction["from"]]
-        assert sender["nonce"] == int(transaction["nonce"], 16)
     of_block = ask(chain, "debug_traceBlockByHash", blocks[0]["hash"], {"tracer": "callTracer"})
     assert [row["txHash"] for row in of_block] == [t["hash"] for t in blocks[0]["transactions"]]
     logs = ask(chain, "eth_getLogs", {"fromBlock": hex(numbers[0]), "toBlock": "latest"})

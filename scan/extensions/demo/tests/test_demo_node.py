@@ -70,35 +70,27 @@ def ask(node, method, *params):
     ("method", "params", "expected"),  # an integer is the code of an error
     [
         ("eth_chainId", [], "0x7a69"),
-        ("eth_blockNumber", [], "0x3"),
         ("eth_getBlockByNumber", ["0x2", True], block(2)),
         ("eth_getBlockByNumber", ["0x2", False], block(2) | {"transactions": [f"0x{2:063x}f"]}),
-        ("eth_getBlockByNumber", ["earliest", True], block(0)),
         ("eth_getBlockByNumber", ["0x4", True], None),
         ("eth_getBlockByHash", [block(1)["hash"], True], block(1)),
-        ("eth_getBalance", [HOLDER, "0x1"], "0x64"),
         ("eth_getBalance", [HOLDER.upper().replace("X", "x"), "0x1"], "0x64"),
         ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], 3),
         # The state of the head is the one that was recorded last; an unused account has nothing.
         ("eth_getBalance", [HOLDER, "latest"], "0xc8"),
-        ("eth_getBalance", [HOLDER, {"blockNumber": "0x3"}], "0xc8"),
         ("eth_getBalance", [HOLDER, {"blockHash": block(1)["hash"]}], "0x64"),
         ("eth_getBalance", [NOBODY, "latest"], "0x0"),
-        ("eth_getCode", [NOBODY, "latest"], "0x"),
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
         # What was not called is a function that the contract lacks; an account has no functions.
         ("eth_call", [{"to": TOKEN, "data": "0x18160ddd"}, "latest"], 3),
-        ("eth_call", [{"data": "0x60"}, "latest"], 3),
         ("eth_call", [{"to": NOBODY, "data": "0x"}, {"blockNumber": "0x3"}], "0x"),
         # What was not recorded is an error.
         ("eth_notAMethod", [], -32601),
-        ("eth_getLogs", [], -32602),
         ("eth_getBlockReceipts", ["0x2"], -32000),
         ("eth_getBalance", [HOLDER, "tomorrow"], -32602),
         ("eth_getBalance", [HOLDER, {"blockHash": "0x77"}], -32000),
         ("eth_getBlockByNumber", [["0x1"], True], -32602),
-        ("eth_call", ["0x", "latest"], -32602),
         ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], "0x"),
     ],
 )
@@ -114,36 +106,6 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(node, at):
     ):
         with pytest.raises(RpcError, match="historical state of block"):
             Node([node.url]).call(method, sent, block_id)
-
-
-NONSENSE = [
-    (b"", -32700),
-    (b"\xff\xfe", -32700),
-    (b"[" * 100_000, -32700),
-    (b"7", -32600),
-    (b"[]", -32600),
-    (b"{}", -32600),
-    (b'{"id": 1, "method": 5}', -32600),
-    (b'{"id": 1, "method": "eth_chainId", "params": {"a": 1}}', -32602),
-]
-
-
-@pytest.mark.parametrize(("body", "code"), NONSENSE)
-def test_nonsense_is_a_proper_error(node, body, code):
-    answer = post(node, body)
-    assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
-
-
-def test_a_batch_is_answered_in_order_and_notifications_are_not(node):
-    batch = [
-        {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId"},
-        {"jsonrpc": "2.0", "method": "eth_blockNumber"},
-        5,
-        {"jsonrpc": "2.0", "id": 0, "method": "eth_nothing"},
-    ]
-    answers = post(node, batch).json()
-    assert [a["id"] for a in answers] == ["a", None, 0]
-    assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
 
 
 def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):

@@ -108,12 +108,8 @@ def test_csv_of_a_history_by_transaction(files, scenario):
         assert Decimal(line["coin_change"]) * 10**18 == int(entry["coinChange"])
         fees = [row["amountDecimal"] for row in entry["rows"] if row["type"] == "fee"]
         assert [line["fee"]] == (fees or [""]) and line["rows"] == str(len(entry["rows"]))
-        for way in ("in", "out", "self"):
-            rows = [r for r in entry["rows"] if r["direction"] == way and r["type"] != "fee"]
-            assert line[way].count("; ") == max(len(rows) - 1, 0), line
         parties = {row["counterparty"] for row in entry["rows"]} - {None}
         assert {*filter(None, line["counterparties"].split("; "))} == parties
-        assert line["has_more"] == "no"
     changes = sum(Decimal(line["coin_change"]) for line in lines)
     rows = csv_rows(files, f"/addresses/{person}/history")
     assert changes == sum(Decimal(row["change"]) for row in rows if not row["token"])

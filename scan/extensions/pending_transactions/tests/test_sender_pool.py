@@ -1,7 +1,5 @@
 """What the node's pool has of a sender: the list, the tab and Blockscout's action."""
 
-import pytest
-
 from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed
 from tests.support.explorer import behind
 from tests.support.faulty_node import altering
@@ -125,11 +123,6 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
 def test_a_node_that_is_away_is_said(indexed):
     page = client_over(indexed.url).get(TAB)
     assert page.status_code == 200 and "are not available. The node does not respond" in page.text
-
-
-@pytest.mark.parametrize("query", ["?limit=5", "?page=2"])
-def test_the_list_has_no_parameters(client, query):
-    assert client.get(PATH + query).status_code == 400
 
 
 def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenario):

@@ -101,20 +101,6 @@ def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(databas
     assert ([event.type for event in events.events], events.position) == expected
 
 
-def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
-    """As of a replica that lags behind the one before: the stream waits for it."""
-    chain.append()
-    shared, position = block_events.SharedReads(database), newest(database)
-    version = shared.read_next(position, TYPES, 0).version
-    chain.unwind(-1)
-    chain.append()
-    events = shared.read_next(position, TYPES, version)
-    assert [event.type for event in events.events] == ["heads"]
-    assert events.version > version
-    events = shared.read_next(position, TYPES, events.version + 1)
-    assert (events.events, events.position, events.is_ahead) == ([], position, True)
-
-
 def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain):
     """From any position in it, the last event first, as if it were read whole."""
     chain.append()

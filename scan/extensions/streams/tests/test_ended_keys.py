@@ -14,13 +14,7 @@ pytestmark = pytest.mark.thorough
 
 @pytest.mark.parametrize(
     ("access", "end"),
-    [
-        *zip(
-            ("open", "keys"),
-            ("active = false", "expires_at = now() + interval '1 second'"),
-            strict=True,
-        )
-    ],
+    [("open", "active = false"), ("keys", "expires_at = now() + interval '1 second'")],
 )
 def test_a_stream_ends_with_its_key(own_index, access, end):
     """Before its first heartbeat, which is sent after 15 s."""

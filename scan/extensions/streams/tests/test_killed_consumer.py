@@ -10,7 +10,7 @@ from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
 from tests.support import WAIT_S, event_source, serving
 from tests.support.weather import Weather, block_of, whole
 
-TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
+TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades")
 
 
 def consume(source, held, count):

@@ -4,12 +4,11 @@ from contextlib import closing
 
 import pytest
 
-from scan.accounts import api_keys
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support import expected, indexing, made_blocks
-from tests.support.database import execute, insert
+from tests.support.database import execute, insert, made_key
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 HASH = "0x" + 64 * "a"
@@ -170,16 +169,7 @@ def test_nobody_can_take_all_places(client):
 def test_a_key_gives_no_further_places(database_url, client):
     """Anybody can make wallets, and a key for each."""
     streams = streams_of(client, most_of_address=1)
-    key = "scan_" + 64 * "a"
-    insert(
-        database_url,
-        "api_keys",
-        id=1,
-        owner_address=bytes(20),
-        key_hash=api_keys.key_hash(key),
-        key_prefix=key[:12],
-        requests_per_minute=100,
-    )
+    key = made_key(database_url, 100).text
     with closing(streams.open("127.0.0.1", HEADS, None)):
         response = client.get("/api/v1/stream", headers={"X-API-Key": key})
     assert response.status_code == 429
