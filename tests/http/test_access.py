@@ -160,40 +160,29 @@ def test_wallets_make_no_keys_unless_allowed(ask, key, own_index):
     assert answer.status_code == 400
 
 
-@pytest.fixture
-def with_wallets(own_index):
-    """Makes a key of a wallet, as whom the headers let in."""
-    header = proxy_header("X-Forwarded-User")
-    settings = {"access": "keys+wallets", "trusted_proxies": 1, "proxy_user_header": header}
-    application = own_index.client(rate_limit_new_keys=MUCH, **settings, **LIMITS).application
-
-    def make(wallet=None, **headers):
-        headers = {name.replace("_", "-"): value for name, value in headers.items()}
-        body = key_request(wallet or new_wallet())
-        created = application.test_client().post(
-            "/api/v1/keys", json=body, headers={**headers, **OWN}
-        )
-        assert created.status_code == 201, created.json
-        return created.json
-
-    def status(key):
-        application.extensions["scan"].key_lookup.clear_cache()
-        path, headers = "/api/v1/blocks", {"X-API-Key": key["key"]}
-        return Client(application).get(path, headers=headers).status_code
-
-    return make, status
-
-
 END = "UPDATE api_keys SET {} WHERE id = %s"
 
 
 @pytest.mark.parametrize("end", ["active = false", "expires_at = now()"])
-def test_keys_by_wallets_end_with_the_key_that_let_them_in(own_index, with_wallets, end):
+def test_keys_by_wallets_end_with_the_key_that_let_them_in(own_index, end):
     """Also those that they made: whoever is let go has had access by none but the first."""
-    make, status = with_wallets
+    limits = {**LIMITS, "rate_limit_new_keys": MUCH}
+    application = own_index.client(access="keys+wallets", **limits).application
+
+    def make(key, wallet=None):
+        request = {"json": key_request(wallet or new_wallet()), "headers": {"X-API-Key": key}}
+        created = application.test_client().post("/api/v1/keys", **request)
+        assert created.status_code == 201, created.json
+        return created.json
+
+    def status(made):
+        application.extensions["scan"].key_lookup.clear_cache()
+        headers = {"X-API-Key": made["key"]}
+        return Client(application).get("/api/v1/blocks", headers=headers).status_code
+
     key, wallet = made_key(own_index.url, 100_000), new_wallet()
-    first = make(wallet, X_API_Key=key.text)
-    others = [make(X_API_Key=first["key"]), make(wallet, X_API_Key=first["key"])]
+    first = make(key.text, wallet)
+    others = [make(first["key"]), make(first["key"], wallet)]
     execute(own_index.url, END.format("active = false"), first["id"])  # as to have another one
     assert [status(made) for made in (first, *others)] == [401, 200, 200]
     execute(own_index.url, END.format(end), key.id)

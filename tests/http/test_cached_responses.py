@@ -132,8 +132,7 @@ def test_a_client_that_has_a_response_is_sent_304(server, own_index):
 def test_equal_bytes_have_an_equal_tag_after_a_commit(own_index):
     """So that a client's old page is still the newest, where the new block did not change it."""
     client, page = own_index.client(), "/api/v1/blocks?page=2&limit=5&orderBy=asc"
-    newest = "/api/v1/blocks?limit=5"
-    before = {path: client.get(path) for path in (page, newest)}
+    tag = client.get(page).headers["ETag"]
     database.execute(
         own_index.url,
         "UPDATE chain SET version = version + 1;"
@@ -142,12 +141,9 @@ def test_equal_bytes_have_an_equal_tag_after_a_commit(own_index):
     later = "/api/v1/blocks?page=3&limit=5&orderBy=asc"
     # What is read of a version that the process has not heard of yet has no tag.
     serving.wait_until(lambda: "ETag" in client.get(later).headers)
-    other = client.get(later)
-    assert client.get(newest).headers["ETag"] == before[newest].headers["ETag"]
-    again = client.get(page, headers={"If-None-Match": before[page].headers["ETag"]})
+    again = client.get(page, headers={"If-None-Match": tag})
     assert (again.status_code, again.data) == (304, b"")
-    tags = {response.headers["ETag"] for response in (*before.values(), other)}
-    assert len(tags) == 3
+    assert client.get(later).headers["ETag"] != tag
 
 
 @pytest.mark.parametrize("more", ["", "Accept-Encoding: gzip\r\n"], ids=["plain", "gzip"])

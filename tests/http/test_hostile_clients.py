@@ -89,7 +89,6 @@ def test_a_body_of_very_many_chunks_is_refused(shared_server):
 SIZES = [
     ("/api/v1/query", MIB, 400),
     ("/api/v1/query", MIB + 1, 413),
-    ("/api/v1/query", 3 * MIB, 413),
     ("/api/v1/verify", 5 * MIB, 400),
     ("/api/v1/verify", 5 * MIB + 1, 413),
     ("/api/v1/blocks", 6 * MIB, 405),

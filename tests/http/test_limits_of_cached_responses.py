@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.http.spellings import PATH, PATIENT, uncached
-from tests.support import WAIT_S, database, serving
+from tests.support import database, serving
 from tests.support.database import made_key
 from tests.support.http_client import Client, busy_threads
 
@@ -86,10 +86,9 @@ def test_a_proxy_names_who_is_charged_on_both_ways(own_index):
     ) as server:
         client = Client(server)
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
-        for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3", "2001:db8::1"):
+        for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3"):
             more = f"X-Forwarded-For: {named}\r\n"
             assert rest([client.ask(either(n), more=more) for n in range(12)]) == list(range(10))
-        assert client.ask(PATH, more="X-Forwarded-For: 2001:db8::2\r\n").status == 429
         for number in range(10):  # several lines are one list
             several = f"X-Forwarded-For: 9.9.9.{number}\r\nX-Forwarded-For: 203.0.113.5\r\n"
             assert client.ask(either(number), more=several).status == 200
@@ -97,21 +96,6 @@ def test_a_proxy_names_who_is_charged_on_both_ways(own_index):
         with busy_threads(server, own_index.url):
             last = client.ask(PATH, more="X-Forwarded-For: 192.0.2.4\r\n")
         assert last["X-RateLimit-Remaining"] == "9"
-
-
-@pytest.mark.long
-def test_every_request_has_its_line_where_lines_are_wanted(own_index):
-    port = serving.free_port()
-    environment = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
-    with serving.gunicorn_started(
-        own_index.url, port, SCAN_LOG_FORMAT="text+requests", **environment
-    ) as process:
-        client = Client(serving.wait_for(port, process))
-        for number in range(20):
-            client.ask(PATH, more=f"X-Request-Id: line-{number}\r\n")
-        threading.Thread(target=process.terminate).start()
-        _, lines = process.communicate(timeout=WAIT_S)
-    assert all(lines.count(b"[line-%d]" % number) == 1 for number in range(20))
 
 
 def test_a_response_that_the_client_has_costs_no_request(server, own_index):

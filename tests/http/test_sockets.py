@@ -29,17 +29,8 @@ def server(own_index):
         yield address
 
 
-def wait_for_answers(clients):
-    """Until each has a part of an answer, which it does not read."""
-    serving.wait_until(lambda: all(map(unread_bytes, clients)))
-
-
 def unread_bytes(client):
     return int.from_bytes(fcntl.ioctl(client, termios.FIONREAD, bytes(4)), sys.byteorder)
-
-
-def with_id(request, number):
-    return request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number)
 
 
 def answers(client, count):
@@ -74,7 +65,8 @@ def test_clients_that_do_not_read_hold_no_thread(server, clients, request_bytes)
             with suppress(BlockingIOError):
                 while True:
                     client.send(request_bytes * 100)
-        wait_for_answers(idle)
+        # Each has a part of an answer, which it does not read.
+        serving.wait_until(lambda: all(map(unread_bytes, idle)))
     require_served(server)
 
 
@@ -219,7 +211,7 @@ def ask_until_closed(server, request, ends, counts, index):
         head = b""
         while b"Connection: close" not in head:
             number = counts[index] + 1
-            client.sendall(with_id(request, number))
+            client.sendall(request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number))
             responses = answers(client, 1)
             assert ids(responses) == [number]
             head, counts[index] = responses[0][0], number
