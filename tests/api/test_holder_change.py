@@ -6,50 +6,37 @@ import pytest
 
 from scan.queries import tokens
 from tests.support.database import execute
-from tests.support.indexing import Indexing
-from tests.support.scenario.stage import STRANGERS, Stage
+from tests.support.scenario.stage import STRANGERS
 
 pytestmark = pytest.mark.thorough
 
 
-def test_holders_that_came_and_went_are_counted(postgres, template, anvil):
-    stage = Stage(anvil)
-    coin = stage.deploy("coin", "Coin", "Coin", "COIN", 18)
-    owner, gone, same, *new = stage.people[:5]
+def test_holders_that_came_and_went_are_counted(world):
+    coin = world.deploy("Coin", "Coin", "COIN", 18)
+    owner, gone, same, other, brief = world.accounts[:5]
     for person in (owner, gone, same):
-        stage.do(0, "coin", "mint", person, 100)
-    stage.mine()
-    parties = [*stage.people, *STRANGERS[:3]]
-    before = {party: anvil.read(coin, "balanceOf", party) for party in parties}
-    day_s = 86_400
-    anvil.call("anvil_setBlockTimestampInterval", 40 * day_s)
-    stage.mine()
-    anvil.call("anvil_setBlockTimestampInterval", 12)
-    stage.do(1, "coin", "transfer", new[0], 100)
-    stage.do(2, "coin", "transfer", same, 5)
-    stage.do(0, "coin", "transfer", new[1], 7)
-    stage.do(0, "coin", "transfer", STRANGERS[0], 7)
-    stage.do(0, "coin", "transfer", STRANGERS[1], 0)
-    stage.mine()
-    anvil.call("anvil_setBlockTimestampInterval", day_s)
-    stage.do(4, "coin", "transfer", owner, 7)
-    stage.do(0, "coin", "burn", 1)
-    stage.mine()
-    now = {party: anvil.read(coin, "balanceOf", party) for party in parties}
-    with postgres.cloned(template) as url:
-        indexing = Indexing(url, anvil.url).run_until(anvil.head())
-        client = indexing.client()
-        path = f"/api/v1/tokens/{coin.address}/holders/change"
-        change = client.get(path).json
-        added = sum(now[p] > 0 and not before[p] for p in parties)
-        assert (added, sum(before[p] > 0 and not now[p] for p in parties)) == (2, 1)
-        assert (change["added"], change["removed"], change["change"]) == (2, 1, 1)
-        assert change["days"] == 30
-        assert "2 joined, 1 left" in client.get(f"/token/{coin.address}").text
-        chart = client.get(f"/token/{coin.address}?tab=chart").text.partition("Holders by day")[2]
-        *_, count = re.findall(r"<td>([0-9]+)</td></tr>", chart.partition("</figure>")[0])
-        assert int(count) == sum(map(bool, now.values()))
-        assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
+        world.do(coin, "mint", person, 100)
+    for _ in range(40):
+        world.next_day()
+    world.do(coin, "transfer", other, 100, sender=1)
+    world.do(coin, "transfer", same, 5, sender=2)
+    world.do(coin, "transfer", brief, 7)
+    world.do(coin, "transfer", STRANGERS[0], 7)
+    world.do(coin, "transfer", STRANGERS[1], 0)
+    world.next_day()
+    world.do(coin, "transfer", owner, 7, sender=4)
+    world.do(coin, "burn", 1)
+    world.read()
+    change = world.token(coin, "/holders/change")
+    counts = [change[name] for name in ("added", "removed", "change", "days")]
+    assert counts == [2, 1, 1, 30]  # other and the first stranger came, gone left
+    assert "2 joined, 1 left" in world.get(f"/token/{coin.address}")
+    chart = world.get(f"/token/{coin.address}?tab=chart").partition("Holders by day")[2]
+    *_, count = re.findall(r"<td>([0-9]+)</td></tr>", chart.partition("</figure>")[0])
+    balances = {owner: 92, same: 100, other: 100, STRANGERS[0]: 7}
+    assert world.holders(coin) == balances and int(count) == len(balances)
+    nobody = f"/api/v1/tokens/{STRANGERS[0]}/holders/change"
+    assert world.client.get(nobody).status_code == 404
 
 
 def test_no_balance_is_read_of_more_transfers_than_are_counted(seeded_service, monkeypatch):

@@ -95,9 +95,13 @@ def test_every_address_has_its_tokens_and_what_is_known_of_it(client, truth):
         same([get(client, path)], [truth.address_detail(address)])
 
 
-def test_every_token_has_what_is_known_of_it(client, truth):
+def test_every_token_and_its_holders(client, truth):
     for token in truth.tokens:
-        same([get(client, f"/tokens/{token['address']}")], [truth.token_detail(token)])
+        path = f"/tokens/{token['address']}"
+        same([get(client, path)], [truth.token_detail(token)])
+        balances = truth.holders[token["address"]]
+        holders = pages(client, f"{path}/holders", "holders", 7)
+        assert {h["address"]: int(h["balance"]) for h in holders} == balances
 
 
 def test_blocks_and_transactions_alone_are_those_of_the_lists(client, truth):

@@ -84,11 +84,9 @@ def require_same_at_any_depth(seeded, body):
 # The longer of two lists takes three times as many buffers as 600.
 COMBINED = [
     ("dex_trades", {"pool": "hot", "dex": "hot"}, math.inf),
-    ("logs", {"address": "hot", "topic0": "hot"}, math.inf),
     ("transactions", {"address": "hot", "to": "rare"}, 600),
     ("transactions", {"from": "rare", "nonce": 2**63 - 1}, 600),
     ("token_transfers", {"from": "hot", "tokenAddress": "rare"}, 600),
-    ("internal_transfers", {"from": "hot", "to": "rare"}, 600),
     ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}, 600),
     ("user_operations", {"sender": "rare", "entryPoint": "hot"}, 600),
 ]

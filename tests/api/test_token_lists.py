@@ -38,6 +38,13 @@ def every(client):
     return by_links(client, Listed("/tokens", "tokens"), limit=MAX_LIMIT)
 
 
+def test_transfers_of_a_token_in_lists_are_those_of_its_own_list(client, every):
+    for token in every:
+        path = f"/tokens/{token['address']}/transfers"
+        assert token["transferCount"] == get(client, path, limit=1)["total"]
+    assert max(token["transferCount"] for token in every) > 10
+
+
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("order", tokens.ORDERS)
 def test_tokens_are_listed_in_each_order_at_any_depth(client, every, order, direction):
