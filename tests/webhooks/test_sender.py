@@ -30,22 +30,15 @@ def timer():
 
 @pytest.fixture
 def post(authority, timer):
-    return Post(Outbound(timer, tls_context(str(authority.bundle)), LOOPBACK))
-
-
-class Post:
     """Sends one message, or several over one connection."""
+    plain = Outbound(timer, tls_context(str(authority.bundle)), LOOPBACK)
 
-    def __init__(self, outbound):
-        self._outbound = outbound
-
-    def connection(self, url, **changed):
-        outbound = self._outbound._replace(**changed)
-        return closing(ReceiverConnection(outbound, url, [SECRET], is_healthy=True))
-
-    def __call__(self, url, times=1, **changed):
-        with self.connection(url, **changed) as connection:
+    def post(url, times=1, **changed):
+        outbound = plain._replace(**changed)
+        with closing(ReceiverConnection(outbound, url, [SECRET], is_healthy=True)) as connection:
             return [connection.post(MESSAGE, now()) for _ in range(times)][-1]
+
+    return post
 
 
 @contextmanager
