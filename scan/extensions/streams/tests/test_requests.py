@@ -7,6 +7,7 @@ import pytest
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
+from scan.extensions.streams.tests.conftest import Client
 from tests.support import expected, indexing, made_blocks
 from tests.support.database import execute, insert, made_key
 
@@ -109,17 +110,6 @@ def test_an_empty_index_has_no_streams_yet(database_url):
 HEADS = block_events.StreamFilter(frozenset(("heads",)))
 
 
-class Sink:
-    def __init__(self):
-        self.sent, self.has_ended = b"", False
-
-    def send(self, data, then=None):
-        self.sent += data
-
-    def end(self):
-        self.has_ended = True
-
-
 def streams_of(client, **most):
     """Streams of a client's service, of which few may be open."""
     sources = indexing.sources(client)
@@ -149,14 +139,14 @@ def test_nobody_can_take_all_places(client):
 
     def open_from(address):
         stream = streams.open(address, HEADS, None)
-        sinks[stream] = Sink()
+        sinks[stream] = Client()
         return stream
 
     hostile = [open_from(f"192.0.2.{host}") for host in range(4)]
     hostile[2].attach(sinks[hostile[2]])
     others = [open_from("198.51.100.1"), open_from("198.51.100.2")]
     assert [stream.is_closed for stream in hostile] == [False, False, True, True]
-    assert b"unavailable" in sinks[hostile[2]].sent and sinks[hostile[2]].has_ended
+    assert b"unavailable" in b"".join(sinks[hostile[2]].sent) and sinks[hostile[2]].has_ended
     hostile[3].attach(sinks[hostile[3]])  # it has lost its place before that
     assert sinks[hostile[3]].has_ended
     for address in ("192.0.2.9", "198.51.100.3"):
