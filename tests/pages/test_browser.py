@@ -13,16 +13,10 @@ from tests.support import WAIT_S, page_checks
 pytestmark = pytest.mark.thorough
 
 
-@pytest.fixture
-def hurried(page):
-    """Pages look for what is new thirty times as often."""
+def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(page, explorer, explorer_url):
+    """It looks for what is new thirty times as often."""
     script = "{ const later = setTimeout; setTimeout = (f, ms, ...a) => later(f, ms / 30, ...a); }"
     page.before_scripts(script)
-    return page
-
-
-def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, explorer, explorer_url):
-    page = hurried
     page.open(explorer_url)
     before = page.text("#head")
     indexed = requests.get(f"{explorer_url}/api/v1/stats", timeout=WAIT_S).json()["latestBlock"]

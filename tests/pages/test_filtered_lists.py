@@ -70,12 +70,11 @@ def page_of(path):
     return f"{pages[0]}{'&' if '?' in pages[0] else '?'}{query}"
 
 
-@pytest.mark.parametrize(("every", "least"), [(3, 9), pytest.param(1, 30, marks=pytest.mark.long)])
-def test_every_list_is_a_page_with_its_rows_and_file(client, scenario, every, least):
-    with_rows = [item for item in lists.lists_of(scenario.truth)[::every] if item.rows is not None]
+def test_every_list_is_a_page_with_its_rows_and_file(client, scenario):
+    with_rows = [item for item in lists.lists_of(scenario.truth)[::3] if item.rows is not None]
     pages = [(page_of(listed.path), listed.rows) for listed in with_rows]
     shown_lists = [(page, rows) for page, rows in pages if page is not None]
-    assert len(shown_lists) > least
+    assert len(shown_lists) > 9
     for page, rows in shown_lists:
         assert shown(client, page, limit=100) == hashes(rows), page
         links = re.findall(r'class="csv[^"]*" href="([^"]+)"', client.get(page).text)
@@ -100,16 +99,6 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     assert shown(client, f"/block/{number}", **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
-def test_an_address_has_directions(client, txs, sender):
-    path = f"/address/{sender}"
-    outgoing = [row for row in txs if row["fromAddress"] == sender]
-    html = client.get(path, query_string={"direction": "out"}).text
-    assert shown(client, path, direction="out") == hashes(outgoing)
-    assert f"{len(outgoing):,} transactions" in html  # counted, since it is one list
-    incoming = [row for row in txs if row["toAddress"] == sender]
-    assert shown(client, path, direction="in") == hashes(incoming)
-
-
 def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, txs, sender):
     """What others paid to send to it is no cost of its own, which a file is summed for."""
     party = next(r["toAddress"] for r in txs if r["fromAddress"] == sender and r["toAddress"])
@@ -128,14 +117,6 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, t
 
 
 def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
-    html = client.get("/txs?limit=100").text
-    suggested = re.search(r'<datalist id="of-method">(.*?)</datalist>', html)
-    names = re.findall(r'<option value="(0x[0-9a-f]{8})">([A-Za-z]\w*)', suggested[1])
-    assert len(names) > 3
-    for selector, name in names:
-        assert {*shown(client, "/txs", method=selector, limit=100)} <= {
-            *shown(client, "/txs", method=name, limit=100)
-        }, name
     of_transfer = [row for row in txs if row["methodId"] == "0xa9059cbb"]
     assert of_transfer
     for text in ("transfer(address,uint256)", " transfer( address to, uint amount )", "transfer"):

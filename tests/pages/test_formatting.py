@@ -6,7 +6,7 @@ from decimal import Decimal
 import pytest
 
 from scan.pages import cells, formatting
-from scan.pages.formatting import fitted, percent, resembles_another, short_price, worth
+from scan.pages.formatting import percent, resembles_another, short_price, worth
 from scan.queries.holdings import exact_worth
 from scan.queries.network import name_of
 from scan.queries.tokens import token_standard
@@ -68,7 +68,6 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         (percent(0, 7), "0 %"), (percent(1, 10**6), "<0.1 %"), (percent(1, 3), "33.3 %"),
         (percent(21_000, 21_000), "100 %"), (percent(29_999_999, 30_000_000), ">99.9 %"),
         (percent("6", "5", 2), "120.00 %"), (percent("1", "0", 2), ""),
-        (percent("1", "20001", 2), "<0.01 %"),
         # A number has its noun in the right form.
         (formatting.counted(0, "entry"), "0 entries"),
         # Prices are short, and so is what amounts are worth.
@@ -80,12 +79,9 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
          "NotAllowed(who=0x5aAeb6…eAed, code=7)"),
         (formatting.short_id("1" * 20), "1" * 20),
         (formatting.short_id("1" * 21), "11111111…11111111"),
-        (short_price(Decimal("0." + 330 * "0" + "12")), "1.2·10⁻³³¹"),
-        (worth(exact_worth("0", 18, Decimal(3000))), "0.00"),
         (worth(exact_worth("1", 18, Decimal(3000))), "<0.01"),
         (worth(exact_worth("1500000000000000000", 18, Decimal("3000.25"))), "4,500.38"),
         (worth(exact_worth(str(LARGEST), 0, Decimal("9" * 20))), "1.16·10⁹⁷"),
-        (worth(Decimal("999400000000000000")), "9.99·10¹⁷"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
         (formatting.visible("évasion 中文 עברית"), "évasion 中文 עברית"),
         (formatting.visible("a\U000e0141\u17b4b"), "a[U+E0141][U+17B4]b"),
@@ -154,42 +150,7 @@ def test_no_name_or_value_of_a_row_is_markup():
     assert all("&lt;script&gt;" in cell for cell in of_names)
 
 
-@pytest.mark.parametrize(
-    ("decimals", "values", "expected"),
-    [
-        # Exact amounts have as many digits as the longest; 0 and what has no parts stay.
-        (18, (10**18, 5 * 10**17, 0, 10**17 + 10**12), ["1.000000", "0.500000", "0", "0.100001"]),
-        (0, (3, 1_000), ["3", "1,000"]),
-        # A power of ten beside them has digits of another place.
-        (18, (10**18, LARGEST), ["1", "1.157…·10⁵⁹"]),
-        # Of large amounts two digits are shown, also where small ones have none.
-        (6, (2_590_660_301_234, 56_923_000_000), ["2,590,660.30…", "56,923.00"]),
-    ],
-)
-def test_exact_amounts_of_a_column_have_one_precision(decimals, values, expected):
-    rows = "".join(f"<tr><td>1<td>{cells.amount(value, decimals)}" for value in values)
-    shown = re.findall(r"<data[^>]*>([^<]*)<span[^>]*>([^<]*)</span>", fitted(rows))
-    assert ["".join(parts) for parts in shown] == expected
-
-
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
-        ("0x5FbDB2.eth", True),
-        ("pay.0x5fbdb2.eth", True),
-        ("0x14dc79.eth", False),
-    ],
-)
-def test_a_name_that_is_written_like_another_address_is_known(name, expected):
-    assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected
-
-
-@pytest.mark.parametrize(
-    ("supply", "decimals", "compact"),
-    [(120 * 10**12, 6, "120M"), (1_234_567_890, 0, "1.23B"), (999_999 * 10**18, 18, None)],
-)
-def test_a_supply_of_millions_has_a_short_form_for_a_narrow_list(supply, decimals, compact):
-    token = {"totalSupply": str(supply), "decimals": decimals, "symbol": "T"}
-    match = re.search('data-compact="([^"]*)"', cells.supply(token))
-    assert (match and match[1]) == compact
+def test_a_name_that_is_written_like_another_address_is_known():
+    names = {"0x5FbDB2.eth": True, "pay.0x5fbdb2.eth": True, "0x14dc79.eth": False}
+    key = "0x14dc79964da2c08b23698b3d3cc7ca32193d9955"
+    assert {name: resembles_another(name, key) for name in names} == names

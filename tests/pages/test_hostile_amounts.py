@@ -61,15 +61,3 @@ def test_an_approval_that_was_used_is_unlimited(explorer, owner):
     html = explorer.client.get(f"/address/{owner}?tab=approvals").text
     assert html.count("unlimited") == 3
     assert "event:" not in html
-
-
-def test_a_sentence_has_the_power_of_ten_of_pages(explorer, owner):
-    rows = explorer.client.get(f"/api/v1/transactions?address={owner}&method={SENT}").json
-    records = [explorer.transaction(row["hash"]) for row in rows["transactions"]]
-    pages = [explorer.client.get(f"/tx/{row['hash']}").text for row in rows["transactions"]]
-    assert "1.15e77" in "".join(record["summary"]["text"] for record in records)
-    assert "1.15·10⁷⁷" in "".join(pages)
-    assert "1.15e77" not in "".join(pages)
-
-
-SENT = call("send(address,uint256)", "0x" + "00" * 20, 0)[:10]

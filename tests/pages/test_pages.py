@@ -39,16 +39,6 @@ def test_malformed_finality_is_read_again(scenario, indexed):
         assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
 
 
-def test_the_largest_transfers_of_a_day_are_on_pages(client, scenario):
-    token = scenario.truth.token_transfers[0]["tokenAddress"]
-    for day in (scenario.truth.transactions[0]["timestamp"][:10], "1999-12-31"):
-        for path in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}"):
-            assert f"Largest transfers on {day}" in client.get(path).text
-    for value in ("2026-02-30", "yesterday", "20260101", "9" * 5_000, ""):
-        for path in ("/api/v1/stats/largest-transfers", "/charts"):
-            assert client.get(path, query_string={"date": value}).status_code == 400
-
-
 def test_a_page_that_does_not_exist_is_told_in_words_of_pages(client):
     response = client.get("/block/1/2", headers={"Accept": "text/html,*/*;q=0.8"})
     assert (response.status_code, response.mimetype) == (404, "text/html")

@@ -45,7 +45,6 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     ("path", "theirs", "ours"),
     # As Blockscout names tabs, and which of a page's tabs opens; None: the page has none.
     [
-        ("/tx/{transaction}", "index", "overview"),
         ("/tx/{transaction}", "logs", "events"),
         ("/block/1", "withdrawals", "transactions"),
         ("/address/{person}", "blocks_validated", "transactions"),
