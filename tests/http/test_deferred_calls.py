@@ -18,6 +18,23 @@ def calls():
     deferred.close()
 
 
+def run_all(calls):
+    """As the loop does: until nothing is readable any more."""
+    rounds = 0
+    while select.select([calls], [], [], 0)[0]:
+        calls.run_callbacks(calls)
+        rounds += 1
+    return rounds
+
+
+def test_more_calls_than_the_pipe_takes_are_all_run_in_order(calls):
+    count, ran = 3 * MOST_READ, []
+    for number in range(count):
+        calls.defer(ran.append, number)
+    run_all(calls)
+    assert ran == list(range(count))
+
+
 def test_calls_of_threads_that_go_on_while_the_loop_runs_are_all_run(calls):
     count, ran = MOST_READ, []
     with ThreadPoolExecutor(4) as threads:
@@ -37,6 +54,6 @@ def test_a_call_that_fails_takes_no_other_with_it(calls):
     for number in (1, 0, 2):
         calls.defer(lambda n: ran.append(1 // n and n), number)
     with pytest.raises(ZeroDivisionError):
-        calls.run_callbacks(calls)
-    calls.run_callbacks(calls)
+        run_all(calls)
+    run_all(calls)
     assert ran == [1, 0]  # 1 // 2
