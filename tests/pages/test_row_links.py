@@ -22,8 +22,7 @@ def rows_of(client, path):
     "path",
     [
         *("/txs?", "/token-transfers?", "/trades?", "/token-transfers?tokenType=BEP1155&"),
-        *("/address/{maker}?", "/address/{maker}?tab=transfers&", "/address/{maker}?tab=trades&"),
-        *("/token/{token}?", "/block/{block}?"),
+        *("/address/{maker}?tab=transfers&", "/token/{token}?", "/block/{block}?"),
     ],
 )
 def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, order):

@@ -1,5 +1,7 @@
 """A transaction's page: its tabs, events and calls on one line each, numbers in units."""
 
+from scan.hex import to_hex
+
 
 def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
     of_sender = {}
@@ -22,15 +24,11 @@ def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
 
 def test_input_that_is_text_is_shown_as_text(explorer):
     text = "Grüße <script>alert(1)</script>\n\u202eto you"
-    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}")
+    page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], to_hex(text.encode()))}")
     assert "Grüße &lt;script&gt;alert(1)&lt;/script&gt;\n[U+202E]to you</pre>" in page
-    assert hex_of(text) in page and "<script>alert" not in page
+    assert to_hex(text.encode()) in page and "<script>alert" not in page
     page = explorer.get(f"/tx/{explorer.send(explorer.anvil.accounts[7], '0xfffe')}")
     assert "As text" not in page and ">0xfffe</pre>" in page
-
-
-def hex_of(text):
-    return f"0x{text.encode().hex()}"
 
 
 def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):

@@ -19,10 +19,6 @@ NODE = {
 }
 
 
-def pool_of(content):
-    return {"pending": {"2": content}, "queued": {}}
-
-
 def answering(**changed):
     """A node that has neither the transaction nor its nonce; an error where an answer is one."""
 
@@ -53,6 +49,7 @@ def asking(indexed, scenario):
 
 
 SIGNED, REPLACEMENT = signed(2), signed(2, gas=21_001)
+POOL = {"pending": {"2": REPLACEMENT}, "queued": {}}
 API = f"/api/v1/transactions/{SIGNED['hash']}"
 
 
@@ -65,8 +62,8 @@ API = f"/api/v1/transactions/{SIGNED['hash']}"
         ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
         ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
         ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
-        ({"txpool_contentFrom": pool_of(REPLACEMENT)}, 404, "being replaced", REPLACEMENT["hash"]),
-        ({"txpool_contentFrom": pool_of(SIGNED)}, 404, "not known", "does not give it"),
+        ({"txpool_contentFrom": POOL}, 404, "being replaced", REPLACEMENT["hash"]),
+        ({"txpool_contentFrom": {"queued": {"2": SIGNED}}}, 404, "not known", "does not give it"),
         ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
         ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
     ],

@@ -8,6 +8,7 @@ import requests
 
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
+from scan.hex import to_hex
 from tests.support import WAIT_S
 from tests.support.database import execute
 from tests.support.event_source import EventSource
@@ -17,10 +18,6 @@ from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, 
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
-
-
-def hex_of(value):
-    return f"0x{value.hex()}"
 
 
 def test_events_of_a_block_come_in_order_and_are_those_of_lists(server, chain):
@@ -50,14 +47,14 @@ def test_a_fork_takes_events_back_newest_first(server, chain):
     expected = [(e.type, {**e.data, "removed": True}) for e in reversed(before)]
     assert [(e.type, e.data) for e in after[:4]] == expected
     assert [e.type for e in after[4:]] == ["heads", "transactions"]
-    assert after[5].data["fromAddress"] == hex_of(BERT)
+    assert after[5].data["fromAddress"] == to_hex(BERT)
 
 
 def test_filters_by_address_token_and_type(server, chain):
-    filters = {"types": "transactions,token_transfers", "address": f"{hex_of(CARL)},{hex_of(ANNA)}"}
+    filters = {"types": "transactions,token_transfers", "address": f"{to_hex(CARL)},{to_hex(ANNA)}"}
     with (
         EventSource(server, **filters) as parties,
-        EventSource(server, types="token_transfers", token=hex_of(TOKEN)) as token,
+        EventSource(server, types="token_transfers", token=to_hex(TOKEN)) as token,
         EventSource(server) as heads,
     ):
         chain.append([Move(BERT, BERT), Move(BERT, CARL, tokens=1), Move(BERT, BERT, tokens=2)])
@@ -67,8 +64,8 @@ def test_filters_by_address_token_and_type(server, chain):
         assert [(e.type, e.data["value"]) for e in token.take(2)] == expected
         assert [e.data["number"] for e in heads.take(2)] == [chain.number - 1, chain.number]
         [transfer, transaction] = parties.take(2)
-        assert transfer.data["toAddress"] == hex_of(CARL)
-        assert transaction.data["fromAddress"] == transaction.data["toAddress"] == hex_of(ANNA)
+        assert transfer.data["toAddress"] == to_hex(CARL)
+        assert transaction.data["fromAddress"] == transaction.data["toAddress"] == to_hex(ANNA)
 
 
 def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(streaming):
@@ -81,7 +78,7 @@ def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
         " FOR EACH ROW EXECUTE FUNCTION keep_no_events()",
     )
     try:
-        with EventSource(streaming.server, types="transactions", address=hex_of(ANNA)) as before:
+        with EventSource(streaming.server, types="transactions", address=to_hex(ANNA)) as before:
             chain.append([Move(ANNA, BERT)])
             before.take(1)
             chain.unwind(chain.number - 1)
@@ -109,7 +106,7 @@ def test_what_was_missed_comes_when_it_connects_again(server, chain):
             events = again.take(3)
         assert [e.type for e in events] == ["heads", "heads", "transactions"]
         assert events[0].data == {**head.data, "removed": True}
-        assert events[2].data["toAddress"] == hex_of(CARL) != transaction.data["toAddress"]
+        assert events[2].data["toAddress"] == to_hex(CARL) != transaction.data["toAddress"]
 
 
 def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
@@ -168,7 +165,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
         nginx(tmp_path, [instance] * 3) as front,
         ExitStack() as open_sources,
     ):
-        sources = [EventSource(front, address=hex_of(p), types="transactions") for p in people]
+        sources = [EventSource(front, address=to_hex(p), types="transactions") for p in people]
         for source in sources:
             open_sources.callback(source.close)
         *opened, refused = [source.connect_from("127.0.7.1").status_code for source in sources]
@@ -179,4 +176,4 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
             events = source.take(2)
             assert {event.data["blockNumber"] for event in events} == {streaming.chain.number}
             for event in events:
-                assert hex_of(person) in (event.data["fromAddress"], event.data["toAddress"])
+                assert to_hex(person) in (event.data["fromAddress"], event.data["toAddress"])
