@@ -3,6 +3,7 @@
 So they do after reorganisations, and so does what `scan audit` expects in them.
 """
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -174,23 +175,14 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, sc
         require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
 
 
-# Whether a block has traces, by its number and that of the newest; None where that is not known.
-TRACED = (
-    lambda number, head: None,
-    lambda number, head: True,
-    lambda number, head: False,
-    lambda number, head: number == head,
-    lambda number, head: number < head,
-    lambda number, head: number % 5 != 3,
-    lambda number, head: None if 0 < number < head else False,
-)
-
-
 def test_blocks_count_those_before_them_that_have_traces(copied, scenario):
     url, head = copied.database_url, scenario.truth.head
     columns = ["traced_before", "untraced_before"]
-    for traced in TRACED:
-        values = [traced(number, head) for number in range(head + 1)]
+    chance, of_blocks = random.Random(3), (None, True, False)  # None where that is not known
+    traced = [[value] * (head + 1) for value in of_blocks]
+    traced += [[True] * head + [False], [False] * head + [True], [False, *[None] * head]]
+    traced += [chance.choices(of_blocks, k=head + 1) for _ in range(2)]
+    for values in traced:
         execute(url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
         counted = {
             number: {

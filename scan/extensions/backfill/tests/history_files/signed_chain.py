@@ -65,13 +65,13 @@ def sized(fault=None):
     return reply if fault is None else before(reply, fault)
 
 
-def write(url, folder, last):
-    """A file of a node's blocks up to the last one."""
+def write(url, folder, last, first=0):
+    """A file of a node's blocks."""
     source = BlockSource(node := Node([url]), traces="off")
     hash_ = read_hash(node, last)
     assert hash_ is not None
-    path = folder / file_name("test", 0, hash_)
-    write_file(source, BlockCompleter(node, source.chain_id), path, 0, last, hash_)
+    path = folder / file_name("test", first, hash_)
+    write_file(source, BlockCompleter(node, source.chain_id), path, first, last, hash_)
     return path
 
 

@@ -3,6 +3,7 @@ that an indexer makes of a node that has everything."""
 
 import argparse
 import hashlib
+import multiprocessing
 import re
 import sys
 import tempfile
@@ -16,9 +17,9 @@ import requests
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.extensions.backfill import e2store, history_export, history_source, plan
 from scan.extensions.backfill.body_backfill import READ_BLOCKS, BodyBackfill
 from scan.extensions.backfill.history_source import open_files
-from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.extensions.backfill.tests.history_files import signed_chain
@@ -212,6 +213,44 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("range_blocks", [4, 500])  # which end where a file ends, or do not
+def test_a_second_file_of_another_chain_is_refused_and_taken_from_the_next_source(
+    chain, postgres, template, database_url, tmp_path, monkeypatch, range_blocks
+):
+    """Only the parent of its first block tells, or of the first block that the node has."""
+    last = chain.head - KEPT // 2
+    size = last // 2 + 1
+    for module in (e2store, history_export, history_source, plan):
+        monkeypatch.setattr(module, "BLOCKS_OF_FILE", size)
+    forked = multiprocessing.get_context("fork")  # whose processes have the size, too
+    monkeypatch.setattr(multiprocessing, "get_context", lambda _: forked)
+    chain.node.fault = signed_chain.sized()
+    sources = [tmp_path / name for name in ("other", "right")]
+    with anvil.Anvil() as other:
+        other.mine(last)
+        for folder, url in zip(sources, (other.url, chain.node.url), strict=True):
+            folder.mkdir()
+            signed_chain.write(chain.node.url, folder, size - 1)
+            signed_chain.write(url, folder, last, first=size)
+    chain.node.fault = signed_chain.sized(faulty_node.prune(last + 1, "null"))
+
+    def fill(url, *folders):
+        settings = indexing.settings_for(url, chain.node.url, traces="off", data_dir=tmp_path)
+        options = argparse.Namespace(cluster=None, last_hash=None)
+        files = open_files(settings, options, [*map(str, folders)])
+        of_ranges = {"last_block": chain.head - 3, "range_blocks": range_blocks}
+        assert backfill(settings, tmp_path / str(len(folders)), history=files, **of_ranges)
+        follow(settings, chain.head)
+
+    with pytest.raises(plan.SpoolFailed, match=r"test-00001-.*: .*block .* does not name block"):
+        fill(database_url, sources[0])
+    assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+    with postgres.cloned(template) as url:
+        fill(url, *sources)
+        assert digest(url) == chain.digest
+
+
+@pytest.mark.thorough
 def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url, tmp_path):
     """Contracts are asked at the newest block then."""
     last = 15
@@ -236,7 +275,7 @@ def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path)
     chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
     settings = indexing.settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
     options = argparse.Namespace(cluster="tls://…", last_hash=None)
-    with pytest.raises(CannotBackfill, match="a folder that all machines share"):
+    with pytest.raises(plan.CannotBackfill, match="a folder that all machines share"):
         open_files(settings, options, ["https://localhost/era"])
     files = open_files(settings, options, [str(chain.files)])
     with DaskCluster(tmp_path) as dask:
