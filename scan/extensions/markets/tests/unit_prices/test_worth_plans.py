@@ -45,30 +45,25 @@ INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume
     close_amount0, close_amount1)
 SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
 FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\x{base}'::bytea;
-"""
-LISTED_ROWS = r"""
 -- Tokens of a list, and a holder of few tokens.
 INSERT INTO listed_tokens (address, list, name, symbol, decimals)
 SELECT decode(md5(n::text) || '22222222', 'hex'), 'made', 'Listed ' || n, 'L' || n, 18
-FROM generate_series(1, {held}) AS n;
+FROM generate_series(1, {held}) AS n
+UNION ALL SELECT decode(md5('three') || '22222222', 'hex'), 'made', 'Three', U&'$ m\FF13', 18;
 INSERT INTO token_holders (holder, token_address, balance)
 SELECT '\x{few_holder}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
 FROM generate_series(1, 5) AS n;
 """
 
 
-def insert_rows(url, script):
-    numbers = {"held": HELD, "pools": POOLS, "holders": HOLDERS}
-    given = {"holder": HOLDER.hex(), "base": BASE.hex(), "few_holder": FEW_HOLDER.hex()}
-    with closing(Database(url, statement_timeout_ms=0)) as database:
-        database.execute_script(script.format(**numbers, **given))
-
-
 @pytest.fixture(scope="module")
 def url(postgres, seeded_template):
+    given = {"held": HELD, "pools": POOLS, "holders": HOLDERS}
+    given |= {"holder": HOLDER.hex(), "base": BASE.hex(), "few_holder": FEW_HOLDER.hex()}
     with postgres.cloned(seeded_template) as url:
-        insert_rows(url, HELD_ROWS)
-        for table in ("tokens", "token_holders", "pools", "pool_candles"):
+        with closing(Database(url, statement_timeout_ms=0)) as database:
+            database.execute_script(HELD_ROWS.format(**given))
+        for table in ("tokens", "token_holders", "pools", "pool_candles", "listed_tokens"):
             execute(url, f"VACUUM ANALYZE {table}")
         yield url
 
@@ -80,22 +75,12 @@ def made(url):
 
 
 @pytest.fixture
-def listed(made):
-    """With tokens of lists, and a holder of few tokens."""
-    insert_rows(made.url, LISTED_ROWS)
-    execute(made.url, "VACUUM ANALYZE listed_tokens")
-    yield made
-    execute(made.url, "TRUNCATE listed_tokens")
-    execute(made.url, "DELETE FROM token_holders WHERE holder = %s", FEW_HOLDER)
-
-
-@pytest.fixture
-def priced(listed):
+def priced(made):
     """Gives the pages and the API these prices of tokens."""
 
     def price(tokens, pools=None):
         given = UnitPrices("USD", "us", AT, None, tokens, pools=pools or {})
-        fixed_prices.price(listed.client, given)
+        fixed_prices.price(made.client, given)
 
     return price
 
@@ -152,8 +137,7 @@ WORTH = "queries/addresses_list_tokens_by_worth"
 HELD_SYMBOLS = "queries/addresses_list_held_symbols"
 
 
-def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(listed, priced):
-    made = listed
+def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made, priced):
     tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
     priced({f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens})
     page = f"/address/0x{FEW_HOLDER.hex()}"
@@ -168,6 +152,10 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(liste
             plan.require_indexes(10)
             assert plan.buffers < 300  # with namesakes
             assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
+    priced({})
+    _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
+    alike = [t["symbol"] for t in body["tokens"] if t["suspicious"] == "imitation"]
+    assert alike == ["M3"]  # of the list's token
 
 
 def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, priced):
@@ -184,11 +172,11 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, p
     ("in_head", "status", "has_total"), [(holdings.MAX_IN_HEAD, 200, True), (4, 503, False)]
 )
 def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
-    listed, priced, in_head, status, has_total
+    made, priced, in_head, status, has_total
 ):
     """The read of few needs no place."""
     priced({f"0x{BASE.hex()}": Decimal(1)})
-    path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", listed.client
+    path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", made.client
     sources(client).get(holdings.HoldingBounds).in_head = in_head
     places = sources(client).unbounded_statements
     with ExitStack() as held:
