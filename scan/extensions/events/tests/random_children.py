@@ -164,20 +164,14 @@ class Factories:
         return {child: of for child, of in first.items() if child not in {None, *self.itself}}
 
     def expected(self, rule, number):
-        """The logs of an event that the rule's view has: block, index, contract and arguments."""
-        named = self.named()
-        followed = {child: block for child, (of, block) in named.items() if of == rule}
+        """The logs of an event that a rule's view has, or that of who is followed for itself:
+        block, index, contract and arguments."""
+        named = self.named().items() if rule else [(self.own, (None, 0))]
+        followed = {child: block for child, (of, block) in named if of == rule}
         return [
             (log.block, log.index, log.emitter, log.arguments)
             for log in self.logs
             if log.number == number and followed.get(log.emitter, log.block + 1) <= log.block
-        ]
-
-    def expected_of_own(self, number):
-        return [
-            (log.block, log.index, log.emitter, log.arguments)
-            for log in self.logs
-            if (log.emitter, log.number) == (self.own, number)
         ]
 
     def require(self, url):
@@ -186,14 +180,12 @@ class Factories:
         rows = ((child, of.name, block) for child, (of, block) in self.named().items())
         assert sorted(execute(url, NAMED)) == sorted(rows)
         assert execute(url, MISCOUNTED) == []
-        of_log = ("log_index", "contract")
+        views = [(rule.name, rule) for rule in self.rules]
+        views += [("own", None)] if self.own in self.itself else []
         for number, event in enumerate(self.abi):
-            if self.own in self.itself:
-                rows = rows_of(url, f"events.own_event{number}", event, *of_log)
-                assert rows == self.expected_of_own(number)
-            for rule in self.rules:
-                rows = rows_of(url, f"events.{rule.name}_event{number}", event, *of_log)
-                assert rows == self.expected(rule, number), (rule.declaration, event)
+            for name, rule in views:
+                rows = rows_of(url, f"events.{name}_event{number}", event, "log_index", "contract")
+                assert rows == self.expected(rule, number), (name, event)
 
     def command(self, rule):
         """By which a rule is followed."""
