@@ -11,7 +11,7 @@ from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import sources
 from tests.support.many_functions import VERSION
-from tests.support.proxies import FORWARD, assembled, either, word
+from tests.support.proxies import FORWARD, assembled, word
 from tests.support.serving import NOWHERE
 
 SOURCE = Path(__file__).with_name("Versions.sol").read_text()
@@ -95,6 +95,8 @@ def test_calls_are_of_the_version_that_ran_in_details_and_lists_or_of_none(explo
     )
     page = explorer.get(f"/tx/{other}?tab=calls")
     assert "The implementation of this proxy is" in page and "passed on to" in page
+    check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-"
+    assert [explorer.get(check + of[2:])["status"] for of in (first, second)] == ["1", "0"]
     head = explorer.anvil.head()
     assert listed(explorer.app, proxy, head) == expected
     bounded = explorer.indexing.client().application
@@ -171,30 +173,6 @@ def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
         (another, ""),
         (proxy, "act(uint256 first)"),
     ]
-
-
-def test_a_proxy_that_depends_on_the_caller_is_known_by_its_calls_alone(explorer, versions):
-    """What it ran is named in all forms, with what it claims as a warning; never the claim."""
-    first, second, _ = versions
-    proxy = explorer.place(assembled(either("CALLER 7 EQ")).hex())
-    for slot, to in ((IMPLEMENTATION_SLOT, first), (f"0x{7:064x}", second)):
-        explorer.anvil.call("anvil_setStorageAt", proxy, slot, word(to))
-    client = explorer.client
-    page = client.get(f"/address/{proxy}?tab=contract&view=write").text
-    assert "says that it is a proxy" in page and first in page and second not in page
-    assert client.get(f"/api/v2/addresses/{proxy}").json["implementations"] == []
-    sent = explorer.send(proxy, act(1))
-    untraced = explorer.indexing.client(traces="off")
-    assert decoded(client, sent) == ("second", "newNumber", 0, 0)
-    assert decoded(untraced, sent)[2:] == (2, 2)  # it may have been either
-    assert client.get(f"/api/v1/transactions/{sent}").json["method"]["evidence"] == "trace"
-    page = client.get(f"/address/{proxy}?tab=contract&view=write").text
-    assert "Traces of transactions show it" in page and second in page
-    assert f"It says that its implementation is {first}" in page
-    [ran] = client.get(f"/api/v2/smart-contracts/{proxy}").json["implementations"]
-    assert ran["address_hash"].lower() == second
-    check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-{first[2:]}"
-    assert client.get(check).json["status"] == "0"
 
 
 @pytest.mark.thorough
