@@ -34,20 +34,6 @@ class Chain(namedtuple("Chain", "anvil owner contracts")):
     def contract(self, address):
         return next(c for c in self.contracts.values() if c.address == address)
 
-    def revocation(self, record):
-        """The contract and the calldata that take an approval back."""
-        token, spender = record["tokenAddress"], record["spender"]
-        contract = (
-            self.contracts["permits"] if record["kind"] == "permit2" else self.contract(token)
-        )
-        calls = {
-            "permit2": ("approve", token, spender, 0, 0),
-            "operator": ("setApprovalForAll", spender, False),
-            "item": ("approve", ZERO, int(record["tokenId"] or 0)),
-            "allowance": ("approve", spender, 0),
-        }
-        return contract.address, contract.data(*calls[record["kind"]])
-
     def node_says(self, kind, token, to):
         """What the contract's own function returns for the owner."""
         contract = self.contract(token)

@@ -1,8 +1,6 @@
 """Approvals beside the node: every pair that an event names, whichever logs are stored; where none
 are, events that the node returns are read once, in parts, and in nobody's way."""
 
-import csv
-import io
 import threading
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +9,9 @@ import pytest
 
 from app import create_app
 from scan.extensions.approvals import events, queries
-from scan.extensions.approvals.tests.owner_chain import MOST, MOST_160, PERMIT2, by_key, key_of
+from scan.extensions.approvals.tests.owner_chain import MOST, by_key, key_of
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
-from tests.support import WAIT_S
+from tests.support import WAIT_S, expected
 from tests.support.explorer import behind
 from tests.support.faulty_node import FaultyNode, Reply, node_error, replacing
 from tests.support.indexing import Indexing, settings_for, sources
@@ -55,39 +53,15 @@ def test_every_pair_is_what_the_node_says(service, chain):
     assert page["blockNumber"] == chain.anvil.head()
 
 
-def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
-    records = by_key(service.client, chain.owner)
-    one, other, coin = (chain.address(name) for name in ("one", "other", "coin"))
-    keepers, items, weth = (chain.address(name) for name in ("keepers", "items", "weth"))
-    by_permit2 = chain.anvil.accounts[5]
-    # amount by events, now, at risk, difference, whether it was used
-    assert {
-        key: (r["amount"], r["amountNow"], r["atRisk"], r["difference"], bool(r["lastUse"]))
-        for key, r in records.items()
-    } == {
-        ("allowance", coin, one): (str(MOST), str(MOST), "650", None, True),
-        ("allowance", coin, other): ("500", "300", "300", "lower", True),
-        ("allowance", coin, PERMIT2): (str(MOST), str(MOST), "650", None, True),
-        ("permit2", coin, one): ("400", "250", "250", "lower", True),
-        ("permit2", coin, by_permit2): (str(MOST_160), str(MOST_160), "650", None, False),
-        ("allowance", weth, other): (str(10**30), str(10**30), "40", None, False),
-        ("item", keepers, "1"): ("1", "1", "1", None, False),
-        ("item", keepers, "3"): ("1", "1", "1", None, False),
-        ("operator", keepers, other): ("1", "1", "2", None, False),
-        ("operator", items, one): ("1", "1", "50", None, False),
-    }
-    assert all(record["inForce"] for record in records.values())
-    assert records["permit2", coin, one]["expires"] == "2096-10-02T07:06:40Z"
-    expected = [("item", keepers, "3"), ("item", keepers, "1")]
-    assert [*by_key(service.client, chain.owner, kind="item")] == expected
-    assert len(by_key(service.client, chain.owner, spender=one, tokenAddress=coin)) == 2
-    text = service.client.get(f"/api/v1/addresses/{chain.owner}/approvals?format=csv").text
-    rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
-    assert [row["spender"] for row in rows] == [record["spender"] for record in records.values()]
+def test_what_is_in_force_has_its_risk_and_its_use_as_expected(service, chain):
+    accounts = {"owner": chain.owner.lower(), "account": chain.anvil.accounts[5].lower()}
+    names = {name: contract.address.lower() for name, contract in chain.contracts.items()}
+    expected.compare(__file__, service.client, accounts | names)
     page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
     assert page.count("unlimited") == 3
-    for record in records.values():
-        assert (record["revokeTo"], record["revokeData"]) == chain.revocation(record)
+    records = [*by_key(service.client, chain.owner).values()]
+    assert [bool(record["lastUse"]) for record in records] == [False] * 6 + [True] * 4
+    for record in records:
         assert f'data-data="{record["revokeData"]}"' in page
         assert record["transactionHash"] in page
 
