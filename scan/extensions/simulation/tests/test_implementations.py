@@ -9,6 +9,7 @@ from eth_abi import encode
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.extensions.simulation.tests.simulating import NO_TRACES, NOTHING, lacking, simulate
+from tests.support import expected
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
 
@@ -25,10 +26,6 @@ class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
 
     def putting(self, amount, proxy=""):
         return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
-
-    @property
-    def overridden(self):
-        return {self.proxy: {"stateDiff": {IMPLEMENTATION_SLOT: self.second}}}
 
 
 def word(value):
@@ -63,36 +60,13 @@ def expect_second(outcome):
     assert outcome["assumedProxies"] == []
 
 
-def names_of(outcome, proxy):
-    [account] = [a for a in outcome["accounts"] if a["address"] == proxy]
-    return [v["name"] for slot in account["storage"] for v in slot["variables"]]
-
-
-def test_after_an_upgrade_the_new_implementation_describes(upgrades):
-    upgraded, put = simulate(upgrades.client, upgrades.upgrading, upgrades.putting(7))
-    assert upgraded["frames"][0]["function"]["signature"] == "upgrade(address)"
-    expect_second(put)
-    assert put["logs"][0]["event"]["signature"] == "Put(uint256)"
-    assert names_of(put, upgrades.proxy) == ["second"]
-    _, failed = simulate(upgrades.client, upgrades.upgrading, upgrades.putting(101))
-    assert failed["error"]["reason"] == "The call reverted: TooMuch(amount=101)"
-    # Nothing of it has happened.
-    [now] = simulate(upgrades.client, upgrades.putting(7))
-    assert now["frames"][0]["function"] is None
-
-
-def test_a_changed_beacon_s_implementation_describes(upgrades):
-    changing = {"to": upgrades.beacon, "data": calldata("change(address)", upgrades.second)}
-    _, put = simulate(upgrades.client, changing, upgrades.putting(8, upgrades.of_beacon))
-    expect_second(put)
-    assert names_of(put, upgrades.of_beacon) == ["second"]
-
-
-def test_an_overridden_implementation_describes(upgrades):
-    [put] = simulate(upgrades.client, upgrades.putting(9), overrides=upgrades.overridden)
-    expect_second(put)
-    assert put["logs"][0]["event"]["signature"] == "Put(uint256)"
-    assert names_of(put, upgrades.proxy) == ["second"]
+def test_proxies_are_described_by_what_they_have_then_as_expected(upgrades):
+    """After an upgrade, by a changed beacon, or as a request says; nothing of it happens."""
+    names = {name: getattr(upgrades, name) for name in ("proxy", "beacon", "second")}
+    names |= {"other proxy": upgrades.of_beacon, "slot": IMPLEMENTATION_SLOT}
+    names |= {f"put {n}": upgrades.putting(n)["data"] for n in (7, 8, 101)}
+    names |= {f: calldata(f"{f}(address)", upgrades.second) for f in ("upgrade", "change")}
+    expected.compare(__file__, upgrades.client, names)
 
 
 @pytest.mark.parametrize("methods", [NO_TRACES, NOTHING])
