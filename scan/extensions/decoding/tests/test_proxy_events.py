@@ -3,8 +3,6 @@ proxies of proxies."""
 
 from dataclasses import replace
 
-import pytest
-from eth_abi import encode
 from eth_utils import keccak
 
 from scan.extensions.decoding.tests.work import (
@@ -17,7 +15,7 @@ from scan.extensions.decoding.tests.work import (
     proxy_to,
     work,
 )
-from tests.support import authorizations, faulty_node, many_functions
+from tests.support import faulty_node, many_functions
 from tests.support.explorer import behind
 
 __all__ = ["work"]
@@ -64,10 +62,3 @@ def test_where_the_node_has_only_present_implementations_it_is_said(work):
         assert details["unavailable"] in client.get(f"/tx/{sent}").text
     assert "present implementations" in details["unavailable"]
     assert [log["event"]["name"] for log in details["logs"]] == ["Worked", "Quiet"]
-
-
-@pytest.fixture(scope="module")
-def proxy(explorer):
-    """With nothing behind it in its own storage."""
-    arguments = encode(["address", "bytes32"], [authorizations.IDLE, bytes(32)]).hex()
-    return many_functions.deploy(explorer, many_functions.PROXY, "Proxy", arguments)

@@ -24,7 +24,7 @@ from scan.extensions.decoding.tests.work import (
     work,
 )
 from scan.queries.reader import ProcessorWait
-from tests.support import endless_responses, faulty_node, many_functions
+from tests.support import endless_responses, expected, faulty_node, many_functions
 from tests.support.database import execute
 from tests.support.explorer import behind
 from tests.support.indexing import sources
@@ -33,15 +33,16 @@ from tests.support.serving import wait_until
 __all__ = ["work"]
 
 
-def test_a_call_of_a_verified_contract_is_decoded(work):
+def test_a_call_of_a_verified_contract_is_decoded_as_expected(work):
     sent = work.send(work.worker, WORK)
+    expected.compare(__file__, work.explorer.client, {"sent": sent})
     record = work.details(sent)
     check_work(record)
     receipt = work.explorer.anvil.call("eth_getTransactionReceipt", sent)
     assert record["input"] == "0x" + WORK.hex()
     for log, given in zip(record["logs"], receipt["logs"], strict=True):
-        expected = (given["address"].lower(), given["topics"], given["data"])
-        assert (log["address"], log["topics"], log["data"]) == expected
+        of_node = (given["address"].lower(), given["topics"], given["data"])
+        assert (log["address"], log["topics"], log["data"]) == of_node
         assert log["logIndex"] == int(given["logIndex"], 16)
 
 

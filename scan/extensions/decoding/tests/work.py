@@ -45,31 +45,13 @@ def proxy_to(work, address, slot=SLOT):
 
 
 def check_work(record):
-    method = record["method"]
-    assert method.pop("evidence", "code") in {"code", "trace"}  # where it is a proxy's
-    assert method == {
-        "name": "work",
-        "signature": f"work({STEPS},string)",
-        "arguments": [
-            {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
-            {"name": "note", "type": "string", "value": "note"},
-        ],
-        "source": "verified",
-    }
-    worked, quiet = record["logs"]
-    assert worked["event"]["source"] == "verified"
-    assert worked["event"]["arguments"][1:] == [
-        {
-            "name": "note",
-            "type": "string",
-            "value": "0x" + keccak(text="note").hex(),
-            "hashed": True,
-        },
-        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+    """That it is decoded; how, expected/ has."""
+    method, events = record["method"], [log["event"] for log in record["logs"]]
+    assert (method["name"], method["source"]) == ("work", "verified")
+    assert [(event["name"], event["source"]) for event in events] == [
+        ("Worked", "verified"),
+        ("Quiet", "verified"),
     ]
-    assert (quiet["event"]["name"], record["logCount"]) == ("Quiet", 2)
-    expected = ["7", "0x" + (9).to_bytes(32, "big").hex()]
-    assert [argument["value"] for argument in quiet["event"]["arguments"]] == expected
 
 
 def no_storage(calls, forward):

@@ -1,7 +1,6 @@
 """GET /api/v1/events, and events of /query: what ethers decodes by the signature, whatever is
 stored, of random and hostile logs."""
 
-import csv
 import gc
 import io
 import json
@@ -223,10 +222,6 @@ def test_a_file_has_all_logs_with_a_column_for_each_argument(source, emitted):
             of_log = [row[name] for name in names]
             assert of_log == (list(args.values()) if args else [None] * len(names))
             assert (row["problem"] is None) is (args is not None)
-        answer = source.client.get("/api/v1/events", query_string={**query, "format": "csv"})
-        lines = [*csv.DictReader(io.StringIO(answer.text.removeprefix("\ufeff")))]
-        assert [int(line["block_number"]) for line in lines] == [p[0] for p, *_ in expected]
-        assert [*lines[0]] == [*rows[0]]
         answer = source.client.get("/api/v1/events", query_string={**query, "format": "parquet"})
         typed = parquet.read_table(io.BytesIO(answer.data)).to_pylist()
         assert [row["block_number"] for row in typed] == [row["block_number"] for row in rows]

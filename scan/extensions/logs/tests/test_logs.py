@@ -234,13 +234,10 @@ def test_logs_out_of_order_are_put_into_order(lying, scenario):
 @pytest.mark.thorough
 def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, scenario):
     node, client = lying
-
-    def refuse_wide(calls, forward):
-        if any(len(blocks) > 20 for blocks in ranges_of(calls)):
-            return refuse_logs(-32602, "block range is too wide")(calls, forward)
-        return faulty_node.Reply(body=forward(calls))
-
-    node.fault = refuse_wide
+    node.fault = faulty_node.refuse(
+        lambda call: any(len(blocks) > 20 for blocks in ranges_of([call])),
+        *(-32602, "block range is too wide"),
+    )
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 

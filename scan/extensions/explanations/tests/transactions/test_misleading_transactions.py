@@ -98,13 +98,6 @@ def test_transactions_are_told_as_expected(played):
     expected.compare(__file__, *played)
 
 
-def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played):
-    client, names = played
-    trades = client.get("/api/v1/dex-trades?limit=100").json["trades"]
-    assert {trade["transactionHash"] for trade in trades} == {names["flood"]}
-    assert {trade["backedByTransfers"] for trade in trades} == {None}
-
-
 def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     client, names = played
     record = get(client, f"/transactions/{names['long text']}")

@@ -118,15 +118,8 @@ LACKING_METHODS = [
 
 @pytest.mark.parametrize(("methods", "text", "advice"), LACKING_METHODS)
 def test_a_node_that_lacks_methods(sound, methods, text, advice):
-    def refuse(calls, forward):
-        missing = [call["method"] for call in calls if call["method"] in methods]
-        return (
-            faulty_node.refuse_method(missing[0])(calls, forward)
-            if missing
-            else faulty_node.Reply(body=forward(calls))
-        )
-
-    with faulty_node.FaultyNode(sound.anvil.url, refuse) as node:
+    fault = faulty_node.refuse(lambda call: call["method"] in methods)
+    with faulty_node.FaultyNode(sound.anvil.url, fault) as node:
         findings = sound.examine(RPC_URL=node.url)
     assert problems(findings) == {}
     [warning] = [f for f in findings if text in f["text"]]
