@@ -7,6 +7,7 @@ import pytest
 
 from scan.database import migrations
 from scan.indexer import partitions
+from tests.support.auditing import DIFFERS, EXACT, run
 from tests.support.database import execute, wait_for_problem
 from tests.support.indexing import Indexing, settings_for
 from tests.support.partitions import PARTS
@@ -28,6 +29,20 @@ def parted(postgres, template, scenario):
         indexing.run_until(scenario.anvil.head())
         assert execute(url, PARTS, "transactions") >= [(15,)]
         yield url
+
+
+def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
+    settings = settings_for(parted, scenario.anvil.url, logs="all")
+    assert run(settings, node=True) == EXACT
+    with transaction(parted) as cursor:
+        cursor.execute(
+            "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number"
+        )
+        [(number,)] = cursor.fetchall()
+    assert run(settings, node=True, first=number - 10, last=number + 10) == DIFFERS
+    assert run(settings, node=True, first=number + 1, last=number + 10) == EXACT
+    with transaction(parted) as cursor:
+        cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 
 
 @contextmanager
