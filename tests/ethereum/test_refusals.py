@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.ethereum.node_errors import AnswerTooLarge, RpcError
+from scan.ethereum.node_errors import AnswerTooLarge, RpcError, kind_of
 from tests.support.node_failures import FAILURES
 
 # What nodes answer where a contract fails a call, by their sources and their issues.
@@ -59,3 +59,49 @@ def test_everything_else_is_a_failure_of_the_node(code, message):
 
 def test_an_answer_that_a_contract_makes_too_large_is_its_refusal():
     assert AnswerTooLarge(0, "the node's response is larger than 2 MiB").is_refusal
+
+
+# In traces: of Geth, revm (Reth, Anvil), OpenEthereum and Nethermind, by their sources.
+WORDS_OF_KINDS = {
+    "revert": ("execution reverted", "Reverted", "Revert"),
+    "out_of_gas": (
+        "out of gas",
+        "OutOfGas",
+        "MemoryOOG",
+        "contract creation code storage out of gas",
+    ),
+    "invalid_opcode": (
+        "invalid opcode: INVALID",
+        "OpcodeNotFound",
+        "Bad instruction",
+        "InvalidFEOpcode",
+    ),
+    "invalid_jump": ("invalid jump destination", "InvalidJump", "Bad jump destination"),
+    "stack_limit": (
+        "stack underflow (0 <=> 1)",
+        "StackOverflow",
+        "stack limit reached 1024 (1023)",
+        "Out of stack",
+    ),
+    "static_call": (
+        "write protection",
+        "StateChangeDuringStaticCall",
+        "CallNotAllowedInsideStatic",
+        "Mutable Call In Static Context",
+    ),
+    "insufficient_balance": ("insufficient balance for transfer", "OutOfFunds"),
+    "call_depth": ("max call depth exceeded", "CallTooDeep"),
+    "invalid_code": (
+        "max code size exceeded",
+        "CreateContractSizeLimit",
+        "CreateInitCodeSizeLimit",
+        "CreateContractStartingWithEF",
+    ),
+    "address_collision": ("contract address collision", "CreateCollision"),
+    "other": ("PrecompileError", ""),
+}
+
+
+@pytest.mark.parametrize("kind", WORDS_OF_KINDS)
+def test_a_failed_call_has_a_kind_by_every_clients_words(kind):
+    assert {kind_of(words) for words in WORDS_OF_KINDS[kind]} == {kind}

@@ -10,7 +10,7 @@ from scan.hex import data
 from tests.extensions.lives import Forms, Mortals, built, mortals, older_anvil
 from tests.extensions.world import World, world
 from tests.support import authorizations, faulty_node, serving
-from tests.support.anvil import ZERO
+from tests.support.anvil import ZERO, Contract
 from tests.support.database import execute
 from tests.support.indexing import Indexing, index_apart
 
@@ -170,6 +170,23 @@ def test_of_a_pruned_state_no_end_is_concluded(mortals):
             forms = Forms(mortals, mortals.address)
             assert forms.token() is None
             assert forms.held_by(mortals.you, ended_in - 1) == {""}
+
+
+def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(world):
+    me, you = world.me, world.you
+    coin, items = (world.deploy(name) for name in ("MortalCoin", "MortalItems"))
+    proxy = world.deploy("Replaceable", coin.address)
+    world.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
+    world.read()
+    forms, first = Forms(world, proxy.address), ("First", 18, "BEP20", 1, {(you, "5")})
+    assert forms.token() == first
+    world.do(proxy, "replace", items.address)
+    world.do(Contract(proxy.address, items.artifact), "mint", me, 8)
+    world.read()
+    assert forms.token() == ("Items", 0, "BEP721", 1, {(me, "1")})
+    assert forms.transfers() == [("1", "ITEMS", "BEP721"), ("5", "FIRST", "BEP20")]
+    world.fork(2)
+    assert forms.token() == first
 
 
 @pytest.mark.parametrize("is_within_a_block", [False, True])

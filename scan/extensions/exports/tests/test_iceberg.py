@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pyarrow
 import pytest
-from pyarrow import ipc
+from pyarrow import fs, ipc
 from pyarrow import parquet as files
 from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
@@ -271,14 +271,39 @@ def test_of_two_exports_at_once_one_is_refused(indexed, tmp_path):
     assert sorted(numbers) == [*range(len(numbers))]
 
 
-def test_a_storage_has_its_catalog_elsewhere(indexed, tmp_path):
-    lake, catalog = (tmp_path / "lake").as_uri(), f"sqlite:///{tmp_path}/catalog.db"
-    arguments = ("export", "iceberg", lake, "blocks", "--catalog", catalog, "--to")
+@pytest.fixture
+def storage(monkeypatch):
+    """A bucket of S3, and the settings by which PyIceberg finds its server."""
+    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
+
+    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    credentials = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
+    for name, value in credentials.items():
+        monkeypatch.setenv(name, value)
+    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
+    filesystem, _ = fs.FileSystem.from_uri(f"s3://lake?{query}&allow_bucket_creation=true")
+    filesystem.create_dir("lake")
+    prefix = "PYICEBERG_CATALOG__SCAN__S3__"
+    yield {
+        **credentials,
+        f"{prefix}ENDPOINT": f"http://{host}:{port}",
+        f"{prefix}REGION": "us-east-1",
+    }
+    server.stop()
+
+
+@pytest.mark.thorough
+def test_a_warehouse_in_s3(indexed, storage, tmp_path):
+    catalog = f"sqlite:///{tmp_path}/catalog.db"
+    arguments = ("export", "iceberg", "s3://lake/scan", "blocks", "--catalog", catalog, "--to")
     for block_to in ("20", "45"):
-        done = scan(*arguments, block_to, **environment(indexed.url))
+        done = scan(*arguments, block_to, **environment(indexed.url), **storage)
         assert done.returncode == 0, done.stderr
-    table = tables_of(tmp_path)["blocks"]
-    assert table.location() == f"{lake}/{NAMESPACE}/blocks"
+    properties = {"s3.endpoint": storage["PYICEBERG_CATALOG__SCAN__S3__ENDPOINT"]}
+    table = load_catalog("scan", uri=catalog, **properties).load_table(f"{NAMESPACE}.blocks")
+    assert table.location() == f"s3://lake/scan/{NAMESPACE}/blocks"
     assert sorted(table.scan().to_arrow()["number"].to_pylist()) == [*range(46)]
 
 
