@@ -39,6 +39,23 @@ def is_everywhere(world, contract, name, decimals):
     assert contract.address in str(world.get(f"/api/v1/search?q={name.upper()}"))
 
 
+def test_an_upgrade_changes_decimals_from_its_block_on(world, wide):
+    proxy, narrow = world.deploy("Replaceable", wide.address), world.deploy("NarrowCoin")
+    coin = Contract(proxy.address, wide.artifact)
+    label(world, coin, "six")
+    world.do(coin, "mint", world.me, 1_000_000)
+    world.read()
+    is_everywhere(world, coin, "six", 18)
+    world.do(proxy, "replace", narrow.address)
+    world.do(coin, "transfer", world.you, 500_000)
+    world.read()
+    is_everywhere(world, coin, "six", 6)
+    moved = world.token(coin, "/transfers")["transfers"]
+    assert [(t["value"], t["tokenDecimals"]) for t in moved] == [("500000", 6), ("1000000", 18)]
+    world.fork(2, mined=2)
+    is_everywhere(world, coin, "six", 18)
+
+
 @pytest.mark.parametrize("contract", ["WideCoin", "NamedCoin"])
 @pytest.mark.parametrize("is_direct", [True, False], ids=["directly", "through another"])
 def test_a_token_in_use_is_named_anew_in_the_block_of_the_call(world, contract, is_direct):
