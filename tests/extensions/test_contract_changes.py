@@ -7,7 +7,7 @@ from scan.commands import main
 from scan.ethereum.token_metadata import balance_of
 from tests.extensions.world import World, world
 from tests.support import auditing
-from tests.support.anvil import Contract
+from tests.support.anvil import Contract, encoded_call
 from tests.support.faulty_node import FaultyNode, altering
 
 __all__ = ["world"]
@@ -54,6 +54,22 @@ def test_an_upgrade_changes_decimals_from_its_block_on(world, wide):
     assert [(t["value"], t["tokenDecimals"]) for t in moved] == [("500000", 6), ("1000000", 18)]
     world.fork(2, mined=2)
     is_everywhere(world, coin, "six", 18)
+
+
+def test_an_upgrade_by_another_contract_is_noticed_by_its_event(anvil, places):
+    """Where no trace names the proxy as called."""
+    with World(anvil, places, traces="off") as world:
+        wide, narrow = world.deploy("WideCoin"), world.deploy("NarrowCoin")
+        proxy, caller = world.deploy("Replaceable", wide.address), world.deploy("InnerBundler")
+        coin = Contract(proxy.address, wide.artifact)
+        label(world, coin, "six")
+        for _ in range(3):
+            world.do(coin, "mint", world.me, 10)
+            world.read()
+        replacement = encoded_call("replace(address)", narrow.address)
+        world.do(caller, "forward", proxy.address, [replacement])
+        world.read()
+        assert world.token(coin)["decimals"] == 6
 
 
 @pytest.mark.parametrize("contract", ["WideCoin", "NamedCoin"])
