@@ -53,6 +53,7 @@ NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info buil
 MODULES = "tests/support/node/node_modules"
 PARALLEL = "--dist each --max-worker-restart 0 --numprocesses 4".split()
 ALONE = ("-p", "no:xdist")
+STOPPED = ("-x", "-rfE")  # by the first test that fails, which is named
 NEAREST = 6  # files of tests that a mutant is tried on alone
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 OF_LATER_TIERS = re.compile(r"^pytestmark = .*\bmark\.(thorough|long)\b", re.M)
@@ -145,7 +146,16 @@ def failing(folder, options, tests, bound_s):
     # In time for fixtures to end their servers.
     bounded = ["timeout", "--foreground", "--signal=INT", "--kill-after=60", str(bound_s)]
     done = subprocess.run(
-        [*bounded, sys.executable, "-m", "pytest", "-x", f"--timeout={TEST_S}", *options, *tests],
+        [
+            *bounded,
+            sys.executable,
+            "-m",
+            "pytest",
+            *STOPPED,
+            f"--timeout={TEST_S}",
+            *options,
+            *tests,
+        ],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         stdin=subprocess.DEVNULL,

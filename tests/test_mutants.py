@@ -32,12 +32,14 @@ def test_mutants_are_killed_by_the_tests_that_fail_of_them(tmp_path, monkeypatch
     (tmp_path / "scan" / "api" / "a.py").write_text(MODULE)
     (tmp_path / "sql" / "api" / "rows_list.sql").write_text("SELECT min(1)")
     (tmp_path / "tests" / "api" / "test_a.py").write_text(TESTS.replace("MARK", "mark"))
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = -q -rs\n")  # as this project's
     monkeypatch.setattr(mutants, "ROOT", tmp_path)
     monkeypatch.setattr("tests.support.extension_tests.ROOT", tmp_path)
     arguments = ["--seed", "606", "--results", str(tmp_path / "results")]
     assert mutants.main(arguments) == 1
     first, *lines, last = capsys.readouterr().out.splitlines()
     assert first == "seed 606, 6 mutants"
+    assert "    tests/api/test_a.py::test_limit" in lines
     outcomes = [line.partition("   in")[0] for line in lines if not line.startswith(" ")]
     assert sorted(outcomes) == [
         "killed by make test-all: scan/api/a.py:4: 1 -> 2",
