@@ -65,10 +65,9 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
 
     `arguments` are the request's.
     """
-    state = request_state.current_request()
     body = f'{{"{name}":'.encode(), page.data.encode(), facts_of(page, reader().reported)
     response = JsonResponse(b"".join(body))
-    query, number = _begun_query(state.path, arguments), int(arguments.get("page", 1))
+    query, number = _begun_query(arguments), int(arguments.get("page", 1))
     limit = int(arguments.get("limit", parameters.DEFAULT_LIMIT))
     last = number if page.total is None else max(1, -(-page.total // limit))
     link = f'<{query.rstrip("?&")}>; rel="first"'
@@ -76,7 +75,7 @@ def list_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
         link += f', <{query}page={min(number - 1, last)}>; rel="prev"'
     following = f'<{query}cursor={page.next}>; rel="next"' if page.next else ""
     link += following and f", {following}"
-    if page.total is not None and "page" in state.known_arguments:
+    if page.total is not None and "page" in request_state.current_request().known_arguments:
         link += f', <{query}page={last}>; rel="last"'
     if len(query) > LONGEST_LINKED:
         link = following or link.partition(",")[0]
@@ -101,18 +100,17 @@ def facts_of(page: Page, reported: Iterable[str]) -> bytes:
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """Return the header Link: the request's URL with `cursor` instead of `page`."""
-    path = request_state.current_request().path
-    return f'<{_begun_query(path, arguments)}cursor={cursor}>; rel="next"'
+    return f'<{_begun_query(arguments)}cursor={cursor}>; rel="next"'
 
 
-def _begun_query(path: str, arguments: Mapping[str, str]) -> str:
+def _begun_query(arguments: Mapping[str, str]) -> str:
     """Return the request's path and query without a place in the list, which is to follow."""
     query = ""
     for name, text in arguments.items():
         if name and name not in ("page", "cursor"):
             quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
             query += f"{name if name.isalnum() and name.isascii() else quote_plus(name)}={quoted}&"
-    return f"{_quoted(path)}?{query}"
+    return f"{_quoted(request_state.current_request().path)}?{query}"
 
 
 @lru_cache(maxsize=256)

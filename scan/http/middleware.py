@@ -164,7 +164,7 @@ class Middleware:
         if base_path and environ["PATH_INFO"].startswith(f"{base_path}/"):
             environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(base_path)
         for field in PARSED_FIELDS:
-            if field in environ and len(environ[field]) > MAX_PARSED_FIELD:
+            if len(environ.get(field, "")) > MAX_PARSED_FIELD:
                 del environ[field]
         # Flask finds routes alike however many slashes a path begins with, or none.
         path = f"/{environ['PATH_INFO'].lstrip('/')}"

@@ -48,10 +48,8 @@ def filtered_page(
     """
     matched = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, matched)
-    window = in_blocks(reader, window)
     kept_from = None if are_kept else reader.kept_from_of(*kept_keys(reader, entity, matched))
-    if kept_from is not None:
-        window = window.begun_at(kept_from.number)
+    window = in_blocks(reader, window).kept(kept_from)
     if blocks != ALL_BLOCKS:
         window = window._replace(
             block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])

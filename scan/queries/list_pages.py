@@ -54,9 +54,11 @@ class Window(NamedTuple):
             return traversal.at(self.cursor, kinds, has_blocks=has_blocks)
         return traversal
 
-    def begun_at(self, block: int) -> Self:
-        """Return the part from a block on."""
-        return self._replace(block_from=max(self.block_from, block))
+    def kept(self, kept_from: KeptFrom | None) -> Self:
+        """Return the part whose rows are kept, all of it for None."""
+        if kept_from is None:
+            return self
+        return self._replace(block_from=max(self.block_from, kept_from.number))
 
     def page(self, traversal: Traversal) -> dict[str, Any]:
         """Return the parameters that every statement of a list by one key takes."""
@@ -90,8 +92,7 @@ def in_blocks(reader: Reader, window: Window) -> Window:
 def in_kept_blocks(reader: Reader, window: Window, *addresses: bytes) -> Window:
     """Return the same window, as in_blocks() does, within the blocks whose rows are kept, of a list
     by addresses those whose rows of these are."""
-    window, kept_from = in_blocks(reader, window), reader.kept_from_of(*addresses)
-    return window if kept_from is None else window.begun_at(kept_from.number)
+    return in_blocks(reader, window).kept(reader.kept_from_of(*addresses))
 
 
 @dataclass

@@ -76,7 +76,7 @@ class WindowTable:
     """
 
     def __init__(self, length_s: int, max_clients: int) -> None:
-        self.length_s = length_s
+        self._length_s = length_s
         self._max_clients = max_clients
         self._windows: OrderedDict[str, array[float]] = OrderedDict()
         self._overflow: array[float] = array("d")
@@ -91,7 +91,7 @@ class WindowTable:
         In a full table all new clients share one window: a flood of addresses then shares one
         limit, and evicts no other client's window.
         """
-        edge = now - self.length_s
+        edge = now - self._length_s
         for _ in range(2):
             oldest = next(iter(self._windows), None)
             if oldest is None or self._windows[oldest][-1] >= edge:
@@ -128,7 +128,7 @@ class ProcessWindows:
         self._max_clients = max_clients
         self._clock = clock
         self._lock = Lock()
-        self._tables: dict[tuple[object, ...], WindowTable] = {}  # by namespace and length
+        self._tables: dict[tuple[str, int], WindowTable] = {}  # by namespace and length in seconds
 
     def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         """Count a request in all windows or, where one is full, in none, and return the tightest
@@ -147,14 +147,14 @@ class ProcessWindows:
                 if allowed and is_counted:
                     table.count(client, times, first, now)
                     count += 1
-                results.append(_state(rate, table.length_s, allowed, count, oldest, now))
+                results.append(_state(rate, allowed, count, oldest, now))
         return results[0] if len(results) == 1 else tightest(results)
 
     def _table(self, rate: RateLimitItem) -> WindowTable:
-        kind = rate.namespace, rate.multiples, rate.GRANULARITY.seconds
+        kind = rate.namespace, rate.get_expiry()
         table = self._tables.get(kind)
         if table is None:
-            table = self._tables[kind] = WindowTable(rate.get_expiry(), self._max_clients)
+            table = self._tables[kind] = WindowTable(kind[1], self._max_clients)
         return table
 
 
@@ -221,10 +221,8 @@ class SharedWindows:
         counted: list[Window] = []
         for window in windows:
             if is_counted and not self._strategy.hit(window.rate, window.client):
-                if isinstance(self._storage, RedisStorage):  # what a further window refused
-                    connection: Any = self._storage.get_connection()
-                    for rate, client in counted:
-                        connection.lpop(self._storage.prefixed_key(rate.key_for(client)))
+                for charged in counted:
+                    self._give_back(charged)
                 return tightest([*map(self._result, windows)])._replace(allowed=False)
             counted.append(window)
         result = tightest([*map(self._result, windows)])
@@ -237,7 +235,7 @@ class SharedWindows:
         allowed, *states = self._script(keys, [now, int(is_counted), *bounds])
         return tightest(
             [
-                _state(rate, rate.get_expiry(), allowed == 1, count, float(oldest), now)
+                _state(rate, allowed == 1, count, float(oldest), now)
                 for (rate, _), count, oldest in zip(windows, states[::2], states[1::2], strict=True)
             ]
         )
@@ -245,8 +243,14 @@ class SharedWindows:
     def _result(self, window: Window) -> RateLimitResult:
         rate, now = window.rate, time.time()
         reset, remaining = self._strategy.get_window_stats(rate, window.client)
-        window_s = rate.get_expiry()
-        return _state(rate, window_s, remaining > 0, rate.amount - remaining, reset - window_s, now)
+        return _state(rate, remaining > 0, rate.amount - remaining, reset - rate.get_expiry(), now)
+
+    def _give_back(self, window: Window) -> None:
+        """Take back what a further window refused."""
+        if isinstance(self._storage, RedisStorage):
+            key = self._storage.prefixed_key(window.rate.key_for(window.client))
+            connection: Any = self._storage.get_connection()
+            connection.lpop(key)
 
     def _lose(self, error: Exception) -> None:
         with self._losing:
@@ -280,9 +284,10 @@ def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
 
 
 def _state(
-    rate: RateLimitItem, window_s: int, allowed: bool, count: int, oldest: float, now: float
+    rate: RateLimitItem, allowed: bool, count: int, oldest: float, now: float
 ) -> RateLimitResult:
     """Return the state of a window with the number of its requests and the time of the oldest."""
+    window_s = rate.get_expiry()
     reset_in_s = oldest + window_s - now if count else 0.0
     return RateLimitResult(allowed, rate.amount, max(0, rate.amount - count), reset_in_s, window_s)
 
