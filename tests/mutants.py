@@ -53,7 +53,6 @@ NOT_COPIED = tuple(".git .venv .*_cache .hypothesis node_modules *.egg-info buil
 MODULES = "tests/support/node/node_modules"
 PARALLEL = "--dist each --max-worker-restart 0 --numprocesses 4".split()
 ALONE = ("-p", "no:xdist")
-STOPPED = ("-x", "-rfE")  # by the first test that fails, which is named
 NEAREST = 6  # files of tests that a mutant is tried on alone
 TIERS = {"test": "not thorough and not long", "test-all": "thorough and not long"}
 OF_LATER_TIERS = re.compile(r"^pytestmark = .*\bmark\.(thorough|long)\b", re.M)
@@ -151,7 +150,8 @@ def failing(folder, options, tests, bound_s):
             sys.executable,
             "-m",
             "pytest",
-            *STOPPED,
+            "-x",
+            "-rfE",  # what fails is named, whatever the settings say
             f"--timeout={TEST_S}",
             *options,
             *tests,

@@ -69,7 +69,7 @@ BEYOND_BYTES_OF_INTEGERS = {
 
 
 @pytest.mark.parametrize(
-    ("fields", "asked", "fee"),
+    ("fields", "values", "fee"),
     [
         (
             {**LEGACY, "type": 3, **BLOB},
@@ -86,12 +86,12 @@ BEYOND_BYTES_OF_INTEGERS = {
     ids=["blobs", "deposit", "beyond bytes of integers"],
 )
 def test_everything_shows_what_a_transaction_asked_for_and_its_fee(
-    chain, url, client, fields, asked, fee
+    chain, url, client, fields, values, fee
 ):
     [transaction] = chain.append([made_blocks.Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     key, sender, block = to_hex(transaction), to_hex(SOMEBODY), chain.number
     record = client.get(f"/api/v1/transactions/{key}").json
-    assert [record[name] for name in (*NAMES, "fee")] == [*asked, str(fee)]
+    assert [record[name] for name in (*NAMES, "fee")] == [*values, str(fee)]
     latest = client.get("/api/v1/blocks/latest").json
     assert (record["blockHash"], latest["baseFeePerGas"]) == (latest["hash"], "7")
     for listed in listings(client, chain):

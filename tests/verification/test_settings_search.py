@@ -51,7 +51,7 @@ GIVEN = [
 def test_what_is_given_is_not_searched(optimizer, optimizers):
     given = {"evmVersion": "cancun", "viaIR": False}
     tried = candidate_settings({"optimizer": optimizer, **given}, (0, 8, 28), SHANGHAI)
-    assert [*tried] == [{"optimizer": each, **given} for each in optimizers]
+    assert [*tried] == [{"optimizer": one, **given} for one in optimizers]
 
 
 TAILS = [

@@ -61,10 +61,10 @@ def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_fu
     assert answer.json["constructorArguments"] == "0x" + case.arguments
     for name in case.settings.keys() - {"optimizer"}:
         assert answer.json["settings"][name] == case.settings[name]
-    told = standard_input({WHOLE_PATH: case.source}, **case.settings)
+    whole = standard_input({WHOLE_PATH: case.source}, **case.settings)
     named = {"contractName": f"{WHOLE_PATH}:{case.name}", "license": "MIT"}
     named["constructorArguments"] = case.arguments
-    answer = explorer.verify(address, told, case.version, **named)
+    answer = explorer.verify(address, whole, case.version, **named)
     assert (answer.status_code, answer.json["match"]) == (200, case.match), answer.json
     stored = explorer.contract(address).json
     assert (stored["creationMatch"], stored["verifiedBy"]) == (case.match, None)

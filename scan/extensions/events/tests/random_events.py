@@ -61,8 +61,8 @@ class Events:
             count = int(size) if size else random.choice([0, 1, 2, 5])
             return [self.value(item) for _ in range(count)]
         if name.startswith("("):
-            parts = grammar.parse(name).components
-            return tuple(self.value(part.to_type_str()) for part in parts)
+            components = grammar.parse(name).components
+            return tuple(self.value(component.to_type_str()) for component in components)
         if name.startswith(("uint", "int")):
             bits = int(name.lstrip("uint"))
             least, most = (0, 2**bits) if name[0] == "u" else (-(2 ** (bits - 1)), 2 ** (bits - 1))

@@ -51,7 +51,7 @@ def database(postgres, template):
 
 
 OF_FACTORY = sha256(b"other1").digest()[:20]
-# Each statement with what it is asked, small tables, and the most pages that it reads.
+# Each statement with its parameters, small tables, and the most pages that it reads.
 PLANS = [
     # Contracts of builds are found by their code.
     ("events/built_contracts_list", {"most": MOST_AUTOMATIC}, "built_abis unfollowed_contracts",

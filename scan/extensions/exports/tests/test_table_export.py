@@ -212,17 +212,17 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
 
 
 def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path, monkeypatch):
-    """It comes after so many of the questions whether the last range is still in the chain."""
-    plainly, asked = Database.rows, []
+    """It comes after so many looks whether the last range is still in the chain."""
+    read_rows, lookups = Database.rows, []
     for _ in range(30):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
 
         def fork_once(database, statement, *preceding, **params):
-            rows = plainly(database, statement, *preceding, **params)
-            asked.extend([statement] * (statement == "queries/blocks_get_hash"))
-            if len(asked) == 5:  # five ranges of four blocks are there, and two of them go
-                asked.append(None)
+            rows = read_rows(database, statement, *preceding, **params)
+            lookups.extend([statement] * (statement == "queries/blocks_get_hash"))
+            if len(lookups) == 5:  # five ranges of four blocks are there, and two of them go
+                lookups.append(None)
                 anvil.reorganise(16)
                 anvil.mine()
                 indexing.wait_for(anvil.head())
@@ -230,7 +230,7 @@ def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_pa
 
         monkeypatch.setattr(Database, "rows", fork_once)
         manifest = export(database_of(database_url), options(tmp_path, blocks_per_file=4))
-    assert None in asked
+    assert None in lookups
     require_whole(tmp_path, manifest)
     blocks = rows(tmp_path, "blocks", "number, hash")
     for number, block_hash in blocks:

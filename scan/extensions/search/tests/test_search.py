@@ -264,8 +264,8 @@ def harbor(explorer):
 
 def declared(explorer, text):
     kinds = ("event", "error")
-    found = search(explorer.client, text)
-    return [(r["type"], r["name"], r["match"]) for r in found if r["type"] in kinds]
+    results = search(explorer.client, text)
+    return [(r["type"], r["name"], r["match"]) for r in results if r["type"] in kinds]
 
 
 def test_events_and_errors_are_found_by_name_signature_topic_and_selector(explorer, harbor):
