@@ -70,6 +70,12 @@ def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) ->
     return matching.match_of_records(header, receipts, chain_id).form or ETHEREUM
 
 
+def has_unknown_type(header: Any) -> bool:
+    """Return whether a transaction has a type of no chain that this version of Scan knows."""
+    of_chains = {hex(number) for form in matching.FORMS for number in form.encodings}
+    return not {sent.type for sent in header.transactions} <= matching.ETHEREUM_TYPES | of_chains
+
+
 def uncompared(
     header: Any, receipts: Sequence[Any], chain_id: int | None, *, has_state_sync: bool
 ) -> list[str]:
@@ -107,20 +113,12 @@ def covered_by_roots(
     return header.transactions, receipts
 
 
-def transactions_root(transactions: Sequence[Any]) -> bytes:
-    """Return the root of Ethereum's transactions; raises Unencodable for an unknown type."""
-    return rlp_and_tries.list_root(
-        block_encoding.encode_transactions(transactions, ETHEREUM.encodings)
-    )
-
-
 def receipt_leaf(receipt: Any) -> bytes:
     """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
     number = block_encoding.type_number(receipt.type)
-    encodings = {number: matching.RECEIPT_TAILS.get(number, Encoding(()))}
-    if number in block_encoding.TRANSACTION_FIELDS:
-        encodings = {}
-    [leaf] = block_encoding.encode_receipts([receipt], encodings)
+    is_of_ethereum = number in block_encoding.TRANSACTION_FIELDS
+    own = {number: matching.RECEIPT_TAILS.get(number, Encoding(()))}
+    [leaf] = block_encoding.encode_receipts([receipt], {} if is_of_ethereum else own)
     return leaf
 
 
@@ -173,8 +171,9 @@ class RawBlocks:
         without it, and a block that is refused is read again."""
         if self._node is None or method in self._missing:
             return None
+        # As much as a block of 58 M gas has, all of it input or data of logs.
         try:
-            return self._node.call(method, *parameters, most_bytes=client.MAX_ANSWER_BYTES)
+            return self._node.call(method, *parameters, most_bytes=4 * client.MAX_ANSWER_BYTES)
         except client.RpcError as error:
             if error.is_missing_method:
                 self._missing.add(method)

@@ -317,8 +317,7 @@ def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
     firsts: dict[bytes, int] = {}
     moved: dict[tuple[bytes, bool], dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
     # An event with an id tells more than an amount, which may stand before it (ERC-404).
-    with_id = [event for event in events if event.shape is TransferShape.ID]
-    for event in (*with_id, *(e for e in events if e.shape is not TransferShape.ID)):
+    for event in sorted(events, key=lambda event: event.shape is not TransferShape.ID):
         if event.shape not in CLAIMS:
             firsts[event.token] = min(firsts.get(event.token, event.log_index), event.log_index)
         if event.shape in OF_A_WORD:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum import block_decoder, block_validation
-from scan.ethereum.block_hashing import LOG_INDEX, form_of_roots
+from scan.ethereum.block_hashing import LOG_INDEX, form_of_roots, has_unknown_type
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, ReceiptsJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Call, MalformedResponse, Node, RpcError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, has_uncovered_end
@@ -171,8 +171,10 @@ class BlockSource:
         # decoded, and released one by one.
         with self._large_lock:
             header = node_reader.large_header(node, number)
-            read, leaves = list[Any](), list[bytes]()
             receipts = node_reader.large_receipts(node, header, number)
+            if has_unknown_type(header):  # all that receipts have is looked for in the node's bytes
+                return self._decode(number, [(header, [*receipts])], node)
+            read, leaves = list[Any](), list[bytes]()
             encoded = node_reader.encoded_receipts(receipts, number, read, leaves)
             block = block_decoder.decode_block(header, encoded, number, self.chain_id())
             verdict = self._verdict(node, header, read, number, leaves)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.ethereum import block_hashing, checksums
+from scan.ethereum import block_encoding, block_hashing, checksums, rlp_and_tries
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.extensions.demo import demo_node, replay
 from scan.extensions.explanations.storage import mapping_keys
@@ -147,8 +147,9 @@ class DemoChain(replay.Recording):
                 part["transactionHash"] = transaction["hash"]
         block = {**block, "transactions": transactions, "stateRoot": self._root(number)}
         if cycle:
-            encoded = read_json(block, BlockJson, number).transactions
-            block["transactionsRoot"] = to_hex(block_hashing.transactions_root(encoded))
+            sent = read_json(block, BlockJson, number).transactions
+            root = rlp_and_tries.list_root(block_encoding.encode_transactions(sent))
+            block["transactionsRoot"] = to_hex(root)
         return _placed(block, receipts, number, timestamp, self._hash_of(number - 1)), receipts
 
     def _next_signed(self, transaction: dict[str, Any], cycle: int) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from scan.ethereum import block_decoder, block_hashing, client, fork_schedule
+from scan.ethereum import block_decoder, block_encoding, block_hashing, client, fork_schedule
+from scan.ethereum.rlp_and_tries import list_root
 from scan.extensions.backfill import raw_block
 from scan.extensions.backfill.tests.history_files import signed_chain
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
@@ -17,7 +18,8 @@ def test_a_block_with_blobs_is_that_of_the_node(scenario):
     [(header, receipts)] = [(h, r) for h, r in blocks if any(t.blobs for t in h.transactions)]
     for transaction in header.transactions:
         transaction.blobs = None
-    header.transactionsRoot = to_hex(block_hashing.transactions_root(header.transactions))
+    leaves = block_encoding.encode_transactions(header.transactions)
+    header.transactionsRoot = to_hex(list_root(leaves))
     header.hash = to_hex(block_hashing.header_hash(header))
     for record in (*header.transactions, *receipts):
         record.blockHash = header.hash
