@@ -28,7 +28,7 @@ SELECT k.address, b.number, b.hash, l.number, l.hash, k.read_block IS DISTINCT F
 FROM stale_tokens s
 JOIN tokens k ON k.address = s.address
 CROSS JOIN LATERAL (SELECT greatest(k.block_number, last_active_block(k.address),
-    (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block) AS seen
+    (SELECT b.number FROM blocks b WHERE b.number = k.block_number + 64)) AS block OFFSET 0) AS seen -- computed once
 CROSS JOIN LATERAL (SELECT max(s.first_block) AS block FROM daily_stats s WHERE s.first_block > seen.block) AS next_day
 JOIN blocks b ON b.number = coalesce(next_day.block, seen.block)
 CROSS JOIN LATERAL (SELECT greatest(k.block_number,
