@@ -37,33 +37,18 @@ events {{ worker_connections 1024; }}
 http {{ {temporary} include {folder}/site.conf; }}
 """
 
-# (who is connected to, its address) -> the address that others connect to: a place for a proxy.
-Through = Callable[[str, str], str]
-
-
-def direct(_name: str, address: str) -> str:
-    return address
-
 
 class Cluster:
     """All of it, under one folder; nothing is started before start()."""
 
     def __init__(
-        self,
-        folder: Path,
-        rpc_url: str,
-        *,
-        through: Through = direct,
-        environment: Mapping[str, str] | None = None,
+        self, folder: Path, rpc_url: str, *, environment: Mapping[str, str] | None = None
     ) -> None:
         self.folder = folder
         self.processes = Supervisor()
-        scheme, _, address = rpc_url.partition("://")
-        self._node_url = f"{scheme}://{through('node', address)}"
-        self._through = through
+        self._node_url = rpc_url
         self._environment = environment or {}
         self._addresses: dict[tuple[str, int], str] = {}  # by the machine and port of the files
-        self._linked: dict[str, str] = {}
         self.url = f"http://{self.address('nginx', 80)}"
         self.database_url = self._database_url(5000, "?target_session_attrs=read-write")
         self.read_database_url = self._database_url(5001)
@@ -84,12 +69,6 @@ class Cluster:
         if (machine, port) not in self._addresses:
             self._addresses[machine, port] = f"127.0.0.1:{self._free_port()}"
         return self._addresses[machine, port]
-
-    def linked(self, name: str, machine: str, port: int) -> str:
-        """The same, as the others connect to it."""
-        if name not in self._linked:
-            self._linked[name] = self._through(name, self.address(machine, port))
-        return self._linked[name]
 
     def start(self) -> None:
         """Until every instance of the API answers, with the schema in place."""
@@ -203,8 +182,8 @@ class Cluster:
         name = f"etcd{machine}"
         environment = self._env_file("etcd.env", machine)
         environment["ETCD_DATA_DIR"] = str(self.folder / name)
-        linked = self.linked(name, f"10.0.0.{machine}", 2379)
-        environment["ETCD_ADVERTISE_CLIENT_URLS"] = f"https://{linked}"
+        address = self.address(f"10.0.0.{machine}", 2379)
+        environment["ETCD_ADVERTISE_CLIENT_URLS"] = f"https://{address}"
         self._add(name, [program("etcd")], environment)
 
     def _start_database(self, machine: int) -> None:
@@ -222,9 +201,7 @@ class Cluster:
             "PATRONI_POSTGRESQL_PGPASS": str(data / "pgpass"),
             "PATRONI_POSTGRESQL_CONNECT_ADDRESS": self.node(machine, 5432),
             "PATRONI_RESTAPI_CONNECT_ADDRESS": self.node(machine, 8008),
-            "PATRONI_ETCD3_HOSTS": ",".join(
-                self.linked(f"etcd{m}", f"10.0.0.{m}", 2379) for m in MACHINES
-            ),
+            "PATRONI_ETCD3_HOSTS": ",".join(self.address(f"10.0.0.{m}", 2379) for m in MACHINES),
             "PATH": f"{postgres_programs()}:/usr/bin:/bin",
             "HOME": str(data),
         }
@@ -233,8 +210,7 @@ class Cluster:
 
     def node(self, machine: int, port: int) -> str:
         """Where the others have a node's PostgreSQL (5432) or Patroni (8008)."""
-        kind = {5432: "postgres", 8008: "patroni"}[port]
-        return self.linked(f"{kind} db{machine}", f"10.0.0.{machine}", port)
+        return self.address(f"10.0.0.{machine}", port)
 
     def _start_haproxy(self, number: int) -> None:
         text = (HERE / "haproxy.cfg").read_text()
@@ -251,7 +227,7 @@ class Cluster:
 
     def _database_url(self, port: int, query: str = "") -> str:
         password = self._env_file("patroni.env", 1)["SCAN_DATABASE_PASSWORD"]
-        hosts = ",".join(self.linked(f"haproxy{n} {port}", f"haproxy{n}", port) for n in (1, 2))
+        hosts = ",".join(self.address(f"haproxy{n}", port) for n in (1, 2))
         return f"postgresql://scan:{password}@{hosts}/scan{query}"
 
     def scan_environment(self) -> dict[str, str]:
@@ -300,8 +276,8 @@ class Cluster:
         text = replace(text, "listen [::]:80;", "")
         text = replace(text, "/var/log/nginx", self.folder)
         for machine in MACHINES:
-            linked = self.linked(f"api{machine}", f"10.0.0.{machine}", 8000)
-            text = replace(text, f"127.0.0.1:800{machine}", linked)
+            address = self.address(f"10.0.0.{machine}", 8000)
+            text = replace(text, f"127.0.0.1:800{machine}", address)
         (self.folder / "site.conf").write_text(text)
         kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
         temporary = "".join(f"{kind}_temp_path {self.folder}/{kind};" for kind in kinds)

@@ -99,7 +99,7 @@ def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stan
         assert requests.post(
             f"{patroni}/restart", json={}, timeout=WAIT_S, **options
         ).status_code in (401, 403)
-    etcd = f"https://{cluster.linked('etcd1', '10.0.0.1', 2379)}"
+    etcd = f"https://{cluster.address('10.0.0.1', 2379)}"
     body = {"key": "Lw==", "range_end": "AA=="}  # everything
     with pytest.raises(requests.RequestException):
         requests.post(f"{etcd}/v3/kv/range", json=body, timeout=WAIT_S, verify=authority)
@@ -164,7 +164,7 @@ def test_haproxy_is_open_to_the_machines_of_scan_alone(tmp_path):
         try:
             for port in ports.values():
                 serving.wait_until(lambda port=port: is_open(port), process)
-                with connected(port, "127.0.0.3") as stranger, suppress(ConnectionError):
+                with suppress(ConnectionError), connected(port, "127.0.0.3") as stranger:
                     assert stranger.recv(1) == b""
                 with connected(port, "127.0.0.2") as machine:
                     machine.sendall(b"x")
