@@ -314,16 +314,14 @@ def item_claims(events: Sequence[TransferEvent]) -> dict[int, ItemClaim]:
     log index of the first of its events: of the first id that is not burnt in the end, or that was
     there before. Where no other does, one that looks turned claims: its recipient has the form of a
     small number, and its word that of an address."""
-    firsts: dict[bytes, int] = {}
+    firsts = {e.token: e.log_index for e in reversed(events) if e.shape not in CLAIMS}
     moved: dict[tuple[bytes, bool], dict[int, tuple[bytes, bytes]]] = defaultdict(dict)
     # An event with an id tells more than an amount, which may stand before it (ERC-404).
-    for event in sorted(events, key=lambda event: event.shape is not TransferShape.ID):
-        if event.shape not in CLAIMS:
-            firsts[event.token] = min(firsts.get(event.token, event.log_index), event.log_index)
-        if event.shape in OF_A_WORD:
-            is_turned, item, to = _claimed(event)
-            items = moved[event.token, is_turned]
-            items[item] = items.get(item, (event.from_address,))[0], to
+    of_words = [event for event in events if event.shape in OF_A_WORD]
+    for event in sorted(of_words, key=lambda event: event.shape is not TransferShape.ID):
+        is_turned, item, to = _claimed(event)
+        items = moved[event.token, is_turned]
+        items[item] = items.get(item, (event.from_address,))[0], to
     claims = {}
     for (token, turned), items in sorted(moved.items(), key=lambda of: of[0][1], reverse=True):
         owned = (ItemClaim(to, item, True, turned) for item, (_, to) in items.items() if any(to))

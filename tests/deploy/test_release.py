@@ -19,7 +19,8 @@ from tests.support.serving import ROOT
 NOT_COPIED = shutil.ignore_patterns(
     ".git", ".venv", "node_modules", "built", ".*_cache", "__pycache__"
 )
-INSTALLED = (".venv", "tests/support/node/node_modules")
+MODULES = "tests/support/node/node_modules"
+INSTALLED = (".venv", MODULES)
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 PUBLISHED = "https://scan.example"
 WHEEL = f"scan-{VERSION}-py3-none-any.whl"
@@ -58,8 +59,8 @@ def dist():
         run("git", "add", "--all", cwd=tree)
         run("git", *IDENTITY, "commit", "--quiet", "--message", "Release", cwd=tree)
         # What is installed is this tree's, whatever is newer: the copy is not installed over it.
-        installed = (f"--old-file=.venv/{stamp}" for stamp in (".run", ".dev", ".release"))
-        run("make", *installed, "release", cwd=tree)
+        stamps = (*(f".venv/{name}" for name in (".run", ".dev", ".release")), f"{MODULES}/.done")
+        run("make", *(f"--old-file={stamp}" for stamp in stamps), "release", cwd=tree)
         yield tree / "dist"
 
 
