@@ -1,6 +1,7 @@
 """Counting in a cluster of Redis, whose windows are charged one after the other by threads."""
 
 import pytest
+from limits import parse
 
 from scan.errors import Unavailable
 from scan.rate_limits.limiter import make_limiter
@@ -34,6 +35,15 @@ def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path):
                 return False
 
         wait_until(answers)
+
+
+def test_what_one_window_refuses_counts_in_no_other(tmp_path):
+    with redis_cluster(tmp_path) as (uri, _):
+        store = make_limiter(Settings(rate_limit_storage=uri)).store
+        narrow, full = Window(parse("2/minute"), "a"), Window(parse("1/minute"), "b")
+        assert store.charge(full).allowed
+        assert not any(store.charge(narrow, full).allowed for _ in range(5))
+        assert store.charge(narrow, is_counted=False).remaining == 2
 
 
 def test_exactly_ten_pass_over_the_worker(shared_database_url, tmp_path):
