@@ -282,7 +282,7 @@ class RateLimit:
         if (
             self.serves_own_machine
             and not interface.has_address_limit
-            and "HTTP_X_API_KEY" not in state.environ
+            and (key is None or is_page)
             and is_from_own_machine(state.environ)
         ):
             setting = RAISE_PAGES if is_page else RAISE_REQUESTS

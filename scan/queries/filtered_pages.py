@@ -161,6 +161,8 @@ def list_by(
     """Return the list that rows by several filters are read from, and the filters' values. Those of
     two filters of the same rows are exchanged where the one that shares the other's list has the
     fewest entries."""
+    if "counterparty" in matched and matched["counterparty"] == matched.get("address"):
+        matched = {"from": matched["address"], "to": matched["address"], **matched}
     if "from" in matched and matched["from"] == matched.get("to"):
         return f"{entity}_to_self", matched
     if shortest is None:

@@ -136,6 +136,9 @@ def test_what_an_address_sent_to_itself_has_an_index(seeded, entity):
     plan, response = plan_of(seeded, "/query", {"entity": entity, "filter": filters})
     assert response["count"] > 0
     assert plan.buffers < 600
+    filters = {"address": hot, "counterparty": hot, "blockTo": 300}
+    plan, same = plan_of(seeded, "/query", {"entity": entity, "filter": filters})
+    assert (same["data"], plan.buffers < 600) == (response["data"], True)
 
 
 # The counter of an address's rows, by entity.

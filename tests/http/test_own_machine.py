@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.database import made_key
 from tests.support.indexing import client_over
 
 LIMITS = {f"rate_limit_{kind}": "5/minute" for kind in ("anonymous", "pages")}
@@ -40,6 +41,15 @@ def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(sh
     ]:
         client = client_over(shared_database_url, **LIMITS)
         assert not any("SCAN_" in text for text in refusals(client, **proxied)), proxied
+
+
+@pytest.mark.parametrize("header", ["X-API-Key: {}", "Authorization: Bearer {}"])
+def test_who_reaches_the_limit_of_a_key_is_not_told_another(shared_database_url, header):
+    name, value = header.format(made_key(shared_database_url, 5).text).split(": ")
+    client = client_over(shared_database_url, **LIMITS)
+    _, request, page = refusals(client, headers={name: value})
+    assert "Rate limit of 5 requests" in request and "SCAN_" not in request
+    assert "SCAN_RATE_LIMIT_PAGES" in page
 
 
 @pytest.mark.parametrize("public", [{"trusted_proxies": 1}, {"host": "0.0.0.0"}], ids=str)

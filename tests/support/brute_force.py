@@ -116,8 +116,12 @@ class Chain:
         """All records that a query's filter matches, in its order, whatever its page."""
         entity = body["entity"]
         numbers = range(len(self.records[entity]))
-        for key, value in body.get("filter", {}).items():
+        filters = body.get("filter", {})
+        for key, value in filters.items():
             numbers = [number for number in numbers if self._is(entity, number, key, value)]
+        if (own := filters.get("counterparty")) and own == filters.get("address"):
+            both = self.values(entity, "counterparty")
+            numbers = [number for number in numbers if both[number].count(own) > 1]
         matching = [self.records[entity][number] for number in numbers]
         return matching[::-1] if body.get("orderBy") == "asc" else matching
 

@@ -65,7 +65,7 @@ class Parameters:
         arguments = request.args.items()
         self._unread = {name for name, value in arguments if name and value not in ABSENT}
         self._unread -= CREDENTIALS
-        for name in self._unread - taken:
+        for name in (name for name in request.args if name in self._unread - taken):
             raise InvalidParameter(f"Unexpected field: {name[:50]}", field=name[:50])
 
     def text(self, name: str) -> str | None:

@@ -129,7 +129,9 @@ def test_an_unknown_parameter_is_refused_everywhere(client, rules, examples):
     for rule in own:
         path = asking.filled(rule, examples | more)[0]
         method = answered_paths()[rule.removeprefix(published.PREFIX)].method
-        refused = client.open(path, method=method, query_string={"never_heard": "1"})
+        refused = client.open(
+            path, method=method, query_string={"never_heard": "1", "nor_this": "1"}
+        )
         assert (refused.status_code, refused.json) == (422, {"errors": [fault]}), path
 
 

@@ -141,7 +141,7 @@ def require_all(chain, busiest):
             mine = lists.find({"entity": entity, "filter": {"address": own}})
             others = {row["toAddress"] for row in mine} - {own, None}
             filters = [
-                {}, {"from": own}, {"to": own}, {"from": own, "to": own},
+                {}, {"from": own}, {"to": own}, {"from": own, "to": own}, {"counterparty": own},
                 {"timeFrom": f"{day}-01T00:00:00Z"}, {"blockTo": truth.head - 3},
                 *({"counterparty": other} for other in sorted(others)[:2]),
             ]  # fmt: skip
