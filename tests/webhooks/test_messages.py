@@ -122,6 +122,12 @@ def test_a_sentence_about_a_transaction_keeps_its_amounts_and_has_no_markup(name
     assert long == f"Sent {'word ' * 58}word…"
 
 
+def test_a_token_in_a_sentence_keeps_the_name_that_tells_it_from_others():
+    token, units = to_hex(TOKEN), {to_hex(TOKEN): Unit("USDX", 6)}
+    for text, said in (("5 USD", "5 USDX"), ("5 “USD”", "5 “USD”"), (QUOTED, QUOTED)):
+        assert plain_summary([SummaryPart(text, "token", token)], units) == said
+
+
 @pytest.mark.parametrize(
     ("symbol", "is_listed", "said"),
     [

@@ -99,6 +99,12 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
     assert [*map(as_text, in_page)] == [*map(as_text, map(json.dumps, expected[:-1]))]
 
 
+def test_text_beside_amounts_stays_as_it_is_written():
+    shape = contract_functions.shape_of(parse_type(ORDER))
+    text = contract_functions.in_base_units_of_text('["1 wei", "na\u00efve", []]', shape, UNITS)
+    assert text == '["1", "na\u00efve", []]'
+
+
 MISLEADING = [
     ("USDC", 6, {"ETH": 18, "USDC": 6}),
     ("ETH", 18, {"ETH": 18}),

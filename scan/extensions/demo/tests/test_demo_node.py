@@ -128,3 +128,15 @@ def test_of_a_part_of_a_chain_only_what_was_recorded_is_answered(tmp_path):
                 Node([node.url]).call(method, *params)
     finally:
         node.stop()
+
+
+NONSENSE = {
+    b"{": -32700, b"[]": -32600, b'{"id": 1}': -32600,
+    b'{"id": 1, "method": "eth_chainId", "params": {}}': -32602,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("body", NONSENSE)
+def test_nonsense_is_a_proper_error(node, body):
+    answer = post(node, body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (200, NONSENSE[body])
