@@ -109,8 +109,8 @@ def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, veri
 
 @pytest.fixture
 def older(explorer):
-    """Addresses of contracts that an older version verified, that with newer transactions last."""
-    sources = [{PATH: SOURCE.replace("contract Box", f"// {n}\ncontract Box")} for n in (1, 2)]
+    """Addresses of contracts that an older version verified; the second has newer transactions."""
+    sources = [{PATH: SOURCE.replace("contract Box", f"// {n}\ncontract Box")} for n in (1, 2, 3)]
     named = VERSION, f"{PATH}:Box", SEVEN
     addresses = [explorer.verified(standard_input(source), *named) for source in sources]
     explorer.send(addresses[1], "")
@@ -132,15 +132,15 @@ def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(
 ):
     mapped = "SELECT '0x' || encode(address, 'hex') FROM compiled_sources"
     assert explorer.sql(mapped) == [(older[1],)]
-    assert explorer.database.row("verification/read_findings_count") == (1, 0)
+    assert explorer.database.row("verification/read_findings_count") == (2, 0)
     claim, now = "verification/read_findings_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by another process
     assert compiling.step() is False
     explorer.sql("UPDATE read_findings SET due_at = now() - interval '1 minute'")
-    assert compiling.step() is True
+    assert [compiling.step(), compiling.step()] == [True, True]
     assert {address for (address,) in explorer.sql(mapped)} == set(older)
     kept = "SELECT 1 FROM compiled_sources WHERE layout IS NOT NULL"
-    assert len(explorer.sql(kept)) == 2
+    assert len(explorer.sql(kept)) == 3
     assert compiling.step() is False
 
 
@@ -148,10 +148,9 @@ def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, compiling):
     changed = "UPDATE verified_contracts SET sources = replace(sources::text, '+', '-')::json"
     explorer.sql(changed)
     before = explorer.sql("SELECT * FROM verified_contracts ORDER BY address")
-    assert compiling.step() is True
-    assert compiling.step() is False
+    assert [compiling.step() for _ in range(3)] == [True, True, False]
     assert explorer.sql("SELECT * FROM verified_contracts ORDER BY address") == before
-    assert explorer.database.row("verification/read_findings_count") == (0, 1)
+    assert explorer.database.row("verification/read_findings_count") == (0, 2)
 
 
 def test_compiling_again_ends_at_once_where_others_wait(explorer, compiling):
