@@ -72,7 +72,7 @@ def form_of_roots(header: Any, receipts: Sequence[Any], chain_id: int | None) ->
 
 def has_unknown_type(header: Any) -> bool:
     """Return whether a transaction has a type of no chain that this version of Scan knows."""
-    of_chains = {hex(number) for form in matching.FORMS for number in form.encodings}
+    of_chains = {hex(n) for form in matching.FORMS for n in (*form.encodings, *form.type_names)}
     return not {sent.type for sent in header.transactions} <= matching.ETHEREUM_TYPES | of_chains
 
 

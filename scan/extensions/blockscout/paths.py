@@ -63,9 +63,9 @@ class Parameters:
         """Raises InvalidParameter for a parameter that the path does not take."""
         self._taken = taken
         arguments = request.args.items()
-        self._unread = {name for name, value in arguments if name and value not in ABSENT}
-        self._unread -= CREDENTIALS
-        for name in (name for name in request.args if name in self._unread - taken):
+        self._unread = {n for n, value in arguments if n and value not in ABSENT} - CREDENTIALS
+        unknown = self._unread - taken
+        for name in (name for name in request.args if name in unknown):
             raise InvalidParameter(f"Unexpected field: {name[:50]}", field=name[:50])
 
     def text(self, name: str) -> str | None:
