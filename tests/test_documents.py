@@ -66,10 +66,11 @@ def test_every_command_is_run_or_says_why_not():
     assert [block for block in silent if block not in RUN_HERE + by_others] == []
 
 
-GENERATED = [extensions_document, hooks_document, settings_document, values_document]
-
-
-@pytest.mark.parametrize("document", GENERATED, ids=lambda d: d.__name__)
+@pytest.mark.parametrize(
+    "document",
+    [extensions_document, hooks_document, settings_document, values_document],
+    ids=lambda d: d.__name__,
+)
 def test_what_is_generated_is_as_it_is_declared(document):
     listed, text = document.DOCUMENT.read_text(encoding="utf-8"), document.whole()
     lacking = [line for line in text.splitlines() if line not in listed]

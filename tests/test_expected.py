@@ -6,8 +6,6 @@ import pytest
 
 from tests.support import expected
 
-SUBJECTS = [file.stem for file in sorted(Path(__file__).parent.glob("expected/*.txt"))]
-
 
 @pytest.fixture(scope="module")
 def names(scenario):
@@ -29,6 +27,8 @@ def names(scenario):
     return names | {"nobody": f"0x{40 * '1'}", "no hash": f"0x{64 * '1'}"}
 
 
-@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize(
+    "subject", [file.stem for file in sorted(Path(__file__).parent.glob("expected/*.txt"))]
+)
 def test_answers_are_as_expected(client, names, subject):
     expected.compare(__file__, client, names, subject)

@@ -76,11 +76,16 @@ def gone_without(names):
 
 NAMES, CHANCE = sorted(registry.installed()), random.Random(7)
 SEVERAL = [gone_without(CHANCE.sample(NAMES, len(NAMES) // 4)) for _ in range(4)]
-EACH = [pytest.param(gone_without([name]), marks=pytest.mark.long, id=name) for name in NAMES]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("gone", [SEVERAL[0], *EACH])
+@pytest.mark.parametrize(
+    "gone",
+    [
+        SEVERAL[0],
+        *([pytest.param(gone_without([name]), marks=pytest.mark.long, id=name) for name in NAMES]),
+    ],
+)
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
     with deleted(tree, gone):
         result = run(tree, "-c", PUT_TOGETHER)

@@ -13,58 +13,57 @@ pytestmark = pytest.mark.check
 BIGGEST = 2**63 - 1
 
 
-WINDOWS = [
-    ({}, 25, 0),
-    ({"page": "3", "limit": "7"}, 7, 14),
-    ({"limit": "100", "page": "0002"}, 100, 100),
-    ({"page": str(BIGGEST), "limit": "1"}, 1, BIGGEST - 1),
-    ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
-]
-
-
-@pytest.mark.parametrize(("arguments", "limit", "offset"), WINDOWS)
+@pytest.mark.parametrize(
+    ("arguments", "limit", "offset"),
+    [
+        ({}, 25, 0),
+        ({"page": "3", "limit": "7"}, 7, 14),
+        ({"limit": "100", "page": "0002"}, 100, 100),
+        ({"page": str(BIGGEST), "limit": "1"}, 1, BIGGEST - 1),
+        ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
+    ],
+)
 def test_pages(arguments, limit, offset):
     window = window_of(arguments)
     assert (window.limit, window.offset) == (limit, offset)
 
 
-FRACTIONS = [
-    ("2026-01-31T00:00:01Z", 1_769_817_601, 1_769_817_601),
-    ("2026-01-31T00:00:01.25Z", 1_769_817_602, 1_769_817_601),
-    ("1769817601", 1_769_817_601, 1_769_817_601),
-    ("2026-01-31T02:00:01+02:00", 1_769_817_601, 1_769_817_601),
-    ("2026-01-31T02:00:01 02:00", 1_769_817_601, 1_769_817_601),  # a + that was not escaped
-    ("2026-01-30T18:30:01.5-0530", 1_769_817_602, 1_769_817_601),
-    ("2026-01-31t00:00:01z", 1_769_817_601, 1_769_817_601),  # RFC 3339 allows small letters
-    ("2026-01-31T01:30+01:30", 1_769_817_600, 1_769_817_600),
-    ("2026-01-31", 1_769_817_600, 1_769_903_999),  # the day
-]
-
-
-@pytest.mark.parametrize(("value", "first_s", "last_s"), FRACTIONS)
+@pytest.mark.parametrize(
+    ("value", "first_s", "last_s"),
+    [
+        ("2026-01-31T00:00:01Z", 1_769_817_601, 1_769_817_601),
+        ("2026-01-31T00:00:01.25Z", 1_769_817_602, 1_769_817_601),
+        ("1769817601", 1_769_817_601, 1_769_817_601),
+        ("2026-01-31T02:00:01+02:00", 1_769_817_601, 1_769_817_601),
+        ("2026-01-31T02:00:01 02:00", 1_769_817_601, 1_769_817_601),  # a + that was not escaped
+        ("2026-01-30T18:30:01.5-0530", 1_769_817_602, 1_769_817_601),
+        ("2026-01-31t00:00:01z", 1_769_817_601, 1_769_817_601),  # RFC 3339 allows small letters
+        ("2026-01-31T01:30+01:30", 1_769_817_600, 1_769_817_600),
+        ("2026-01-31", 1_769_817_600, 1_769_903_999),  # the day
+    ],
+)
 def test_times_with_a_fraction_are_rounded_into_their_range(value, first_s, last_s):
     assert parameters.time_s(value, "blockTimeFrom") == first_s
     assert parameters.time_s(value, "blockTimeTo", is_upper=True) == last_s
 
 
-BODIES = [
-    (b"{}", {}),
-    (b' \n{"a": 1}\t', {"a": 1}),
-    ('{"ä": "\U0001f984"}'.encode(), {"ä": "\U0001f984"}),
-    (b'{"a": 1e400}', {"a": float("inf")}),
-    (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
-]
-
-
-@pytest.mark.parametrize(("body", "value"), BODIES)
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"{}", {}),
+        (b' \n{"a": 1}\t', {"a": 1}),
+        ('{"ä": "\U0001f984"}'.encode(), {"ä": "\U0001f984"}),
+        (b'{"a": 1e400}', {"a": float("inf")}),
+        (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
+    ],
+)
 def test_json_objects(body, value):
     assert json_bodies.json_object(body) == value
 
 
-COUNTED_VALUES = ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
-
-
-@pytest.mark.parametrize("value", COUNTED_VALUES)
+@pytest.mark.parametrize(
+    "value", ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""']
+)
 def test_values_are_counted_before_they_are_parsed(value):
     """Which would find that there is no name before the list."""
     body = f"{{[{', '.join([value] * json_bodies.MOST_JSON_VALUES)}]}}".encode()
@@ -72,32 +71,32 @@ def test_values_are_counted_before_they_are_parsed(value):
         json_bodies.json_object(body)
 
 
-BEYOND_BOUNDS = [
-    ("[" * 100 + "]" * 100, "deeper than 100 levels"),
-    ('{"a":' * 100 + "1" + "}" * 100, "deeper than 100 levels"),
-    ("[" * 20_000 + "]" * 20_001, "cannot be parsed"),
-    ("]" * 1000, "cannot be parsed"),
-    ("9" * 1001, "more than 1,000 digits"),
-    ("[" + "8" * 1000 + "," + " " * 700 + "9" * 1001 + "]", "more than 1,000 digits"),
-    ("[" + "1," * 10 + "-0." + "1" * 1001 + "]", "more than 1,000 digits"),
-]
-
-
-@pytest.mark.parametrize(("value", "reason"), BEYOND_BOUNDS)
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("[" * 100 + "]" * 100, "deeper than 100 levels"),
+        ('{"a":' * 100 + "1" + "}" * 100, "deeper than 100 levels"),
+        ("[" * 20_000 + "]" * 20_001, "cannot be parsed"),
+        ("]" * 1000, "cannot be parsed"),
+        ("9" * 1001, "more than 1,000 digits"),
+        ("[" + "8" * 1000 + "," + " " * 700 + "9" * 1001 + "]", "more than 1,000 digits"),
+        ("[" + "1," * 10 + "-0." + "1" * 1001 + "]", "more than 1,000 digits"),
+    ],
+)
 def test_deep_nesting_and_long_numbers_are_refused(value, reason):
     with pytest.raises(InvalidJson, match=reason):
         json_bodies.json_object(f'{{"a": {value}}}'.encode())
 
 
-WITHIN_BOUNDS = [
-    "[" * 99 + "]" * 99,
-    "9" * 1000,
-    "[" + "9" * 1000 + "," + "9" * 1000 + "]",
-    '"' + "[9" * 2000 + '"',
-]
-
-
-@pytest.mark.parametrize("value", WITHIN_BOUNDS)
+@pytest.mark.parametrize(
+    "value",
+    [
+        "[" * 99 + "]" * 99,
+        "9" * 1000,
+        "[" + "9" * 1000 + "," + "9" * 1000 + "]",
+        '"' + "[9" * 2000 + '"',
+    ],
+)
 def test_what_is_within_bounds_is_parsed(value):
     assert json_bodies.json_object(f'{{"a": {value}}}'.encode()) == {"a": json.loads(value)}
 

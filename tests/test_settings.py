@@ -21,27 +21,32 @@ def test_what_is_empty_means_the_default():
     assert Settings.from_environment(environ) == Settings.from_environment({})
 
 
-TAKEN = [
-    ("HOST", "::1", "host", "::1"),
-    ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
-    ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
-    ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
-    ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
-    ("SCAN_KEEP_DAYS", "0", "keep", None),
-    ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
-    ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
-    ("SCAN_LOG_FORMAT", "json+requests", "logs_requests", True),
-    ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
-    ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
-    ("RPC_URL", "http://a:8545, https://b/k?x=1", "rpc_urls", ("http://a:8545", "https://b/k?x=1")),
-    ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
-    ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
-    ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
-    ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
-]
-
-
-@pytest.mark.parametrize(("name", "text", "field", "value"), TAKEN)
+@pytest.mark.parametrize(
+    ("name", "text", "field", "value"),
+    [
+        ("HOST", "::1", "host", "::1"),
+        ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
+        ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
+        ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
+        ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
+        ("SCAN_KEEP_DAYS", "0", "keep", None),
+        ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
+        ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
+        ("SCAN_LOG_FORMAT", "json+requests", "logs_requests", True),
+        ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
+        ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
+        (
+            "RPC_URL",
+            "http://a:8545, https://b/k?x=1",
+            "rpc_urls",
+            ("http://a:8545", "https://b/k?x=1"),
+        ),
+        ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
+        ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
+        ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
+        ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
+    ],
+)
 def test_what_is_taken(name, text, field, value):
     assert getattr(Settings.from_environment({name: text}), field) == value
 
@@ -59,16 +64,19 @@ def test_a_value_may_stand_in_a_file(tmp_path):
     }
 
 
-WRONG_FILES = [
-    ({"DATABASE_URL_FILE": "none"}, "cannot be read"),
-    ({"DATABASE_URL_FILE": "."}, "cannot be read"),
-    ({"DATABASE_URL_FILE": "empty"}, "is empty"),
-    ({"DATABASE_URL_FILE": "binary"}, "cannot be read"),
-    ({"DATABASE_URL_FILE": "url", "DATABASE_URL": "postgresql://a/d"}, "DATABASE_URL is set, too"),
-]
-
-
-@pytest.mark.parametrize(("environ", "reason"), WRONG_FILES)
+@pytest.mark.parametrize(
+    ("environ", "reason"),
+    [
+        ({"DATABASE_URL_FILE": "none"}, "cannot be read"),
+        ({"DATABASE_URL_FILE": "."}, "cannot be read"),
+        ({"DATABASE_URL_FILE": "empty"}, "is empty"),
+        ({"DATABASE_URL_FILE": "binary"}, "cannot be read"),
+        (
+            {"DATABASE_URL_FILE": "url", "DATABASE_URL": "postgresql://a/d"},
+            "DATABASE_URL is set, too",
+        ),
+    ],
+)
 def test_a_file_that_gives_no_value_stops_the_start(tmp_path, monkeypatch, environ, reason):
     """Without the database that it should name, Scan would start another one."""
     monkeypatch.chdir(tmp_path)
@@ -127,14 +135,14 @@ WRONG = {
 DECLARED = {v.name: v for declared in declarations() for _, v in variables(declared)}
 
 
-WRONG_BY_NAME = [
-    *((v.name, text) for v in DECLARED.values() for text in WRONG[v.kind.name]),
-    *(("PORT", text) for text in ("0", "65536")),
-    ("SCAN_PARTITION_ROWS", "999"),
-]
-
-
-@pytest.mark.parametrize(("name", "text"), WRONG_BY_NAME)
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *((v.name, text) for v in DECLARED.values() for text in WRONG[v.kind.name]),
+        *(("PORT", text) for text in ("0", "65536")),
+        ("SCAN_PARTITION_ROWS", "999"),
+    ],
+)
 def test_every_setting_refuses_what_is_wrong_for_its_kind(name, text):
     """By name and value, with what would be right."""
     kind = DECLARED[name].kind
@@ -144,35 +152,40 @@ def test_every_setting_refuses_what_is_wrong_for_its_kind(name, text):
 
 
 DATABASES = ("DATABASE_URL", "READ_DATABASE_URL")
-WITH_PASSWORDS = [
-    *((name, "postgresql://user:s3cret@host:port/d", "user") for name in DATABASES),
-    *((name, "postgresql://host:port/d?user=user&password=s3cret", "user") for name in DATABASES),
-    *((name, "host=h,h2 user=user password='s3cret' dbname=d", "user") for name in DATABASES),
-    ("DATABASE_URL", "user:s3cret@host/d", "@host"),
-    ("SCAN_RATE_LIMIT_STORAGE", ":s3cret@host:6379", "@host"),
-    ("READ_DATABASE_URL", "mysql://user:p@s3cret@host/d", "@host"),
-]
 
 
-@pytest.mark.parametrize(("name", "text", "shown"), WITH_PASSWORDS)
+@pytest.mark.parametrize(
+    ("name", "text", "shown"),
+    [
+        *((name, "postgresql://user:s3cret@host:port/d", "user") for name in DATABASES),
+        *(
+            (name, "postgresql://host:port/d?user=user&password=s3cret", "user")
+            for name in DATABASES
+        ),
+        *((name, "host=h,h2 user=user password='s3cret' dbname=d", "user") for name in DATABASES),
+        ("DATABASE_URL", "user:s3cret@host/d", "@host"),
+        ("SCAN_RATE_LIMIT_STORAGE", ":s3cret@host:6379", "@host"),
+        ("READ_DATABASE_URL", "mysql://user:p@s3cret@host/d", "@host"),
+    ],
+)
 def test_a_password_is_hidden_with_a_scheme_and_without(name, text, shown):
     with pytest.raises(SettingError, match=name) as caught:
         Settings.from_environment({name: text})
     assert "s3cret" not in str(caught.value) and shown in str(caught.value)
 
 
-WITH_KEYS = [
-    ("htps://node.example/v3/s3cret", "htps://node.example/..."),
-    ("wss://user:s3cret@node.example/", "wss://***@node.example/..."),
-    ("node.example/v3/s3cret", "node.example/..."),
-    ("user:s3cret@node.example:8545", "***@node.example:8545"),
-    ("https://a/s3cret,b/s3cret", "https://a/...,/..."),
-    ("http://a/1,http://user:s3cret/,x@b:0/s3cret", "http://***@b:0/..."),
-    ("/run/geth.ipc,node:8545", "/run/geth.ipc,node:8545"),
-]
-
-
-@pytest.mark.parametrize(("text", "shown"), WITH_KEYS)
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("htps://node.example/v3/s3cret", "htps://node.example/..."),
+        ("wss://user:s3cret@node.example/", "wss://***@node.example/..."),
+        ("node.example/v3/s3cret", "node.example/..."),
+        ("user:s3cret@node.example:8545", "***@node.example:8545"),
+        ("https://a/s3cret,b/s3cret", "https://a/...,/..."),
+        ("http://a/1,http://user:s3cret/,x@b:0/s3cret", "http://***@b:0/..."),
+        ("/run/geth.ipc,node:8545", "/run/geth.ipc,node:8545"),
+    ],
+)
 def test_a_node_is_named_without_its_key(text, shown):
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({"RPC_URL": text})

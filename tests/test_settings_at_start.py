@@ -14,15 +14,15 @@ def scan(command, data_dir, **environ):
     return scan_command.scan(*command.split(), **{"SCAN_DATA_DIR": str(data_dir)} | environ)
 
 
-IMPOSSIBLE = [
-    (",", "a name is empty"),
-    ("none,", "none stands alone"),
-    ("all,all", "all stands alone"),
-    ("qqqqqq", "no extension is called qqqqqq; there are "),
-]
-
-
-@pytest.mark.parametrize(("text", "reason"), IMPOSSIBLE)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        (",", "a name is empty"),
+        ("none,", "none stands alone"),
+        ("all,all", "all stands alone"),
+        ("qqqqqq", "no extension is called qqqqqq; there are "),
+    ],
+)
 def test_extensions_that_cannot_be_are_named_in_a_sentence(text, reason):
     ended = scan_command.started("scan", "--version", environ={"SCAN_EXTENSIONS": text})
     right = "all, none, or names of extensions, separated by commas"
@@ -69,10 +69,11 @@ def test_a_data_folder_that_cannot_be_is_named(tmp_path):
 
 
 SOMEWHERE = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
-LISTENING = ("run", "serve", "index --metrics-port 9101", "deliver --metrics-port 9101")
 
 
-@pytest.mark.parametrize("command", LISTENING)
+@pytest.mark.parametrize(
+    "command", ("run", "serve", "index --metrics-port 9101", "deliver --metrics-port 9101")
+)
 @pytest.mark.parametrize("host", ["203.0.113.7", "host.invalid"])
 def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
     ended = scan(command, tmp_path, HOST=host, **SOMEWHERE)

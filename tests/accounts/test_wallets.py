@@ -55,10 +55,9 @@ def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count
     assert request_key(server, wallet, signers).status_code == 201
 
 
-OTHER_WALLETS = ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
-
-
-@pytest.mark.parametrize("name", OTHER_WALLETS)
+@pytest.mark.parametrize(
+    "name", ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
+)
 def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, node, name):
     wallet = node.deploy(node.accounts[0], name).address
     response = request_key(server, wallet, [wallets.new_wallet()])
@@ -89,11 +88,11 @@ def test_a_timestamp_is_up_to_5_minutes_old_and_1_minute_ahead(late_ms):
     require_recent(NOW_MS - late_ms, now_ms=NOW_MS)
 
 
-WRONG_TIMES = [(300_001, "is more than 5 minutes old"), (-60_001, "is more than 1 minute ahead")]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("late_ms", "reason"), WRONG_TIMES)
+@pytest.mark.parametrize(
+    ("late_ms", "reason"),
+    [(300_001, "is more than 5 minutes old"), (-60_001, "is more than 1 minute ahead")],
+)
 def test_any_other_is_refused_with_the_time_it_is(late_ms, reason):
     with pytest.raises(InvalidParameter, match=rf"{reason}.* It is now {NOW_MS}\.") as refusal:
         require_recent(NOW_MS - late_ms, now_ms=NOW_MS)

@@ -65,12 +65,10 @@ def balance_of(anvil, coin, address, number):
     return anvil.read(coin, "balanceOf", address, block=hex(number)) if is_there else 0
 
 
-COUNTER = Path(__file__).with_name("Counter.sol").read_text()
-
-
 def test_calls_see_the_state_of_the_block(explorer):
     """From before the contract was there, a revert that is none later, and an implied newest."""
-    address = verified(explorer, COUNTER, "Counter")
+    counter = Path(__file__).with_name("Counter.sol").read_text()
+    address = verified(explorer, counter, "Counter")
     sender, anvil = explorer.anvil.accounts[0], explorer.anvil
     numbers = [anvil.head()]
     for amount in (4, 7):

@@ -70,16 +70,26 @@ def changed(cursor, values):
     return base64.urlsafe_b64encode(content).decode().rstrip("=")
 
 
-BAD_VALUES = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100, "x", "x00", "²"]
-
-
 @pytest.mark.parametrize("path", ["/transactions", "/tokens", "/blocks"])
 def test_no_cursor_breaks_anything(client, path):
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
     values = values_of(cursor)
     bad = ["", "a", "=", "%00", "ÿ", cursor + "AAAA", "A" * 601, "A" * 599]
+    bad_values = [
+        "",
+        "-2",
+        "+1",
+        "1.5",
+        "01",
+        str(2**62 + 1),
+        str(2**63),
+        "9" * 100,
+        "x",
+        "x00",
+        "²",
+    ]
     for index in range(len(values)):
-        bad += [changed(cursor, [*values[:index], v, *values[index + 1 :]]) for v in BAD_VALUES]
+        bad += [changed(cursor, [*values[:index], v, *values[index + 1 :]]) for v in bad_values]
         bad.append(changed(cursor, values[:index]))
     for text in (*bad, changed(cursor, [*values, "1"])):
         answer = client.get(f"/api/v1{path}", query_string={"cursor": text})

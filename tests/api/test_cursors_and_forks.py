@@ -30,15 +30,13 @@ def weather(database_url):
     weather.database.close()
 
 
-TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
-
-
 @pytest.mark.thorough
 def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, template):
     """The rows are those of numbered pages, and at the end of a round of a fresh index."""
     reorganised = 0
     a_round = 10  # traversals, after which the client is compared with an index that saw no fork
-    for _ in range(TRAVERSALS // a_round):
+    traversals = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
+    for _ in range(traversals // a_round):
         for _ in range(a_round):
             body = weather.body()
             rows, newest, times = traverse(weather, body)
@@ -51,7 +49,7 @@ def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, templat
             for other in (weather.body() for _ in range(6)):
                 assert whole(weather.client, other) == whole(fresh, other), other
         weather.chain.unwind(min(weather.chain.number, 30))  # or rounds would become ever longer
-    assert reorganised > TRAVERSALS / 20
+    assert reorganised > traversals / 20
 
 
 @pytest.mark.thorough

@@ -82,17 +82,18 @@ def require_same_at_any_depth(seeded, body):
 
 
 # The longer of two lists takes three times as many buffers as 600.
-COMBINED = [
-    ("dex_trades", {"pool": "hot", "dex": "hot"}, math.inf),
-    ("transactions", {"address": "hot", "to": "rare"}, 600),
-    ("transactions", {"from": "rare", "nonce": 2**63 - 1}, 600),
-    ("token_transfers", {"from": "hot", "tokenAddress": "rare"}, 600),
-    ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}, 600),
-    ("user_operations", {"sender": "rare", "entryPoint": "hot"}, 600),
-]
-
-
-@pytest.mark.parametrize(("entity", "filters", "most"), COMBINED, ids=str)
+@pytest.mark.parametrize(
+    ("entity", "filters", "most"),
+    [
+        ("dex_trades", {"pool": "hot", "dex": "hot"}, math.inf),
+        ("transactions", {"address": "hot", "to": "rare"}, 600),
+        ("transactions", {"from": "rare", "nonce": 2**63 - 1}, 600),
+        ("token_transfers", {"from": "hot", "tokenAddress": "rare"}, 600),
+        ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}, 600),
+        ("user_operations", {"sender": "rare", "entryPoint": "hot"}, 600),
+    ],
+    ids=str,
+)
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_combined_filters_use_an_index(seeded, entity, filters, most, direction):
     values = {

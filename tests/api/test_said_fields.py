@@ -6,8 +6,6 @@ from scan.ethereum.column_types import SAID
 from scan.indexer.block_check import stored_values
 from tests.support.openapi_document import DOCUMENT
 
-SCHEMAS = DOCUMENT["components"]["schemas"]
-
 
 def objects(schema):
     """The properties of a record, and of each object that stands in it."""
@@ -28,7 +26,8 @@ def test_each_field_that_shows_a_column_that_is_said_says_so():
     """In any record, nested ones included; and its record names fields that nothing proves."""
     kinds = stored_values()
     said = {f for f, (table, column) in COLUMN_OF_FIELD.items() if kinds[table][column] is SAID}
-    for name, schema in SCHEMAS.items():
+    schemas = DOCUMENT["components"]["schemas"]
+    for name, schema in schemas.items():
         for properties in objects(schema) if not name.endswith("Query") else ():  # it is sent
             shown = said & properties.keys() - {
                 *declared("records").get(name, {}).get("_proven", ())

@@ -24,15 +24,15 @@ def api(own_index):
     return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", create_app(own_index.settings))
 
 
-CASES = [
-    (method, path, mode)
-    for method, path, operation in openapi_document.OPERATIONS
-    for mode in (ALLOWED, NOT_ALLOWED)
-    if mode is ALLOWED or operation.get("parameters") or any(schemas_of(operation))
-]
-
-
-@pytest.mark.parametrize(("method", "path", "mode"), CASES)
+@pytest.mark.parametrize(
+    ("method", "path", "mode"),
+    [
+        (method, path, mode)
+        for method, path, operation in openapi_document.OPERATIONS
+        for mode in (ALLOWED, NOT_ALLOWED)
+        if mode is ALLOWED or operation.get("parameters") or any(schemas_of(operation))
+    ],
+)
 def test_no_fault_and_no_undocumented_answer(api, method, path, mode):
     from schemathesis import GenerationMode, checks
     from schemathesis.specs.openapi import checks as of_openapi

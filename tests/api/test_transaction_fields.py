@@ -14,7 +14,6 @@ from tests.support import indexing, made_blocks
 from tests.support.database import execute
 
 SOMEBODY, OTHER = made_blocks.address("somebody"), made_blocks.address("other")
-LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOB_HASH = b"\\x" * 16
 GREATEST = 2**256 - 1
 
@@ -58,27 +57,36 @@ NAMES = """
     nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
     cumulativeGasUsed
 """.split()
-BLOB = {"max_fee_per_blob_gas": 1, "blob_versioned_hashes": (BLOB_HASH,), "blob_gas_price": 2**128}
-BEYOND_BYTES_OF_INTEGERS = {
-    "nonce": 2**64 - 2,
-    "gas_limit": GREATEST,
-    "max_fee_per_gas": 2**56,
-    "max_priority_fee_per_gas": 2**56 - 1,
-    "cumulative_gas_used": 2**63,
-}
 
 
 @pytest.mark.parametrize(
     ("fields", "values", "fee"),
     [
         (
-            {**LEGACY, "type": 3, **BLOB},
+            {
+                **{"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000},
+                "type": 3,
+                **{
+                    "max_fee_per_blob_gas": 1,
+                    "blob_versioned_hashes": (BLOB_HASH,),
+                    "blob_gas_price": 2**128,
+                },
+            },
             [0, "21000", 3, None, None, "1", [to_hex(BLOB_HASH)], "21000"],
             21_000 + 131_072 * 2**128,
         ),
         ({"type": 126}, [None, None, 126, *[None] * 5], 21_000),
         (
-            {"type": 255, **BEYOND_BYTES_OF_INTEGERS},
+            {
+                "type": 255,
+                **{
+                    "nonce": 2**64 - 2,
+                    "gas_limit": GREATEST,
+                    "max_fee_per_gas": 2**56,
+                    "max_priority_fee_per_gas": 2**56 - 1,
+                    "cumulative_gas_used": 2**63,
+                },
+            },
             [2**64 - 2, str(GREATEST), 255, str(2**56), str(2**56 - 1), None, None, str(2**63)],
             21_000,
         ),

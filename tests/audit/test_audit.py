@@ -9,39 +9,41 @@ from tests.support.indexing import status
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
-# The scenario has no list of few rows.
-COUNT_OPERATIONS = "INSERT INTO list_counts (list, key, count) VALUES ('user_operations', '', 3)"
-SPOILT = (
-    "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
-    "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
-    "DELETE FROM addresses WHERE transfer_count > 0",
-    COUNT_OPERATIONS,
-    COUNT_HOLDERS,
-    "DELETE FROM token_holders",
-    "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
-    "UPDATE token_holder_ranges SET holder_count = 1",
-    "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
-    "DELETE FROM token_items",
-    "DELETE FROM item_balances WHERE balance <> 5",
-    "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
-    "DELETE FROM token_ranks",
-    "UPDATE dexes SET trade_count = trade_count + 1",
-    "INSERT INTO dexes (name) VALUES ('nobody trades here')",
-    "UPDATE pools SET trade_count = trade_count + 1",
-    "DELETE FROM list_checkpoints",
-    "DELETE FROM daily_stats",
-    "DELETE FROM pool_candles",
-    "UPDATE chain SET token_count = 0",
-    "UPDATE addresses SET log_count = 0",
-    "UPDATE event_topics SET log_count = 0",
-    "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
-    "UPDATE pool_volumes SET volume1 = 7",
-)
-
 
 def test_spoilt_derived_values_are_found_and_repaired(copied, capsys):
     before = digest(copied.database_url)
-    for statement in SPOILT:
+    # The scenario has no list of few rows.
+    count_operations = (
+        "INSERT INTO list_counts (list, key, count) VALUES ('user_operations', '', 3)"
+    )
+    spoilt = (
+        "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
+        "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
+        "DELETE FROM addresses WHERE transfer_count > 0",
+        count_operations,
+        COUNT_HOLDERS,
+        "DELETE FROM token_holders",
+        "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+        "UPDATE token_holder_ranges SET holder_count = 1",
+        "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5"
+        " FROM token_items",
+        "DELETE FROM token_items",
+        "DELETE FROM item_balances WHERE balance <> 5",
+        "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
+        "DELETE FROM token_ranks",
+        "UPDATE dexes SET trade_count = trade_count + 1",
+        "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+        "UPDATE pools SET trade_count = trade_count + 1",
+        "DELETE FROM list_checkpoints",
+        "DELETE FROM daily_stats",
+        "DELETE FROM pool_candles",
+        "UPDATE chain SET token_count = 0",
+        "UPDATE addresses SET log_count = 0",
+        "UPDATE event_topics SET log_count = 0",
+        "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
+        "UPDATE pool_volumes SET volume1 = 7",
+    )
+    for statement in spoilt:
         spoil(copied, statement)
     assert run(copied) == audit.DIFFERS
     output = capsys.readouterr().out

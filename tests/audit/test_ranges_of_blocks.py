@@ -10,18 +10,7 @@ from scan.indexer.writer import Writer
 from tests.support.auditing import EXACT, run, stored
 from tests.support.database import execute
 
-BIGINT_MAX = 2**63 - 1
-
-
 PAID, EMITTER = b"\x59" * 20, b"\x58" * 20
-# Of blocks: first and last seen, wei and withdrawals of who was paid; and of a contract that emits.
-SEEN = {
-    (0, BIGINT_MAX): ((3, 9, 23, None), (2, 9, 12, 2)),
-    (3, 8): ((3, 8, 12, None), (3, 8, 12, 2)),
-    (4, 8): ((8, 8, 7, None), (8, 8, 7, 1)),
-    (9, 9): ((9, 9, 11, None), (9, 9, None, None)),
-    (2, 3): ((3, 3, 5, None), (2, 3, 5, 1)),
-}
 
 
 def test_addresses_are_seen_in_the_range_where_blocks_have_them(copied):
@@ -40,7 +29,16 @@ def test_addresses_are_seen_in_the_range_where_blocks_have_them(copied):
     execute(
         url, "INSERT INTO withdrawals VALUES (3, 0, 0, %s, 5), (8, 1, 0, %s, 7)", *[EMITTER] * 2
     )
-    for blocks, expected in SEEN.items():
+    # Of blocks: first and last seen, wei and withdrawals of who was paid; and of an emitter.
+    bigint_max = 2**63 - 1
+    seen = {
+        (0, bigint_max): ((3, 9, 23, None), (2, 9, 12, 2)),
+        (3, 8): ((3, 8, 12, None), (3, 8, 12, 2)),
+        (4, 8): ((8, 8, 7, None), (8, 8, 7, 1)),
+        (9, 9): ((9, 9, 11, None), (9, 9, None, None)),
+        (2, 3): ((3, 3, 5, None), (2, 3, 5, 1)),
+    }
+    for blocks, expected in seen.items():
         nothing = (0, -1) * 5  # of the other tables
         rows = execute(
             url,

@@ -27,7 +27,6 @@ NOWHERE = "http://127.0.0.1:1"  # a node that is stopped
 # Extensions that are turned on later, with one that needs the first.
 LATE = ("block_records", "backfill", "user_operations")
 OTHERS = ",".join(name for name in registry.installed() if name not in LATE)
-REQUEST = "0x604c5fa000"  # code that logs 76 bytes, as the contract does for a request
 KILLED = """
 import os, signal, sys, threading
 from scan.audit import rebuild
@@ -215,8 +214,9 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url,
 
 @pytest.mark.thorough
 def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url):
+    request = "0x604c5fa000"  # code that logs 76 bytes, as the contract does for a request
     with Anvil() as node:
-        node.call("anvil_setCode", request_contracts.WITHDRAWALS, REQUEST)
+        node.call("anvil_setCode", request_contracts.WITHDRAWALS, request)
 
         def mine(blocks):
             for _ in range(blocks):

@@ -142,12 +142,11 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     assert migrations.run(Settings(database_url=url)) == []
 
 
-# Cut in its data; in its table of contents, or just before its end.
-PARTS = [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("parts", PARTS)
+# Cut in its data; in its table of contents, or just before its end.
+@pytest.mark.parametrize(
+    "parts", [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
+)
 def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts):
     whole, cut, folder = backup.read_bytes(), top / "cut.backup", top / f"cut-{len(parts)}"
     other_function = whole.replace(b"WHEN l = ", b"WHEN l!= ", 1)

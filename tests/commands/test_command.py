@@ -58,16 +58,18 @@ def test_the_version_is_the_packages_and_in_a_checkout_has_its_commit():
 
 
 PROGRAM = str(Path(sys.executable).with_name("scan"))
-CALLS = [
-    ({"SCAN_CALL": "docker compose exec index scan"}, "docker compose exec index scan"),
-    ({"PATH": f"{Path(sys.executable).parent}:/usr/bin"}, "scan"),
-    # By the shorter one of its paths: tests of a release run beside their environment.
-    ({}, min(os.path.relpath(PROGRAM, ROOT), PROGRAM, key=len)),
-]
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("environment", "call"), CALLS)
+@pytest.mark.parametrize(
+    ("environment", "call"),
+    [
+        ({"SCAN_CALL": "docker compose exec index scan"}, "docker compose exec index scan"),
+        ({"PATH": f"{Path(sys.executable).parent}:/usr/bin"}, "scan"),
+        # By the shorter one of its paths: tests of a release run beside their environment.
+        ({}, min(os.path.relpath(PROGRAM, ROOT), PROGRAM, key=len)),
+    ],
+)
 def test_a_hint_has_the_call_that_works_here(environment, call, tmp_path):
     done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path), **environment)
     assert (done.returncode, done.stdout) == (0, "VERSION\n")
@@ -75,22 +77,22 @@ def test_a_hint_has_the_call_that_works_here(environment, call, tmp_path):
 
 
 # A call; its status, and a part of what it says.
-WRONG_CALLS = [
-    (["serve"], {"PORT": "none"}, 2, "PORT"),
-    (["index"], {}, 2, "DATABASE_URL"),
-    (["nonsense"], {}, 2, "nonsense"),
-    (["audit", "--from", "-1"], {}, 2, "--from"),
-    (["audit", "--node", "--blocks=-5"], {}, 2, "--blocks"),
-    (["audit", "--from", "5", "--to", "2"], {"DATABASE_URL": NOBODY}, 2, "--to='2'"),
-    (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, 2, "ID"),
-    (["psql"], {"DATABASE_URL": NOBODY, "PATH": "/nonexistent"}, 1, "psql is not installed"),
-    (["key", "request"], {}, 1, "SCAN_PRIVATE_KEY"),
-    (["key", "request", *SIGNED, "--url", "localhost"], {}, 1, "is not allowed: it must start"),
-    (["key", "request", *SIGNED, "--url", "{server}"], {}, 1, "signature is malformed"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "environment", "status", "said"), WRONG_CALLS)
+@pytest.mark.parametrize(
+    ("arguments", "environment", "status", "said"),
+    [
+        (["serve"], {"PORT": "none"}, 2, "PORT"),
+        (["index"], {}, 2, "DATABASE_URL"),
+        (["nonsense"], {}, 2, "nonsense"),
+        (["audit", "--from", "-1"], {}, 2, "--from"),
+        (["audit", "--node", "--blocks=-5"], {}, 2, "--blocks"),
+        (["audit", "--from", "5", "--to", "2"], {"DATABASE_URL": NOBODY}, 2, "--to='2'"),
+        (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, 2, "ID"),
+        (["psql"], {"DATABASE_URL": NOBODY, "PATH": "/nonexistent"}, 1, "psql is not installed"),
+        (["key", "request"], {}, 1, "SCAN_PRIVATE_KEY"),
+        (["key", "request", *SIGNED, "--url", "localhost"], {}, 1, "is not allowed: it must start"),
+        (["key", "request", *SIGNED, "--url", "{server}"], {}, 1, "signature is malformed"),
+    ],
+)
 def test_a_wrong_call_is_named(shared_server, arguments, environment, status, said, tmp_path):
     arguments = [argument.replace("{server}", shared_server) for argument in arguments]
     done = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
@@ -111,15 +113,15 @@ def test_psql_gets_the_password_where_no_other_user_sees_it(tmp_path):
     assert {"user=ann", "host=db", "port=1", "dbname=d", "sslmode=require"} <= {*arguments.split()}
 
 
-LONG_OUTPUTS = [
-    *(["--help"], ["run", "--help"], ["solc", "list"]),
-    *([["doctor"]] if "operations" in registry.installed() else []),
-]
-
-
 @pytest.mark.thorough
 @pytest.mark.check
-@pytest.mark.parametrize("arguments", LONG_OUTPUTS)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["--help"], ["run", "--help"], ["solc", "list"]),
+        *([["doctor"]] if "operations" in registry.installed() else []),
+    ],
+)
 def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
     """As `scan doctor | head -1` is."""
     reader, writer = os.pipe()
@@ -143,21 +145,21 @@ def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
     assert (done.returncode, done.stderr) == (1, "")
 
 
-WRONG_URLS = [
-    ('connection to server failed: FATAL:  database "n" does not exist', "database's name"),
-    ('connection to server failed: FATAL:  role "n" does not exist', "correct the user"),
-    ('FATAL:  password authentication failed for user "n"', "the user or the password"),
-    ("fe_sendauth: no password supplied", "the user or the password"),
-    ('could not translate host name "n" to address: Name unknown', "correct the host in"),
-    ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
-    ("FATAL:  sorry, too many clients already", "raise max_connections"),
-    ("FATAL:  remaining connection slots are reserved for roles with", "raise max_connections"),
-    ("FATAL:  the database system is starting up", "it is waited for"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("reason", "correction"), WRONG_URLS)
+@pytest.mark.parametrize(
+    ("reason", "correction"),
+    [
+        ('connection to server failed: FATAL:  database "n" does not exist', "database's name"),
+        ('connection to server failed: FATAL:  role "n" does not exist', "correct the user"),
+        ('FATAL:  password authentication failed for user "n"', "the user or the password"),
+        ("fe_sendauth: no password supplied", "the user or the password"),
+        ('could not translate host name "n" to address: Name unknown', "correct the host in"),
+        ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
+        ("FATAL:  sorry, too many clients already", "raise max_connections"),
+        ("FATAL:  remaining connection slots are reserved for roles with", "raise max_connections"),
+        ("FATAL:  the database system is starting up", "it is waited for"),
+    ],
+)
 def test_what_is_wrong_in_database_url_is_named(reason, correction):
     error = Unreachable(reason)
     assert reason in error.for_operators and correction in error.for_operators

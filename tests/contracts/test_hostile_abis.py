@@ -51,15 +51,15 @@ def test_one_text_is_not_repeated_for_every_offset_to_it():
     assert argument is not None and argument.value == ["x" * 20_000]
 
 
-HUGE_TYPES = [
-    *(f"uint256[{2**200}]", f"uint256[0][{2**60}]", f"uint256[{2**60}][0][{2**60}]"),
-    *("uint256[0]" + f"[{2**60}]" * 30, "uint256" + "[1000]" * 30, "uint256" + "[]" * 30),
-    *("uint256" + "[]" * 40, "uint256" + "[1]" * 400, f"string[{2**200}]"),
-    f"uint256[{10**90}]",
-]
-
-
-@pytest.mark.parametrize("type_", HUGE_TYPES)
+@pytest.mark.parametrize(
+    "type_",
+    [
+        *(f"uint256[{2**200}]", f"uint256[0][{2**60}]", f"uint256[{2**60}][0][{2**60}]"),
+        *("uint256[0]" + f"[{2**60}]" * 30, "uint256" + "[1000]" * 30, "uint256" + "[]" * 30),
+        *("uint256" + "[]" * 40, "uint256" + "[1]" * 400, f"string[{2**200}]"),
+        f"uint256[{10**90}]",
+    ],
+)
 def test_enormous_and_empty_arrays_have_no_values(type_):
     data = word(32) * 1000
     assert constructor_values(constructor({"name": "a", "type": type_}), data) is None

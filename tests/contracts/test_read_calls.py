@@ -54,12 +54,10 @@ def test_of_a_large_abi_only_the_called_functions_are_loaded(explorer, many):
     assert (types, entries["others"]) == (["uint256", "address"], [])
 
 
-OVERLOADED = Path(__file__).with_name("Overloaded.sol").read_text()
-
-
 def test_a_proxys_own_functions_hide_no_overload_of_its_implementation(explorer):
-    target = many_functions.verified(explorer, OVERLOADED, "Counting")
-    proxy = many_functions.verified(explorer, OVERLOADED, "Overloading", target[2:].rjust(64, "0"))
+    overloaded = Path(__file__).with_name("Overloaded.sol").read_text()
+    target = many_functions.verified(explorer, overloaded, "Counting")
+    proxy = many_functions.verified(explorer, overloaded, "Overloading", target[2:].rjust(64, "0"))
     assert explorer.call(proxy, "count").json["result"] == "17"
     assert explorer.call(proxy, "count", "5").json["result"] == "5"
     assert explorer.call(proxy, "admin").json["result"] == proxy

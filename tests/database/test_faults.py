@@ -46,13 +46,11 @@ def test_a_read_only_database_is_told_and_waited_for(anvil, database_url, caplog
         indexing.wait_for(1)
 
 
-FILL = Path(__file__).with_name("fill.sql").read_text()
-
-
 def test_a_full_disk_is_told_and_waited_for(anvil, database_url):
     """The server's answer is what a full disk gives; to fill one for real needs a mount."""
+    fill = Path(__file__).with_name("fill.sql").read_text()
     with Indexing(database_url, anvil.url, until=0) as indexing:
-        database.execute(database_url, FILL)
+        database.execute(database_url, fill)
         anvil.mine()
         wait_until(lambda: "disk is full" in (status(database_url)["problem"] or ""))
         database.execute(database_url, "DROP TRIGGER fill ON blocks")

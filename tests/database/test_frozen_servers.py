@@ -21,11 +21,6 @@ pytestmark = pytest.mark.long
 STATEMENT_TIMEOUT_S = 1.0
 # The time-out, what the client adds to it, and one attempt to connect; then room for the machine.
 PATIENCE_S = STATEMENT_TIMEOUT_S + 2.0 + 10.0
-SETTINGS = {
-    "RPC_URL": NOWHERE,
-    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
-    "STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
-}
 READS = "/api/v1/blocks"
 WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are written
 
@@ -89,7 +84,12 @@ def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
     """One of the two is behind a dead network; its requests go on coming."""
     servers = {READS: "READ_DATABASE_URL", WRITES: "DATABASE_URL"}  # which serve these requests
     urls = {servers[other]: url, servers[frozen]: network.url}
-    with gunicorn(url, **urls, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
+    settings = {
+        "RPC_URL": NOWHERE,
+        "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
+        "STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
+    }
+    with gunicorn(url, **urls, **settings) as server, ThreadPoolExecutor(16) as pool:
         assert status(server + frozen) == status(server + other) == 200
         with cleared(network.is_alive):
             time.sleep(0.2)  # until what the replica has told is no longer cached

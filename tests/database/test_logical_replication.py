@@ -20,8 +20,6 @@ STATEMENTS = [
     for statement in re.sub(r"--.*", "", block.text).split(";")
     if statement.strip()
 ]
-PARTS = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
-TABLES = ("blocks", "transactions", "token_transfers", "tokens", "token_holders")
 
 
 @pytest.fixture
@@ -75,12 +73,13 @@ def test_chosen_tables_follow_into_another_postgresql(servers):
         execute(url, statement)
     folder = primary.url("x").partition("host=")[2]
     address = f"host={folder} dbname=template_scan user=replicator"
+    parts = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
     with Anvil() as anvil:
         token = anvil.deploy(anvil.accounts[0], "Coin", "Replica Coin", "RPL", 18)
         transfer(anvil, token, 5)
         # Of 20 rows: transactions get partitions while they follow.
         with Indexing(url, anvil.url, until=anvil.head(), partition_rows=20) as indexing:
-            assert execute(url, PARTS) == [(1,)]
+            assert execute(url, parts) == [(1,)]
             execute(copy, partition)
             # What is there is copied; what comes, forks included, follows.
             execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
@@ -101,7 +100,8 @@ def test_chosen_tables_follow_into_another_postgresql(servers):
         heads = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(len(hashes))]
         assert [hash for (hash,) in hashes] == [block["hash"] for block in heads]
         assert len(hashes) == anvil.head() + 1
-    assert execute(url, PARTS) > [(1,)]
-    for table in TABLES:
+    assert execute(url, parts) > [(1,)]
+    tables = ("blocks", "transactions", "token_transfers", "tokens", "token_holders")
+    for table in tables:
         assert rows(copy, table) and rows(copy, table) == rows(url, table), table
     execute(copy, "DROP SUBSCRIPTION chain")

@@ -100,7 +100,6 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
     assert readiness(database_url) == 200
 
 
-READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 
@@ -256,14 +255,15 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
     bring_up(first_url)
     release = release_with_an_index()
     monkeypatch.setattr(migrations, "expected_schema", lambda: release)
-    files = execute(first_url, FILES, list(READ))
+    read = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
+    files = execute(first_url, FILES, list(read))
     migrating = threading.Thread(target=bring_up, args=(first_url, release))
     over = threading.Event()
-    with ThreadPoolExecutor(len(READ)) as pool, ExitStack() as ended:
+    with ThreadPoolExecutor(len(read)) as pool, ExitStack() as ended:
         ended.callback(over.set)
-        readers = [pool.submit(read_until, over, first_url, table) for table in READ]
+        readers = [pool.submit(read_until, over, first_url, table) for table in read]
         with closing(psycopg2.connect(first_url)) as reading, reading.cursor() as long_reader:
-            for table in READ:
+            for table in read:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             migrating.start()
             serving.wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
@@ -271,7 +271,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
         migrating.join(WAIT_S)
     assert not migrating.is_alive()
     assert all(reader.result() > 10 for reader in readers)
-    assert execute(first_url, FILES, list(READ)) == files, "a table was written anew"
+    assert execute(first_url, FILES, list(read)) == files, "a table was written anew"
     assert execute(first_url, IS_VALID) == [(True,)]
     assert readiness(first_url) == 200
     assert bring_up(first_url, release) == []

@@ -26,7 +26,6 @@ from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
-NOBODY = "http://127.0.0.1:9"
 PATIENCE_S = 10.0
 
 
@@ -121,7 +120,8 @@ def insist(request):
 
 def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
-    settings = settings_for(url, NOBODY)
+    nobody = "http://127.0.0.1:9"
+    settings = settings_for(url, nobody)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
     insist(lambda: hasty.get("/api/v1/blocks"))
     monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)

@@ -134,20 +134,18 @@ def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
     assert [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)] == []
 
 
-OF_THE_INDEX = {
-    "ScanHeadStalled": "scan_head_stalled",
-    "ScanLagging": "scan_lag_blocks",
-    "ScanHeadOld": "scan_head_age_seconds",
-}
-
-
 def test_faults_of_the_index_fire_theirs(database, tmp_path):
     url, anvil = database
     execute(url, "UPDATE indexer_status SET problem = 'no node', node_head = 100")
     execute(url, "UPDATE blocks SET timestamp = timestamp - interval '1 hour'")
     with gunicorn(url, RPC_URL=anvil.url) as address:
         metrics = exported(address)
-    cases = [(alert, constant(metrics, metric)) for alert, metric in OF_THE_INDEX.items()]
+    of_the_index = {
+        "ScanHeadStalled": "scan_head_stalled",
+        "ScanLagging": "scan_lag_blocks",
+        "ScanHeadOld": "scan_head_age_seconds",
+    }
+    cases = [(alert, constant(metrics, metric)) for alert, metric in of_the_index.items()]
     assert firing(tmp_path, *cases) == [True] * 3
 
 
@@ -204,14 +202,6 @@ def test_the_others_fire_by_their_series(tmp_path):
     assert wrong == [] and len(alerts) == 18
 
 
-DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
-# Prometheus's own, node_exporter's and blackbox_exporter's.
-OF_OTHERS = set(
-    "up node_filesystem_avail_bytes node_filesystem_size_bytes"
-    " probe_ssl_earliest_cert_expiry".split()
-)
-
-
 def metrics_of(expression):
     return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
 
@@ -220,7 +210,8 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database)
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""
     url, anvil = database
-    panels = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    dashboard = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
+    panels = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     rules = [rule["expr"] for rule in RULES_BY_ALERT.values()]
     names = {name for text in (*panels, *rules) for name in metrics_of(text)}
     assert len(names) >= 30
@@ -243,4 +234,9 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database)
         text = requests.get(f"{address}/metrics", timeout=WAIT_S).text
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
     histograms = {f"{name}_bucket" for name, kind in types.items() if kind == "histogram"}
-    assert names - types.keys() - histograms == OF_OTHERS
+    # Prometheus's own, node_exporter's and blackbox_exporter's.
+    of_others = set(
+        "up node_filesystem_avail_bytes node_filesystem_size_bytes"
+        " probe_ssl_earliest_cert_expiry".split()
+    )
+    assert names - types.keys() - histograms == of_others

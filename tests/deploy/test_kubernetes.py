@@ -96,16 +96,16 @@ def test_its_settings_are_settings_of_scan():
     assert (settings.chain_name, settings.log_format) == ("Acme", "json")
 
 
-WRONG_VALUES = [
-    ("replicas=1", "existingSecret"),
-    ("existingSecret=s,replicas=2", "several replicas need settings.SCAN_RATE_LIMIT_STORAGE"),
-    ("existingSecret=s,settings.DATABASE_URL=a", "settings"),  # it has a password
-    ("existingSecret=s,image.digest=latest", "digest"),
-    ("existingSecret=s,replica=2", "replica"),
-]
-
-
-@pytest.mark.parametrize(("values", "reason"), WRONG_VALUES)
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        ("replicas=1", "existingSecret"),
+        ("existingSecret=s,replicas=2", "several replicas need settings.SCAN_RATE_LIMIT_STORAGE"),
+        ("existingSecret=s,settings.DATABASE_URL=a", "settings"),  # it has a password
+        ("existingSecret=s,image.digest=latest", "digest"),
+        ("existingSecret=s,replica=2", "replica"),
+    ],
+)
 def test_wrong_values_are_named(values, reason):
     refused = helm("template", "x", str(CHART), "--set", values)
     assert refused.returncode != 0

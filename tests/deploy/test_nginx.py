@@ -16,18 +16,17 @@ def front(shared_server, tmp_path):
         yield address
 
 
-REFUSED_REQUESTS = [
-    (b"GARBAGE\r\n\r\n", 400),
-    (b"GET / HTTP/1.1\r\n\r\n", 400),  # no Host
-    (b"TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400),
-    (b"GET /_scan/malformed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
-    (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
-    (b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n", 431),
-]
-
-
 @pytest.mark.parametrize(
-    ("request_bytes", "status"), REFUSED_REQUESTS, ids=lambda value: ascii(value)[:40]
+    ("request_bytes", "status"),
+    [
+        (b"GARBAGE\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),  # no Host
+        (b"TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400),
+        (b"GET /_scan/malformed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
+        (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n", 431),
+    ],
+    ids=lambda value: ascii(value)[:40],
 )
 def test_refusals_are_json(front, request_bytes, status):
     head, _, body = serving.exchange(front, request_bytes).partition(b"\r\n\r\n")

@@ -139,10 +139,11 @@ def imported(path):
     return {name.partition(".")[0] for name in names}
 
 
-LOCKED = [*(ROOT / "requirements").glob("*.txt"), ROOT / "deploy" / "ha" / "requirements.txt"]
-
-
-@pytest.mark.parametrize("path", LOCKED, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [*(ROOT / "requirements").glob("*.txt"), ROOT / "deploy" / "ha" / "requirements.txt"],
+    ids=lambda path: path.name,
+)
 def test_locked_requirements_have_hashes_and_no_address(path):
     text = re.sub(r"^#.*\n", "", path.read_text(), flags=re.M)
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -151,13 +152,6 @@ def test_locked_requirements_have_hashes_and_no_address(path):
         assert re.match(r"[A-Za-z0-9._-]+(\[[a-z,]+\])?==", requirement), requirement
         assert "--hash=sha256:" in requirement
     assert "://" not in text and "--index-url" not in text
-
-
-# The lock of each extra, and of what is always installed.
-LOCKS = [
-    *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
-    *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
-]
 
 
 def requirements_of(extra):
@@ -170,7 +164,14 @@ def requirements_of(extra):
     ]
 
 
-@pytest.mark.parametrize(("extra", "lock"), LOCKS)
+# The lock of each extra, and of what is always installed.
+@pytest.mark.parametrize(
+    ("extra", "lock"),
+    [
+        *(("", "runtime"), ("embedded", "runtime"), ("redis", "runtime"), ("build", "runtime")),
+        *((extra, extra) for extra in ("mcp", "parquet", "bulk", "dev", "spark")),
+    ],
+)
 def test_locks_are_of_the_declared_versions(extra, lock):
     """`make lock` was run after setup.py was changed."""
     locked = (ROOT / "requirements" / f"{lock}.txt").read_text().lower()

@@ -23,7 +23,6 @@ MODULES = "tests/support/node/node_modules"
 INSTALLED = (".venv", MODULES)
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
 PUBLISHED = "https://scan.example"
-WHEEL = f"scan-{VERSION}-py3-none-any.whl"
 CLIENT = f"scan_client-{VERSION}-py3-none-any.whl"
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
@@ -65,7 +64,8 @@ def dist():
 
 
 def test_a_release_has_every_file_with_its_hash(dist):
-    names = {WHEEL, CLIENT, f"scan-{VERSION}.tar.gz", f"scan-{VERSION}.cdx.json"}
+    wheel = f"scan-{VERSION}-py3-none-any.whl"
+    names = {wheel, CLIENT, f"scan-{VERSION}.tar.gz", f"scan-{VERSION}.cdx.json"}
     assert {path.name for path in dist.iterdir()} == {*names, "SHA256SUMS"}
     hashes = {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in names}
     lines = (dist / "SHA256SUMS").read_text().splitlines()

@@ -16,9 +16,6 @@ RAW = rlp.encode(
         [BOB, [], [], [], [], [[2, b"\x60\x00"]]],
     ]
 )
-# As execution-apis name fields, and as alloy-eip7928 0.3 did, whose indexes were numbers.
-NAMES = ("index", "key", "value", "value", "value", "code", "0x1")
-OLDER = ("blockAccessIndex", "slot", "newValue", "postBalance", "newNonce", "newCode", 1)
 
 
 def in_json(names):
@@ -39,7 +36,15 @@ def in_json(names):
     ]
 
 
-@pytest.mark.parametrize("names", [NAMES, OLDER], ids=["execution-apis", "alloy"])
+# As execution-apis name fields, and as alloy-eip7928 0.3 did, whose indexes were numbers.
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("index", "key", "value", "value", "value", "code", "0x1"),
+        ("blockAccessIndex", "slot", "newValue", "postBalance", "newNonce", "newCode", 1),
+    ],
+    ids=["execution-apis", "alloy"],
+)
 def test_lists_are_encoded_and_read(names):
     assert encode_access_list(in_json(names)) == RAW
     assert balance_changes(RAW, keccak(RAW)) == {ALICE: [(0, 9), (3, 2**255)], BOB: []}

@@ -33,15 +33,15 @@ def decode_one(transaction, receipt, **block):
     return decoded
 
 
-STATUSES = [
-    ({"status": "0x1"}, {}, True),
-    ({"status": "0x0"}, {}, False),
-    ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
-    ({"status": ...}, {"baseFeePerGas": ...}, True),
-]
-
-
-@pytest.mark.parametrize(("receipt", "block", "status"), STATUSES)
+@pytest.mark.parametrize(
+    ("receipt", "block", "status"),
+    [
+        ({"status": "0x1"}, {}, True),
+        ({"status": "0x0"}, {}, False),
+        ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
+        ({"status": ...}, {"baseFeePerGas": ...}, True),
+    ],
+)
 def test_status(receipt, block, status):
     assert decode_one(a_transaction(), a_receipt(**receipt), **block).status is status
 
@@ -59,10 +59,10 @@ def test_blobs_are_part_of_the_fee():
     assert (plain.fee, plain.blob_gas_price) == (2 * 10**9 * 21_000, None)
 
 
-RUNS_OF_CODE = [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)]
-
-
-@pytest.mark.parametrize(("transaction", "receipt", "ran"), RUNS_OF_CODE)
+@pytest.mark.parametrize(
+    ("transaction", "receipt", "ran"),
+    [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)],
+)
 def test_plain_transfers_run_no_code(transaction, receipt, ran):
     assert decode_one(a_transaction(**transaction), a_receipt(**receipt)).ran_code is ran
 
@@ -93,16 +93,17 @@ WRONG_RECEIPTS = (
 )
 
 
-CONTRADICTIONS = [
-    *((wrong, {}, [{}]) for wrong in WRONG_BLOCKS),
-    *(({}, wrong, [{}]) for wrong in WRONG_TRANSACTIONS),
-    *(({}, {}, wrong) for wrong in WRONG_RECEIPTS),
-    ({"hash": BLOCK_HASH[:-1]}, {"blockHash": BLOCK_HASH[:-1]}, [{}]),
-    ({}, {"gasPrice": ..., "type": "0x2"}, [{"effectiveGasPrice": ...}]),
-]
-
-
-@pytest.mark.parametrize(("block", "transaction", "receipts"), CONTRADICTIONS, ids=str)
+@pytest.mark.parametrize(
+    ("block", "transaction", "receipts"),
+    [
+        *((wrong, {}, [{}]) for wrong in WRONG_BLOCKS),
+        *(({}, wrong, [{}]) for wrong in WRONG_TRANSACTIONS),
+        *(({}, {}, wrong) for wrong in WRONG_RECEIPTS),
+        ({"hash": BLOCK_HASH[:-1]}, {"blockHash": BLOCK_HASH[:-1]}, [{}]),
+        ({}, {"gasPrice": ..., "type": "0x2"}, [{"effectiveGasPrice": ...}]),
+    ],
+    ids=str,
+)
 def test_what_contradicts_itself_is_malformed(block, transaction, receipts):
     raw_block = a_block([a_transaction(**transaction)]) | block
     raw_receipts = receipts and [r if r is None else a_receipt(**r) for r in receipts]
@@ -149,10 +150,29 @@ WHOLE = (
 
 
 # What a node must not give, or seldom does.
-JUNK = ["", "0x", "0xg", "1", "0X1", "0x" + "f" * 65, "0x1_0", " 0x1", "0x٣", None, 3, [], {}]
-
-
-@given(st.sampled_from([p for p in paths(WHOLE) if len(p) > 1]), st.sampled_from([..., *JUNK]))
+@given(
+    st.sampled_from([p for p in paths(WHOLE) if len(p) > 1]),
+    st.sampled_from(
+        [
+            ...,
+            *[
+                "",
+                "0x",
+                "0xg",
+                "1",
+                "0X1",
+                "0x" + "f" * 65,
+                "0x1_0",
+                " 0x1",
+                "0x٣",
+                None,
+                3,
+                [],
+                {},
+            ],
+        ]
+    ),
+)
 def test_whatever_is_refused_is_malformed(path, junk):
     """One value anywhere is replaced by junk, or left out."""
     with suppress(blocks.MalformedBlock):

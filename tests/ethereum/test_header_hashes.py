@@ -74,16 +74,16 @@ def test_a_hash_covers_each_field_of_its_header(name):
         assert not has_its_hash(struct_of(fields | {field: altered(value)}, hash_)), field
 
 
-ADDITIONS = [
-    # Fields that tell another form of chain are none.
-    ("ethereum since Amsterdam", {"extDataHash": hex_of(WORD)}, False),
-    ("ethereum since Amsterdam", {"blockGasCost": "0x0"}, False),
-    ("aura by nethermind", {"step": 331_234_567}, True),  # which writes a number
-    ("aura by erigon", {name: hex_of(value) for name, value in SEAL.items()}, True),  # has both
-]
-
-
-@pytest.mark.parametrize(("name", "added", "has_hash"), ADDITIONS)
+@pytest.mark.parametrize(
+    ("name", "added", "has_hash"),
+    [
+        # Fields that tell another form of chain are none.
+        ("ethereum since Amsterdam", {"extDataHash": hex_of(WORD)}, False),
+        ("ethereum since Amsterdam", {"blockGasCost": "0x0"}, False),
+        ("aura by nethermind", {"step": 331_234_567}, True),  # which writes a number
+        ("aura by erigon", {name: hex_of(value) for name, value in SEAL.items()}, True),  # has both
+    ],
+)
 def test_a_header_has_its_hash_whatever_else_its_client_writes(name, added, has_hash):
     hash_ = keccak256(rlp.encode(list(HEADERS[name].values())))
     assert has_its_hash(struct_of(HEADERS[name], hash_, **added)) is has_hash
@@ -120,12 +120,9 @@ def test_a_hash_leaves_out_the_seals_of_validators(name):
     assert not has_its_hash(struct_of(fields | {"mixHash": WORD}, hash_))
 
 
-LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
-
-
 @pytest.mark.parametrize(
     "extra_data",
-    [b"", b"\xf8", b"\xbf" + b"\xff" * 8, LONG_LIST],
+    [b"", b"\xf8", b"\xbf" + b"\xff" * 8, b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000],
     ids=["none", "short", "a string", "many items"],
 )
 def test_malformed_extra_data_has_no_other_hash(extra_data):

@@ -5,47 +5,53 @@ import pytest
 from scan.ethereum.node_errors import AnswerTooLarge, RpcError, kind_of
 from tests.support.node_failures import FAILURES
 
+
 # What nodes answer where a contract fails a call, by their sources and their issues.
-REFUSALS = [
-    (3, "execution reverted"),  # Geth, Erigon, Reth
-    (3, "execution reverted: header not found"),  # the contract's words
-    (-32000, "execution reverted: request timed out"),  # Geth's form, of old nodes and forks of it
-    (-32000, "gas required exceeds allowance (3000000)"),
-    (-32000, "invalid opcode: INVALID"),
-    (-32000, "invalid jump destination"),
-    (-32000, "stack limit reached 1024 (1023)"),
-    (-32000, "write protection"),
-    (-32000, "return data out of bounds"),
-    (-32000, "gas uint64 overflow"),
-    (-32000, "insufficient balance for transfer"),
-    (-32000, "err: intrinsic gas too low: have 20000, want 21000 (supplied gas 20000)"),
-    (-32000, "insufficient gas for floor data gas cost: have 30000, want 61960"),
-    (-32015, "VM execution error."),  # Nethermind until 1.3, OpenEthereum
-    (-32000, "gas limit below intrinsic gas"),
-    (-32003, "Precompile ecMul failed with error: invalid point"),
-    (
-        -32000,
-        "Transaction processing could not be completed due to an exception (invalid opcode: 0xaa)",
-    ),
-    (-32003, "Intrinsic gas exceeds gas limit"),
-    (-32004, "Upfront cost exceeds account balance"),
-    (-32003, "out of gas: gas exhausted during memory expansion: 1000000"),  # Reth
-    (-32003, "call gas cost (21000) exceeds the gas limit (20000)"),
-    (-32003, "gas floor (61960) exceeds the gas limit (30000)"),
-    (-32603, "EVM error InvalidFEOpcode"),  # Anvil
-    (-32000, "intrinsic gas too high -- CallGasCostMoreThanGasLimit"),
-    (-32603, "Error: Transaction reverted without a reason string"),  # Hardhat
-    (
-        -32603,
-        "Error: VM Exception while processing transaction: reverted with reason string 'timeout'",
-    ),
-    (-32603, "Transaction ran out of gas"),
-    (-32000, "Transaction requires at least 21000 gas but got 20000"),
-    (-32000, "rpc error: code = Internal desc = execution reverted"),  # nodes of Cosmos
-]
-
-
-@pytest.mark.parametrize(("code", "message"), REFUSALS)
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (3, "execution reverted"),  # Geth, Erigon, Reth
+        (3, "execution reverted: header not found"),  # the contract's words
+        (
+            -32000,
+            "execution reverted: request timed out",
+        ),  # Geth's form, of old nodes and forks of it
+        (-32000, "gas required exceeds allowance (3000000)"),
+        (-32000, "invalid opcode: INVALID"),
+        (-32000, "invalid jump destination"),
+        (-32000, "stack limit reached 1024 (1023)"),
+        (-32000, "write protection"),
+        (-32000, "return data out of bounds"),
+        (-32000, "gas uint64 overflow"),
+        (-32000, "insufficient balance for transfer"),
+        (-32000, "err: intrinsic gas too low: have 20000, want 21000 (supplied gas 20000)"),
+        (-32000, "insufficient gas for floor data gas cost: have 30000, want 61960"),
+        (-32015, "VM execution error."),  # Nethermind until 1.3, OpenEthereum
+        (-32000, "gas limit below intrinsic gas"),
+        (-32003, "Precompile ecMul failed with error: invalid point"),
+        (
+            -32000,
+            "Transaction processing could not be completed due to an exception"
+            " (invalid opcode: 0xaa)",
+        ),
+        (-32003, "Intrinsic gas exceeds gas limit"),
+        (-32004, "Upfront cost exceeds account balance"),
+        (-32003, "out of gas: gas exhausted during memory expansion: 1000000"),  # Reth
+        (-32003, "call gas cost (21000) exceeds the gas limit (20000)"),
+        (-32003, "gas floor (61960) exceeds the gas limit (30000)"),
+        (-32603, "EVM error InvalidFEOpcode"),  # Anvil
+        (-32000, "intrinsic gas too high -- CallGasCostMoreThanGasLimit"),
+        (-32603, "Error: Transaction reverted without a reason string"),  # Hardhat
+        (
+            -32603,
+            "Error: VM Exception while processing transaction:"
+            " reverted with reason string 'timeout'",
+        ),
+        (-32603, "Transaction ran out of gas"),
+        (-32000, "Transaction requires at least 21000 gas but got 20000"),
+        (-32000, "rpc error: code = Internal desc = execution reverted"),  # nodes of Cosmos
+    ],
+)
 def test_a_contracts_refusal_is_recognised_by_every_clients_words(code, message):
     error = RpcError(code, message)
     assert error.is_refusal

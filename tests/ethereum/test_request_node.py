@@ -197,15 +197,15 @@ def of_block(error, by_hash):
     )
 
 
-REFUSALS = [
-    (-32601, "the method eth_call does not exist"),
-    (-32602, "invalid argument 1: json: cannot unmarshal object"),
-    (-32000, "missing trie node"),
-]
-
-
 @pytest.mark.parametrize("by_hash", [True, False])
-@pytest.mark.parametrize(("code", "message"), REFUSALS)
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (-32601, "the method eth_call does not exist"),
+        (-32602, "invalid argument 1: json: cannot unmarshal object"),
+        (-32000, "missing trie node"),
+    ],
+)
 def test_a_node_that_refuses_a_call_is_not_away(node, gateway, code, message, by_hash):
     node.fault = of_block({"code": code, "message": message}, by_hash)
     for _ in range(2):
@@ -284,16 +284,16 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
     assert session.failed
 
 
-COSTS = [
-    ("debug_traceTransaction", None, True),
-    ("eth_estimateGas", 21_000, True),
-    ("eth_call", 30_000_000, True),
-    ("eth_call", 1_000_000, False),
-    ("eth_getBalance", None, False),
-]
-
-
-@pytest.mark.parametrize(("method", "gas", "costly"), COSTS)
+@pytest.mark.parametrize(
+    ("method", "gas", "costly"),
+    [
+        ("debug_traceTransaction", None, True),
+        ("eth_estimateGas", 21_000, True),
+        ("eth_call", 30_000_000, True),
+        ("eth_call", 1_000_000, False),
+        ("eth_getBalance", None, False),
+    ],
+)
 def test_costly_calls_are_known_by_method_and_gas(method, gas, costly):
     call = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
     assert request_node.is_costly(Call(method, (call, "latest"))) is costly

@@ -22,39 +22,41 @@ def number(value):
     return value.to_bytes(WORD)
 
 
-NAMES = [
-    (None, ""),
-    (a_string("Tether USD"), "Tether USD"),
-    (a_string("Münze \U0001f984"), "Münze \U0001f984"),
-    (a_string("\x00\x01\x1b[31mred\x7f\x85\u2028\n"), "[31mred"),
-    (raw_string(b"\xff\xfeok"), "\ufffd\ufffdok"),
-    (raw_string(b"cut \xf0\x9f\xa6"), "cut \ufffd"),
-    (a_string(300 * "\U0001f984"), 255 * "\U0001f984"),
-    (b"MKR".ljust(WORD, b"\0"), "MKR"),
-    (b"Uniswap V1".ljust(4096, b"\0"), "Uniswap V1"),
-    (b"not alone".ljust(WORD, b"\0") + number(1), ""),
-    (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
-    (number(2**256 - 1) + number(1), ""),
-    (number(32) + number(5) + b"abc", ""),
-    (number(32), " "),
-]
-
-
-@pytest.mark.parametrize(("answer", "text"), NAMES, ids=lambda value: ascii(value)[:25])
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (None, ""),
+        (a_string("Tether USD"), "Tether USD"),
+        (a_string("Münze \U0001f984"), "Münze \U0001f984"),
+        (a_string("\x00\x01\x1b[31mred\x7f\x85\u2028\n"), "[31mred"),
+        (raw_string(b"\xff\xfeok"), "\ufffd\ufffdok"),
+        (raw_string(b"cut \xf0\x9f\xa6"), "cut \ufffd"),
+        (a_string(300 * "\U0001f984"), 255 * "\U0001f984"),
+        (b"MKR".ljust(WORD, b"\0"), "MKR"),
+        (b"Uniswap V1".ljust(4096, b"\0"), "Uniswap V1"),
+        (b"not alone".ljust(WORD, b"\0") + number(1), ""),
+        (b"\xff".ljust(WORD, b"\0"), "\ufffd"),
+        (number(2**256 - 1) + number(1), ""),
+        (number(32) + number(5) + b"abc", ""),
+        (number(32), " "),
+    ],
+    ids=lambda value: ascii(value)[:25],
+)
 def test_names(answer, text):
     assert token_metadata.text(answer, token_metadata.MAX_NAME) == text
 
 
-LONG_TEXTS = [
-    (a_string(100_000 * "x"), 255 * "x"),
-    (a_string(65_535 * "\0" + "x, and what is past 64 KiB"), "x"),
-    (a_string(70_000 * "\0" + "past what is looked at"), ""),
-    (a_string("short") + bytes(100_000), "short"),
-    (number(80_000) + bytes(80_000 - WORD) + number(3) + b"far", "far"),
-]
-
-
-@pytest.mark.parametrize(("answer", "text"), LONG_TEXTS, ids=lambda value: ascii(value)[:25])
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (a_string(100_000 * "x"), 255 * "x"),
+        (a_string(65_535 * "\0" + "x, and what is past 64 KiB"), "x"),
+        (a_string(70_000 * "\0" + "past what is looked at"), ""),
+        (a_string("short") + bytes(100_000), "short"),
+        (number(80_000) + bytes(80_000 - WORD) + number(3) + b"far", "far"),
+    ],
+    ids=lambda value: ascii(value)[:25],
+)
 def test_long_texts_are_cut(answer, text):
     cut = token_metadata.cut_text(answer)
     assert len(cut) <= token_metadata.MAX_TEXT_BYTES + 2 * WORD
@@ -91,19 +93,21 @@ def test_decimals_outside_a_byte_and_missing_supplies_are_none():
 
 
 YES, NO, NOISE = number(1), number(0), number(2)
-INTERFACES = [
-    (YES, NO, YES, NO, "BEP721"),
-    (YES, NO, NOISE, YES, "BEP1155"),
-    (YES, NO, YES, YES, None),  # both: the first event has to tell
-    (YES, NO, NO, NO, None),
-    (YES, YES, YES, NO, None),  # a contract that says yes to everything
-    (NO, NO, YES, NO, None),
-    (YES, None, YES, NO, None),
-    (NOISE, NO, YES, NO, None),
-]
 
 
-@pytest.mark.parametrize(("erc165", "invalid", "erc721", "erc1155", "interface"), INTERFACES)
+@pytest.mark.parametrize(
+    ("erc165", "invalid", "erc721", "erc1155", "interface"),
+    [
+        (YES, NO, YES, NO, "BEP721"),
+        (YES, NO, NOISE, YES, "BEP1155"),
+        (YES, NO, YES, YES, None),  # both: the first event has to tell
+        (YES, NO, NO, NO, None),
+        (YES, YES, YES, NO, None),  # a contract that says yes to everything
+        (NO, NO, YES, NO, None),
+        (YES, None, YES, NO, None),
+        (NOISE, NO, YES, NO, None),
+    ],
+)
 def test_interfaces_are_believed_that_say_one_thing(erc165, invalid, erc721, erc1155, interface):
     responses = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
     assert token_metadata.decode_token_metadata(responses).interface == interface

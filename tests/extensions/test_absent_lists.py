@@ -69,33 +69,43 @@ def adding(types=(), **fields):
     return add
 
 
-WITHDRAWAL = dict.fromkeys(("index", "validatorIndex", "amount"), "0x1") | {"address": SOMEBODY}
 NO_PRICE, TOO_HIGH = "blobGasPrice and excessBlobGas", "blobGasPrice and maxFeePerBlobGas"
 LATER = {"timestamp": BPO2_S + 10**6, "excessBlobGas": EXCESS}
+
+
 # A chain, what its node adds to block 1, and what contradicts itself.
-CONTRADICTIONS = [
-    (made(), adding(withdrawals=[WITHDRAWAL]), "withdrawals and withdrawalsRoot"),
-    (made(), adding(uncles=["0x" + "44" * 32]), "uncles and sha3Uncles"),
-    # 131 coins for a blob, within the most that its sender pays.
-    (made(blobs=1), adding({3}, blobGasPrice=hex(10**15)), NO_PRICE),
-    (made(blobs=1, most=PRICE - 1), None, TOO_HIGH),
-    (made(UNKNOWN, blobs=1, most=PRICE - 1), None, TOO_HIGH),
-    (made(blobs=2, blobGasUsed=BLOB_GAS), None, "blobs and blobGasUsed"),
-    (made(UNKNOWN, blobs=1, price=None), None, NO_PRICE),
-    (made(blobs=1, price=7, **LATER), None, NO_PRICE),  # of no known fork
-    *(
-        (made(), adding({0}, **{name: value}), f"{name} of transactions of type 0")
-        for name, value in LISTS.items()
-    ),
-    *(
-        (made(), adding({2}, **{name: LISTS[name]}), f"{name} of transactions of type 2")
-        for name in ("blobVersionedHashes", "authorizationList")
-    ),
-    (made(), adding({2}, accessList=LISTS["accessList"]), "transactions and transactionsRoot"),
-]
-
-
-@pytest.mark.parametrize(("chain", "alter", "contradiction"), CONTRADICTIONS)
+@pytest.mark.parametrize(
+    ("chain", "alter", "contradiction"),
+    [
+        (
+            made(),
+            adding(
+                withdrawals=[
+                    dict.fromkeys(("index", "validatorIndex", "amount"), "0x1")
+                    | {"address": SOMEBODY}
+                ]
+            ),
+            "withdrawals and withdrawalsRoot",
+        ),
+        (made(), adding(uncles=["0x" + "44" * 32]), "uncles and sha3Uncles"),
+        # 131 coins for a blob, within the most that its sender pays.
+        (made(blobs=1), adding({3}, blobGasPrice=hex(10**15)), NO_PRICE),
+        (made(blobs=1, most=PRICE - 1), None, TOO_HIGH),
+        (made(UNKNOWN, blobs=1, most=PRICE - 1), None, TOO_HIGH),
+        (made(blobs=2, blobGasUsed=BLOB_GAS), None, "blobs and blobGasUsed"),
+        (made(UNKNOWN, blobs=1, price=None), None, NO_PRICE),
+        (made(blobs=1, price=7, **LATER), None, NO_PRICE),  # of no known fork
+        *(
+            (made(), adding({0}, **{name: value}), f"{name} of transactions of type 0")
+            for name, value in LISTS.items()
+        ),
+        *(
+            (made(), adding({2}, **{name: LISTS[name]}), f"{name} of transactions of type 2")
+            for name in ("blobVersionedHashes", "authorizationList")
+        ),
+        (made(), adding({2}, accessList=LISTS["accessList"]), "transactions and transactionsRoot"),
+    ],
+)
 def test_a_block_that_contradicts_itself_is_refused(chain, alter, contradiction):
     refused = rf"contradicts itself \({contradiction}\)"
     with pytest.raises(blocks.MalformedBlock, match=refused):

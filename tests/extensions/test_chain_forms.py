@@ -31,14 +31,17 @@ UNCHECKED = {
 
 
 # Whose fees and credits tests/ethereum compares, too.
-RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "madhugiri")
-# Of transactions that have an encoding, and of chains whose blocks are taken without one.
-COVERED_TYPES = {*range(5), 0x7B, 0x7D, 0x7E}
-NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
-
-
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=[pytest.mark.long] if n in RARER else []) for n in forms.FORMS]
+    "name",
+    [
+        pytest.param(
+            n,
+            marks=[pytest.mark.long]
+            if n in ("bedrock", "ecotone", "celo", "bnb", "gnosis", "madhugiri")
+            else [],
+        )
+        for n in forms.FORMS
+    ],
 )
 def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
     chain = forms.FORMS[name]()
@@ -94,12 +97,15 @@ def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
             assert not has_its_hash(read_json(changed, BlockJson, number)), field
         require_covered(block, receipts, block, ("withdrawals",), chain.chain_id)
     # Of other types the bytes are needed.
-    for block, receipts in (b for b in bodies if types_of(b[0]) <= COVERED_TYPES | NAMED_TYPES):
+    named_types = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
+    # Of transactions that have an encoding, and of chains whose blocks are taken without one.
+    covered_types = {*range(5), 0x7B, 0x7D, 0x7E}
+    for block, receipts in (b for b in bodies if types_of(b[0]) <= covered_types | named_types):
         assert contradiction(block, receipts, chain.chain_id) == ""
     covered = [
         body
         for number, body in enumerate(bodies)
-        if types_of(body[0]) <= COVERED_TYPES and number not in chain.state_syncs.values()
+        if types_of(body[0]) <= covered_types and number not in chain.state_syncs.values()
     ]
     for block, receipts in covered:
         for own, receipt in zip(block["transactions"], receipts, strict=True):

@@ -20,9 +20,7 @@ from tests.support.serving import NOWHERE
 DAYS, DAY_S, FINALITY = 40, 86_400, 4
 FACTORY, OTHER = address("factory"), address("other")
 CREATED = "PairCreated(address indexed token, address pair)"
-ABI = [{"type": "event", "name": "Sync", "inputs": []}]
 TOPICS = {name: (keccak(text=name),) for name in ("PairCreated(address,address)", "Sync()")}
-ROWS = "SELECT contract, count(*) FROM events.pair_sync GROUP BY 1 ORDER BY 1"
 
 
 def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database_url):
@@ -30,6 +28,8 @@ def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database
     there emit a log."""
     keep, first_s = Keep(None, DAYS * DAY_S // 2), int(time.time()) - DAYS * DAY_S
     made, created = [], children_of(FACTORY, CREATED, "pair")
+    abi = [{"type": "event", "name": "Sync", "inputs": []}]
+    rows = "SELECT contract, count(*) FROM events.pair_sync GROUP BY 1 ORDER BY 1"
     with closing(Database(database_url, statement_timeout_ms=0)) as database:
         writer, following = Writer(database, 10**6, keep), Following(database)
         retention = Retention(database, keep, FINALITY, wait_s=0.0)
@@ -47,7 +47,7 @@ def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database
                 pass
 
         append(Chain(database, writer))
-        following.add_children(created, "pair", json.dumps(ABI))
+        following.add_children(created, "pair", json.dumps(abi))
         following.make_views()
         while fills := following.fills():
             following.fill(fills[0])
@@ -58,7 +58,7 @@ def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database
         for _ in range(DAYS):
             append(chain)
         assert execute(database_url, "SELECT first_block > 10 FROM retention") == [(True,)]
-        assert len(execute(database_url, ROWS)) == len(made)
+        assert len(execute(database_url, rows)) == len(made)
         assert auditing.run(indexing.settings_for(database_url, NOWHERE)) == auditing.EXACT
         execute(database_url, "DELETE FROM filled_tables WHERE name = 'contract_events'")
         Chain(database, writer)  # the indexer starts again

@@ -13,11 +13,11 @@ CASES = [
 ]
 
 
-CASES_HERE = [case for case in CASES if case[0][0] in registry.commands()]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("arguments", "environment", "named"), CASES_HERE)
+@pytest.mark.parametrize(
+    ("arguments", "environment", "named"),
+    [case for case in CASES if case[0][0] in registry.commands()],
+)
 def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path):
     require_wrong_call(arguments, environment, named, tmp_path)
 

@@ -71,10 +71,6 @@ def solidity():
     return "\n".join([*lines, "}"]), {str(n): value for n, (_, value) in enumerate(TYPES)}
 
 
-# Else it would be searched for, with the optimizer first, which takes most of the time.
-SETTINGS = {"optimizer": {"enabled": False}}
-
-
 def check_functions(explorer, address, identifiers, values):
     """Every function is encoded, called and decoded as the compiler says."""
     for text, selector in identifiers.items():
@@ -125,7 +121,9 @@ def check_events(explorer, address, identifiers, values):
 def test_every_type_of_solidity(explorer):
     """Those of libraries: test_library_functions.py."""
     source, values = solidity()
-    standard = standard_input({"Types.sol": source}, **SETTINGS)
+    # Else it would be searched for, with the optimizer first, which takes most of the time.
+    settings = {"optimizer": {"enabled": False}}
+    standard = standard_input({"Types.sol": source}, **settings)
     address = explorer.verified(standard, "0.8.28", "Types.sol:Types")
     output = compilation("0.8.28", standard, {"*": {"*": ["evm.methodIdentifiers"]}})
     identifiers = output["contracts"]["Types.sol"]["Types"]["evm"]["methodIdentifiers"]

@@ -69,10 +69,9 @@ def test_an_address_as_signature_is_taken_from_hardhat_alone(version, fault, ref
         assert fetched.block.transactions[0].from_address == ALICE
 
 
-NO_SIGNATURES = [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]
-
-
-@pytest.mark.parametrize("signature", NO_SIGNATURES)
+@pytest.mark.parametrize(
+    "signature", [{"r": 0, "s": 0}, {"r": 5, "s": 5}, {"r": 2**256 - 1, "s": 1}, {"yParity": 2}]
+)
 def test_a_signature_that_is_none_is_refused(signature):
     """Also one that is beyond the curve."""
     chain = made(1, **{"r": 1, "s": 1, **signature})

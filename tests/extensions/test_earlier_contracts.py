@@ -69,7 +69,6 @@ class Verified(Mortals):
 
 
 PAY = "pay(uint256,uint256)"
-PAY_DATA = calldata(PAY, 7, 8)
 
 
 @pytest.fixture
@@ -108,8 +107,9 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
 
 @pytest.mark.thorough
 def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
-    early = mortal.send(mortal.address, PAY_DATA, value=5)
-    in_block = {"data": PAY_DATA, "value": 5, "gasPrice": 10**11}
+    pay_data = calldata(PAY, 7, 8)
+    early = mortal.send(mortal.address, pay_data, value=5)
+    in_block = {"data": pay_data, "value": 5, "gasPrice": 10**11}
     earlier_in_block = mortal.anvil.send(mortal.you, mortal.address, **in_block)
     mortal.bear("First", SOURCE)
     born = (
@@ -120,11 +120,11 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
     assert mortal.sql(born, *keys) == [(0, 1)]
     paid = mortal.pay(8)
     mortal.end()
-    late = mortal.send(mortal.address, PAY_DATA, value=5)
+    late = mortal.send(mortal.address, pay_data, value=5)
     are_calls = [mortal.is_call(sent) for sent in (early, earlier_in_block, paid, late)]
     assert are_calls == [False, False, True, False]
     rows = mortal.get(f"/api?module=account&action=txlist&address={mortal.address}")["result"]
     assert {row["hash"] for row in rows if row["functionName"].startswith("pay")} == {paid}
     methods = mortal.get(f"/api/v1/contracts/{mortal.address}/gas")["methods"]
     calls = {one["methodId"]: one["calls"] for one in methods}
-    assert calls == {PAY_DATA[:10]: 1, calldata("end()"): 1}
+    assert calls == {pay_data[:10]: 1, calldata("end()"): 1}

@@ -44,11 +44,9 @@ def values_of(arguments):
     return [argument["value"] for argument in arguments]
 
 
-EQUAL_TOPICS = Path(__file__).with_name("EqualTopics.sol").read_text()
-
-
 def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
-    standard = standard_input({"Mixed.sol": EQUAL_TOPICS})
+    equal_topics = Path(__file__).with_name("EqualTopics.sol").read_text()
+    standard = standard_input({"Mixed.sol": equal_topics})
     address = explorer.verified(standard, "0.8.28", "Mixed.sol:Own")
     right, wrong = [FROM, TO, "3"], [TO, FROM, "3"]
     for function in ("one()", "two()"):
@@ -113,15 +111,14 @@ def test_bytes_without_padding_are_decoded(explorer, version):
     assert values(data) == [[data, "7", "0xab"], ["0xab", "8", data]]
 
 
-DELEGATED = Path(__file__).with_name("Delegated.sol").read_text()
-
-
 def test_the_code_that_ran_decides(explorer):
     """A trace knows it; without one, all that the emitter's code may mean is shown."""
 
+    delegated = Path(__file__).with_name("Delegated.sol").read_text()
+
     def verified(name, arguments="", **libraries):
         path = "Delegated.sol"
-        standard = standard_input({path: DELEGATED}, libraries={path: libraries})
+        standard = standard_input({path: delegated}, libraries={path: libraries})
         return explorer.verified(standard, "0.8.28", f"{path}:{name}", arguments)
 
     one, two, logic = verified("One"), verified("Two"), verified("Logic")

@@ -18,12 +18,6 @@ __all__ = ["chain"]
 
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
-# What the pages' interface has beside pages: answers, what forms and Hardhat's links lead from, and
-# a blob, of test_blobs.py.
-NO_PAGE = re.compile(
-    r"/(live|search/suggestions|blob/.*|nft/<address>|nft/.*picture.*|(server/)?repo-ui/.*)"
-    r"|.*/(feed|abi|bytecode|disassembly|qr\.svg|source|compare)"
-)
 # Columns whose decimal points are not below each other, by their heads.
 CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
 
@@ -126,7 +120,13 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, ex
         and rule.endpoint.startswith("pages_")
         and not rule.endpoint.startswith(("pages_redirects", "pages_static"))
     }
-    left = [page for page in pages - shown if not NO_PAGE.fullmatch(page)]
+    # What the pages' interface has beside pages: answers, what forms and Hardhat's links lead from,
+    # and a blob, of test_blobs.py.
+    no_page = re.compile(
+        r"/(live|search/suggestions|blob/.*|nft/<address>|nft/.*picture.*|(server/)?repo-ui/.*)"
+        r"|.*/(feed|abi|bytecode|disassembly|qr\.svg|source|compare)"
+    )
+    left = [page for page in pages - shown if not no_page.fullmatch(page)]
     of_menu = {link.partition("?")[0] for link in links_of(page_of(sites[0], "/"))}
     unlinked = {page for page in shown if "<" not in page} - of_menu
     assert (sorted(left), sorted(unlinked)) == ([], ["/search"])

@@ -96,33 +96,33 @@ def test_an_amount_of_a_face_that_did_not_move_is_marked(world, names):
 AMOUNT, ITEM = (100 * UNIT, None, "BEP20"), (1, "7", "BEP721")
 MULTI, OF_ID = (5, "7", "BEP1155"), (5, "7", "BEP6909")
 ERC721, ERC1155 = "80ac58cd", "d9b67a26"
-# What a contract has (decimals, supply, balances, of ids, approval of all; an EIP-165 interface),
-# and its events (amount, item, consecutive, multi, 6909): its type, and transfers.
-SOME_FUNCTIONS = [
-    ("sbi", "", "a", "BEP20", [AMOUNT]),
-    ("sbi", "", "i", "BEP721", [ITEM]),
-    ("sbia", "", "i", "BEP721", [ITEM]),
-    ("sbia", "", "am", "BEP20", [MULTI, AMOUNT]),
-    ("bia", "", "am", "BEP20", [MULTI, AMOUNT]),
-    ("b", "", "ma", "BEP20", [AMOUNT]),
-    ("dsb", "", "ma", "BEP20", [AMOUNT]),
-    ("dsb", "", "6a", "BEP20", [AMOUNT]),
-    ("dsb", "", "c", "BEP20", []),
-    ("sb", "", "c", "BEP721", [ITEM]),
-    ("i", "", "6", "BEP6909", [OF_ID]),
-    ("bi", ERC1155, "m", "BEP1155", [MULTI]),
-    ("i", ERC1155, "m", "BEP1155", [MULTI]),
-    ("i", ERC1155, "a", "BEP1155", []),
-    ("i", ERC1155, "i", "BEP1155", []),
-    ("ia", "", "a", "BEP1155", []),
-    ("sb", ERC721, "m", "BEP721", []),
-]
 
 
 def test_an_event_says_what_moved_whichever_functions_a_contract_has(world):
     me = world.me
     contracts = []
-    for functions, interface, standards, *_ in SOME_FUNCTIONS:
+    # What a contract has (decimals, supply, balances, of ids, approval of all; an EIP-165
+    # interface), and its events (amount, item, consecutive, multi, 6909): its type, and transfers.
+    some_functions = [
+        ("sbi", "", "a", "BEP20", [AMOUNT]),
+        ("sbi", "", "i", "BEP721", [ITEM]),
+        ("sbia", "", "i", "BEP721", [ITEM]),
+        ("sbia", "", "am", "BEP20", [MULTI, AMOUNT]),
+        ("bia", "", "am", "BEP20", [MULTI, AMOUNT]),
+        ("b", "", "ma", "BEP20", [AMOUNT]),
+        ("dsb", "", "ma", "BEP20", [AMOUNT]),
+        ("dsb", "", "6a", "BEP20", [AMOUNT]),
+        ("dsb", "", "c", "BEP20", []),
+        ("sb", "", "c", "BEP721", [ITEM]),
+        ("i", "", "6", "BEP6909", [OF_ID]),
+        ("bi", ERC1155, "m", "BEP1155", [MULTI]),
+        ("i", ERC1155, "m", "BEP1155", [MULTI]),
+        ("i", ERC1155, "a", "BEP1155", []),
+        ("i", ERC1155, "i", "BEP1155", []),
+        ("ia", "", "a", "BEP1155", []),
+        ("sb", ERC721, "m", "BEP721", []),
+    ]
+    for functions, interface, standards, *_ in some_functions:
         interface_ = bytes.fromhex(interface).ljust(4, b"\0")
         contract = world.deploy("SomeFunctions", functions.encode(), interface_)
         contracts.append(contract)
@@ -130,7 +130,7 @@ def test_an_event_says_what_moved_whichever_functions_a_contract_has(world):
             value = {"a": 100 * UNIT, "i": 1, "c": 1}.get(standard, 5)
             world.do(contract, "mint", standard.encode(), 7, value)
     world.read_in_every_way()
-    for contract, (*case, type_, moved) in zip(contracts, SOME_FUNCTIONS, strict=True):
+    for contract, (*case, type_, moved) in zip(contracts, some_functions, strict=True):
         record = world.token(contract)
         assert (record["type"], world.moved(contract)) == (type_, moved), case
         count = sum(id_ is not None for _, id_, _ in moved)

@@ -12,14 +12,14 @@ from tests.support.scenario.stage import data, topic
 
 __all__ = ["world"]
 pytestmark = pytest.mark.thorough
-# The letters of AnyForms whose events are of items, with v vote-escrowed ones, and of amounts.
-ITEMS = "sbod4 sbo sbod sbod1 sbo1 sbo2 bod sboD4 sboD vboD47 sbd4".split()
 
 
 def test_who_owns_an_id_says_that_events_are_of_items(world):
     me, you = world.me, world.you
     amounts = "sbd sbdA sbDA sbcdA sbcDA sbA1 sbD4A".split()
-    contracts = {name: world.deploy("AnyForm", name.encode()) for name in (*ITEMS, *amounts)}
+    # The letters of AnyForms whose events are of items, with v vote-escrowed ones, and of amounts.
+    items = "sbod4 sbo sbod sbod1 sbo1 sbo2 bod sboD4 sboD vboD47 sbd4".split()
+    contracts = {name: world.deploy("AnyForm", name.encode()) for name in (*items, *amounts)}
     large = 2**200 + 7
     for contract in contracts.values():
         world.do(contract, "mint", me, 500)
@@ -27,7 +27,7 @@ def test_who_owns_an_id_says_that_events_are_of_items(world):
         world.do(contract, "transfer", you, 500)
     world.read()
     moved = sorted((1, id_, "BEP721") for id_ in ("500", "500", str(large)))
-    for letters in ITEMS:
+    for letters in items:
         contract = contracts[letters]
         assert world.token(contract)["type"] == "BEP721", letters
         assert world.token(contract, "/items/500")["owner"] == you, letters
@@ -237,10 +237,9 @@ def test_of_a_pruned_state_a_later_owner_confirms_items(world):
 
 
 # Which begin as what clients say where the EVM ends a call.
-PASSING = ["insufficient balance, please top up your account", "revert to block 5 failed"]
-
-
-@pytest.mark.parametrize("words", PASSING)
+@pytest.mark.parametrize(
+    "words", ["insufficient balance, please top up your account", "revert to block 5 failed"]
+)
 def test_a_failure_in_the_words_of_a_refusal_takes_nothing_away(world, words):
     items = world.deploy("Items", "Goods", "GDS")
     world.do(items, "mint", world.you, 7, 5)

@@ -93,22 +93,28 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, te
 
 BLOCKS, RECEIPTS = "eth_getBlockByNumber", "eth_getBlockReceipts"
 REFUSED = "block 1 contradicts itself"
-NO_EVENT = [{"address": "0x" + BOB.hex(), "topics": [], "data": "0x"}]
+
+
 # What the bytes have cannot be altered; what they do not have is said. The first transaction is a
 # usual one, and the second has frames.
-LIES = [
-    (1, [RECEIPTS], {"payer": "0x" + CAROL.hex()}, REFUSED),
-    (1, [RECEIPTS], {"cumulativeGasUsed": "0x99999"}, REFUSED),
-    (1, [RECEIPTS], {"gasUsed": "0x7"}, REFUSED),
-    (1, [RECEIPTS], {"logs": NO_EVENT}, "receipts and receiptsRoot"),
-    (0, [BLOCKS, RECEIPTS], {"type": hex(FRAMES)}, "types of transactions and their hashes"),
-    (1, [BLOCKS], {"value": "0x7777"}, "value of transactions of type 6"),
-    (1, [RECEIPTS], {"status": "0x0"}, SAID),
-    (1, [RECEIPTS], {"effectiveGasPrice": "0x7"}, SAID),
-]
-
-
-@pytest.mark.parametrize(("index", "methods", "lie", "expected"), LIES)
+@pytest.mark.parametrize(
+    ("index", "methods", "lie", "expected"),
+    [
+        (1, [RECEIPTS], {"payer": "0x" + CAROL.hex()}, REFUSED),
+        (1, [RECEIPTS], {"cumulativeGasUsed": "0x99999"}, REFUSED),
+        (1, [RECEIPTS], {"gasUsed": "0x7"}, REFUSED),
+        (
+            1,
+            [RECEIPTS],
+            {"logs": [{"address": "0x" + BOB.hex(), "topics": [], "data": "0x"}]},
+            "receipts and receiptsRoot",
+        ),
+        (0, [BLOCKS, RECEIPTS], {"type": hex(FRAMES)}, "types of transactions and their hashes"),
+        (1, [BLOCKS], {"value": "0x7777"}, "value of transactions of type 6"),
+        (1, [RECEIPTS], {"status": "0x0"}, SAID),
+        (1, [RECEIPTS], {"effectiveGasPrice": "0x7"}, SAID),
+    ],
+)
 def test_a_lie_about_a_transaction_with_frames_is_refused_or_said(index, methods, lie, expected):
     with served(made(), has_bytes=True) as node:
         node.fault = changed(index, methods, lie)

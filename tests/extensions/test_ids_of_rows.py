@@ -16,10 +16,9 @@ LISTS = (
 )
 
 
-LISTS_HERE = [rest for name, *rest in LISTS if name in registry.installed()]
-
-
-@pytest.mark.parametrize(("path", "kind"), LISTS_HERE)
+@pytest.mark.parametrize(
+    ("path", "kind"), [rest for name, *rest in LISTS if name in registry.installed()]
+)
 def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
     maker = scenario.truth.dex_trades[0]["maker"]
@@ -28,16 +27,18 @@ def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     require_ids_of_rows(response.text, kind)
 
 
-WITHOUT_ITEMS = pytest.mark.skipif("items" not in registry.installed(), reason="without them")
-WITH_LINKS = [
-    "/txs",
-    "/token/{token}",
-    pytest.param("/nft/{token}/{id}", marks=WITHOUT_ITEMS),
-    "/tokens",
-]
-
-
-@pytest.mark.parametrize("path", WITH_LINKS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/txs",
+        "/token/{token}",
+        pytest.param(
+            "/nft/{token}/{id}",
+            marks=pytest.mark.skipif("items" not in registry.installed(), reason="without them"),
+        ),
+        "/tokens",
+    ],
+)
 def test_lists_that_begin_at_no_row_are_not_opened_at_one(client, scenario, path):
     """scan.js asks a list for a row that has moved where it says so alone."""
     item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")

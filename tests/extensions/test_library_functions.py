@@ -59,10 +59,13 @@ def check_every_function(explorer, address, identifiers):
     return methods
 
 
-OLDER = [pytest.param(v, marks=pytest.mark.thorough) for v in ("0.5.16", "0.6.12", "0.8.4")]
-
-
-@pytest.mark.parametrize("version", [*OLDER, "0.8.28"])
+@pytest.mark.parametrize(
+    "version",
+    [
+        *([pytest.param(v, marks=pytest.mark.thorough) for v in ("0.5.16", "0.6.12", "0.8.4")]),
+        "0.8.28",
+    ],
+)
 def test_every_function_of_a_library(explorer, version):
     sources = files(version)
     address, identifiers = library(explorer, version, sources, "L")

@@ -21,7 +21,6 @@ from tests.support.serving import wait_until
 pytestmark = pytest.mark.long
 
 SCRIPT = Path(__file__).with_name("Deploy.s.sol").read_text()
-VAULT = Path(__file__).with_name("LoggingVault.sol").read_text()
 
 
 class Session(namedtuple("Session", "node run")):
@@ -63,9 +62,10 @@ def session_in(folder):
 def test_what_tools_deploy_on_a_fork_has_its_name_source_and_console_output(foundry):
     console = solidity.NODE / "node_modules/hardhat/console.sol"
     (foundry.folder / "script").mkdir()
+    vault = Path(__file__).with_name("LoggingVault.sol").read_text()
     for file, text in (
         ("script/Deploy.s.sol", SCRIPT),
-        ("src/Vault.sol", VAULT),
+        ("src/Vault.sol", vault),
         ("src/console.sol", console.read_text()),
     ):
         (foundry.folder / file).write_text(text)

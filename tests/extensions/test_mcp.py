@@ -77,19 +77,21 @@ OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 TRANSFER = {"signature": "Transfer(address indexed from, address indexed to, uint256 value)"}
 EVENTS = f"/events?signature={quote(TRANSFER['signature'])}"
 SENDER = json.dumps({"from": OWNER})
-ANSWERS = [
-    ("get_block", {"block": "5"}, "/blocks/5"),
-    ("search", {"q": "Meridian Dollar"}, "/search?q=Meridian%20Dollar"),
-    ("get_token", {"address": TOKEN}, f"/tokens/{TOKEN}"),
-    ("get_token_holders", {"address": TOKEN, "limit": 1}, f"/tokens/{TOKEN}/holders?limit=1"),
-    ("get_address_tokens", {"address": OWNER}, f"/addresses/{OWNER}/tokens"),
-    ("list_events", {**TRANSFER, "args": None, "address": None}, EVENTS),
-    ("list_events", {**TRANSFER, "args": SENDER}, f"{EVENTS}&args={SENDER}"),
-    ("list_events", {**TRANSFER, "args": json.loads(SENDER)}, f"{EVENTS}&args={SENDER}"),
-]
 
 
-@pytest.mark.parametrize(("tool", "arguments", "path"), ANSWERS)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "path"),
+    [
+        ("get_block", {"block": "5"}, "/blocks/5"),
+        ("search", {"q": "Meridian Dollar"}, "/search?q=Meridian%20Dollar"),
+        ("get_token", {"address": TOKEN}, f"/tokens/{TOKEN}"),
+        ("get_token_holders", {"address": TOKEN, "limit": 1}, f"/tokens/{TOKEN}/holders?limit=1"),
+        ("get_address_tokens", {"address": OWNER}, f"/addresses/{OWNER}/tokens"),
+        ("list_events", {**TRANSFER, "args": None, "address": None}, EVENTS),
+        ("list_events", {**TRANSFER, "args": SENDER}, f"{EVENTS}&args={SENDER}"),
+        ("list_events", {**TRANSFER, "args": json.loads(SENDER)}, f"{EVENTS}&args={SENDER}"),
+    ],
+)
 def test_tools_answer_as_the_operations_of_which_they_are_made(demo_url, tool, arguments, path):
     assert call(f"{demo_url}/mcp", tool, **arguments) == api(demo_url, path)
 
@@ -135,17 +137,17 @@ def test_integers_beyond_64_bits_and_optional_nulls_are_passed_on(demo_url):
     assert answer["code"] == "not_found"
 
 
-MALFORMED_ARGUMENTS = [
-    ({}, "address is required"),
-    ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
-    ({"address": ["0x"]}, "must be a string"),
-    ({"address": ""}, "address is empty"),
-    ({"address": "../../readyz?x=/"}, "must not have a slash"),
-    ({"address": "..?x=1#%2e"}, "40 hex digits"),
-]
-
-
-@pytest.mark.parametrize(("arguments", "words"), MALFORMED_ARGUMENTS)
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "address is required"),
+        ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
+        ({"address": ["0x"]}, "must be a string"),
+        ({"address": ""}, "address is empty"),
+        ({"address": "../../readyz?x=/"}, "must not have a slash"),
+        ({"address": "..?x=1#%2e"}, "40 hex digits"),
+    ],
+)
 def test_malformed_arguments_never_leave_their_tool(demo_url, arguments, words):
     answer = call(f"{demo_url}/mcp", "get_token", **arguments)
     assert answer["failed"] and words in answer["error"]
@@ -163,16 +165,16 @@ def test_an_unknown_tool_is_an_error_of_the_protocol_which_has_no_sessions(demo_
         assert requests.request(method, f"{demo_url}/mcp", timeout=WAIT_S).status_code == 405
 
 
-MALFORMED_MESSAGES = [
-    (b"{", {"Content-Type": "application/json"}, 400),
-    (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
-    (b"{}", {"Content-Type": "text/plain"}, 415),
-    (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
-    (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
-]
-
-
-@pytest.mark.parametrize(("body", "headers", "status"), MALFORMED_MESSAGES)
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{", {"Content-Type": "application/json"}, 400),
+        (b"[" * 100_000, {"Content-Type": "application/json"}, 413),
+        (b"{}", {"Content-Type": "text/plain"}, 415),
+        (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
+    ],
+)
 def test_malformed_messages_are_refused(demo_url, body, headers, status):
     accepted = {"Accept": "application/json, text/event-stream", **headers}
     response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=WAIT_S)

@@ -35,16 +35,15 @@ def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, p
         assert client.get("/readyz").json["unproven"] == []
 
 
-OTHER_DEPOSITS = [
-    {"sender": genesis.ALICE},
-    {"to": genesis.BOB},
-    {"data": b""},
-    {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
-]
-
-
 @pytest.mark.parametrize(
-    "change", OTHER_DEPOSITS, ids=["a user", "elsewhere", "no call", "more than a second"]
+    "change",
+    [
+        {"sender": genesis.ALICE},
+        {"to": genesis.BOB},
+        {"data": b""},
+        {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
+    ],
+    ids=["a user", "elsewhere", "no call", "more than a second"],
 )
 def test_another_second_deposit_tells_no_milliseconds(change):
     stack = op_stack.OpStack("isthmus", 8453)
@@ -76,17 +75,19 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
 
 
 ALICE = "0x" + genesis.ALICE.hex()
-LIES = [
-    ("eth_getBlockByNumber", "from", ALICE),
-    ("eth_getBlockByNumber", "value", "0x7"),
-    ("eth_getBlockByNumber", "input", "0xc0"),
-    ("eth_getBlockReceipts", "contractAddress", ALICE),
-    ("eth_getBlockReceipts", "gasUsed", "0x7"),
-    ("eth_getBlockReceipts", "status", "0x0"),
-]
 
 
-@pytest.mark.parametrize(("method", "field", "lie"), LIES)
+@pytest.mark.parametrize(
+    ("method", "field", "lie"),
+    [
+        ("eth_getBlockByNumber", "from", ALICE),
+        ("eth_getBlockByNumber", "value", "0x7"),
+        ("eth_getBlockByNumber", "input", "0xc0"),
+        ("eth_getBlockReceipts", "contractAddress", ALICE),
+        ("eth_getBlockReceipts", "gasUsed", "0x7"),
+        ("eth_getBlockReceipts", "status", "0x0"),
+    ],
+)
 def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, field, lie):
     def alter(result):
         for record in records_of(result)[-1:]:

@@ -150,18 +150,18 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides, order):
     assert len(page["history"]) == 100
 
 
-READ_BETWEEN = [
-    ("queries/transactions_get_bounds", f"/transactions?address={HOT}&status=true"),
-    (
-        "queries/internal_transfers_get_bounds",
-        f"/addresses/{HOT}/internal?counterparty={address_of('person', 1)}",
-    ),
-    ("queries/history_get_bounds", f"/addresses/{HOT}/history?"),
-]
-
-
 @pytest.mark.parametrize("order", ["asc", "desc"])
-@pytest.mark.parametrize(("statement", "path"), READ_BETWEEN)
+@pytest.mark.parametrize(
+    ("statement", "path"),
+    [
+        ("queries/transactions_get_bounds", f"/transactions?address={HOT}&status=true"),
+        (
+            "queries/internal_transfers_get_bounds",
+            f"/addresses/{HOT}/internal?counterparty={address_of('person', 1)}",
+        ),
+        ("queries/history_get_bounds", f"/addresses/{HOT}/history?"),
+    ],
+)
 def test_bounds_of_an_older_state_are_not_used(partitioned, statement, path, order):
     """The index changes after the bounds were read: the list is read anew, without them."""
     pages = f"/api/v1{path}&limit=2&orderBy={order}"
@@ -201,14 +201,14 @@ def received_by_another(url, table, counter):
         execute(url, count, received, hot)
 
 
-CHECKPOINTS = [
-    ("fee", "transactions", "coin_received_count"),
-    ("internal_transfer", "internal_transfers", "internal_received_count"),
-    ("token_transfer", "token_transfers", "transfer_received_count"),
-]
-
-
-@pytest.mark.parametrize(("type_", "table", "counter"), CHECKPOINTS)
+@pytest.mark.parametrize(
+    ("type_", "table", "counter"),
+    [
+        ("fee", "transactions", "coin_received_count"),
+        ("internal_transfer", "internal_transfers", "internal_received_count"),
+        ("token_transfer", "token_transfers", "transfer_received_count"),
+    ],
+)
 def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
     sides, tmp_path, monkeypatch, type_, table, counter
 ):

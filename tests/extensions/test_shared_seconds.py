@@ -67,10 +67,10 @@ def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
     assert {c["id"]: c["value"] for c in counters}["averageBlockTime"] == "0.1"
 
 
-INTERVALS = [(1, 1, None), (2, 1, None), (3, 1, 1.0), (9, 3, 1 / 3), (4, 9, None)]
-
-
-@pytest.mark.parametrize(("blocks", "a_second", "interval_s"), INTERVALS)
+@pytest.mark.parametrize(
+    ("blocks", "a_second", "interval_s"),
+    [(1, 1, None), (2, 1, None), (3, 1, 1.0), (9, 3, 1 / 3), (4, 9, None)],
+)
 def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, template):
     """Where all blocks but the genesis have the same second nobody can tell it."""
     with served(sharing_seconds(blocks, a_second)) as node, postgres.cloned(template) as url:

@@ -17,29 +17,29 @@ TEXT = (
     " then [fe80::7]:8545 and node-7:8545, /run/node-7/geth.ipc, apikey=K3YK3Y"
 )
 OF_CHAIN = {"eth_chainId", "eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByHash"}
-# Their responses do not end.
-ENDLESS = {"/live", "/socket/v2"}
 
 
 def is_not_of_chain(call):
     return call["method"] not in OF_CHAIN
 
 
-ERRORS = [pytest.param(-32000, TEXT), pytest.param(3, TEXT, marks=pytest.mark.thorough)]
-
-
-@pytest.mark.parametrize(("code", "text"), ERRORS)
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [pytest.param(-32000, TEXT), pytest.param(3, TEXT, marks=pytest.mark.thorough)],
+)
 def test_no_door_shows_how_the_nodes_are_reached(indexed, scenario, caplog, code, text):
     token, person = scenario.stage.contracts["harbor"].address, scenario.stage.people[1]
     failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
     item = next(t for t in scenario.truth.token_transfers if t["tokenId"] is not None)
     fault = faulty_node.refuse(is_not_of_chain, code, text)
     caplog.set_level(logging.INFO)
+    # Their responses do not end.
+    endless = {"/live", "/socket/v2"}
     with behind(indexed.settings, fault) as (client, _):
         rules = [
             rule
             for rule in client.application.url_map.iter_rules()
-            if "GET" in (rule.methods or ()) and rule.rule not in ENDLESS
+            if "GET" in (rule.methods or ()) and rule.rule not in endless
         ]
         shown = {}
         for address in (token, person, item["tokenAddress"]):
@@ -73,15 +73,18 @@ def refused(method):
     return faulty_node.refuse(lambda call: call["method"] == method, -32603, f"no luck: {TEXT}")
 
 
-FAULTS = [
-    ("no luck", refused("eth_getBlockReceipts")),
-    ("no luck", refused("eth_blockNumber")),
-    ("malformed", faulty_node.replacing("eth_blockNumber", "http://an0n1:s3cr3t@10.1.2.3/K3YK3Y")),
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("reason", "fault"), FAULTS)
+@pytest.mark.parametrize(
+    ("reason", "fault"),
+    [
+        ("no luck", refused("eth_getBlockReceipts")),
+        ("no luck", refused("eth_blockNumber")),
+        (
+            "malformed",
+            faulty_node.replacing("eth_blockNumber", "http://an0n1:s3cr3t@10.1.2.3/K3YK3Y"),
+        ),
+    ],
+)
 def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, reason, fault):
     anvil.mine(3)
     with faulty_node.FaultyNode(anvil.url, fault) as node, Indexing(database_url, node.url):

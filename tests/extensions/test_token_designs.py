@@ -9,38 +9,8 @@ from tests.support.solidity import of_file
 
 pytestmark = pytest.mark.thorough
 
-DESIGNS = "TokenDesigns.sol"
-COIN = 10**18
 M, T = "mint", "transfer"
 ONE, TWO, SELF = "one", "two", "itself"
-# By design: what it is created with, and calls: function, arguments, more of the transaction.
-HONEST = {
-    "Plain": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
-    "Votes": ([], (M, ONE, 900), ("delegate", ONE), (T, TWO, 100)),
-    "Flash": ([], (M, ONE, 900), (T, TWO, 100)),
-    "Counted": ([], (M, ONE), (M, ONE), ("transferFrom", ONE, TWO, 1), ("burn", 2)),
-    "Enumerated": ([], (M, ONE, 1), (M, TWO, 7), ("transferFrom", ONE, TWO, 1)),
-    "Batches": ([], ("transferFrom", ONE, TWO, 3)),
-    "Editions": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
-    "Solmate": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
-    "Solady": ([], (M, ONE, 900), (T, TWO, 100)),
-    "Steth": ([], (M, ONE, 900), (T, TWO, 100)),
-    "AToken": ([], (M, ONE, 900), (T, TWO, 100)),
-    "Ample": ([], (T, TWO, 100)),
-    "Fees": ([], (M, ONE, 900), (T, TWO, 100)),
-    "Circulating": ([], (M, ONE, 900), (T, "0x000000000000000000000000000000000000dead", 100)),
-    "Treasury": ([], (M, ONE, 900), (T, SELF, 100)),
-    "Whole": ([], (M, ONE, 1000 * COIN), (T, TWO, COIN)),
-    "Weth9": ([], ("deposit", {"value": 900}), (T, TWO, 100), ("withdraw", 50)),
-    "Sized": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
-    "VeNft": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
-    "Erc721A": ([], (M, ONE, 5), ("transferFrom", ONE, TWO, 2)),
-    "Erc3525": ([], (M, ONE, 1), (M, ONE, 2), ("split", 1, 2, 30), ("transferFrom", ONE, TWO, 1)),
-    "Dn404": ([], (M, ONE, 3 * COIN), (T, TWO, COIN)),
-    "Ids": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
-    "Wrapped": (["Plain"], ("depositFor", ONE, 100), (T, TWO, 10), ("withdrawTo", ONE, 5)),
-    "Shares": (["Plain"], ("deposit", 100, ONE), (T, TWO, 10), ("redeem", 5, ONE, ONE)),
-}
 
 
 class Designs(Chain):
@@ -53,11 +23,47 @@ class Designs(Chain):
 
 def test_no_honest_design_is_marked(anvil, places):
     """What is: test_sums_of_events.py."""
+    designs = "TokenDesigns.sol"
+    # By design: what it is created with, and calls: function, arguments, more of the transaction.
+    coin = 10**18
+    honest = {
+        "Plain": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
+        "Votes": ([], (M, ONE, 900), ("delegate", ONE), (T, TWO, 100)),
+        "Flash": ([], (M, ONE, 900), (T, TWO, 100)),
+        "Counted": ([], (M, ONE), (M, ONE), ("transferFrom", ONE, TWO, 1), ("burn", 2)),
+        "Enumerated": ([], (M, ONE, 1), (M, TWO, 7), ("transferFrom", ONE, TWO, 1)),
+        "Batches": ([], ("transferFrom", ONE, TWO, 3)),
+        "Editions": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
+        "Solmate": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
+        "Solady": ([], (M, ONE, 900), (T, TWO, 100)),
+        "Steth": ([], (M, ONE, 900), (T, TWO, 100)),
+        "AToken": ([], (M, ONE, 900), (T, TWO, 100)),
+        "Ample": ([], (T, TWO, 100)),
+        "Fees": ([], (M, ONE, 900), (T, TWO, 100)),
+        "Circulating": ([], (M, ONE, 900), (T, "0x000000000000000000000000000000000000dead", 100)),
+        "Treasury": ([], (M, ONE, 900), (T, SELF, 100)),
+        "Whole": ([], (M, ONE, 1000 * coin), (T, TWO, coin)),
+        "Weth9": ([], ("deposit", {"value": 900}), (T, TWO, 100), ("withdraw", 50)),
+        "Sized": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
+        "VeNft": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
+        "Erc721A": ([], (M, ONE, 5), ("transferFrom", ONE, TWO, 2)),
+        "Erc3525": (
+            [],
+            (M, ONE, 1),
+            (M, ONE, 2),
+            ("split", 1, 2, 30),
+            ("transferFrom", ONE, TWO, 1),
+        ),
+        "Dn404": ([], (M, ONE, 3 * coin), (T, TWO, coin)),
+        "Ids": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
+        "Wrapped": (["Plain"], ("depositFor", ONE, 100), (T, TWO, 10), ("withdrawTo", ONE, 5)),
+        "Shares": (["Plain"], ("deposit", 100, ONE), (T, TWO, 10), ("redeem", 5, ONE, ONE)),
+    }
     with Designs(anvil, places) as chain:
         made = {}
-        for name, (of, *acts) in HONEST.items():
+        for name, (of, *acts) in honest.items():
             made[name] = chain.deploy(
-                of_file(DESIGNS)[name], *(made[other].address for other in of)
+                of_file(designs)[name], *(made[other].address for other in of)
             )
             for other in of:
                 chain.act(made[other], M, ONE, 500)
@@ -65,7 +71,7 @@ def test_no_honest_design_is_marked(anvil, places):
             for act in acts:
                 chain.act(made[name], *act)
         mirror = chain.anvil.read(made["Dn404"], "mirrorERC721")
-        made["Mirror"] = Contract(mirror, of_file(DESIGNS)["Mirror"])
+        made["Mirror"] = Contract(mirror, of_file(designs)["Mirror"])
         chain.read()
         for name, contract in made.items():
             record = chain.token(contract)

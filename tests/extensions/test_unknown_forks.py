@@ -182,38 +182,7 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
             source.blocks(2, 3)
 
 
-CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
-AMSTERDAM_S = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
-NOW = {
-    "activationTime": 1_700_000_000,
-    "forkId": "0x07c9462e",
-    "systemContracts": CONTRACTS,
-    "precompiles": {"ECREC": f"0x{1:040x}"},
-    "blobSchedule": {"max": 6, "target": 3},
-}
-LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
-BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
-NOVEL_CONTRACT = {"systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
-ON_SEPOLIA = {**NOW, "chainId": hex(SEPOLIA)}
-ON_TIME = {**ON_SEPOLIA, "activationTime": AMSTERDAM_S, **NOVEL_CONTRACT}
-TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
-SCHEDULED = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
 MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
-# The current fork and the next, whether that is known, and whether the chain's newest is missed: of
-# Sepolia alone, as no other public chain has a time of Amsterdam.
-SCHEDULES = [
-    (NOW, None, True, False),
-    (NOW, {**LATER, "blobSchedule": {"max": 21, "target": 14}}, True, False),
-    (NOW, {**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, True, False),  # Amsterdam's
-    (NOW, {**LATER, **NOVEL_CONTRACT}, False, False),
-    (NOW, LATER, False, False),
-    ({**NOW, "chainId": "0x1"}, None, True, False),
-    (ON_SEPOLIA, None, True, True),
-    (ON_SEPOLIA, ON_TIME, True, False),
-    (ON_SEPOLIA, TOO_LATE, False, True),
-    (ON_TIME, None, True, False),
-    ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, True, False),
-]
 
 
 def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(postgres, template, caplog):
@@ -221,12 +190,43 @@ def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(postgres, temp
         node.fault = replacing("eth_config", {"current": current, "next": following, "last": None})
         return fork_warnings(Node([node.url]))
 
+    scheduled = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
+    # The current fork and the next, whether that is known, and whether the chain's newest is
+    # missed: of Sepolia alone, as no other public chain has a time of Amsterdam.
+    contracts = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
+    now = {
+        "activationTime": 1_700_000_000,
+        "forkId": "0x07c9462e",
+        "systemContracts": contracts,
+        "precompiles": {"ECREC": f"0x{1:040x}"},
+        "blobSchedule": {"max": 6, "target": 3},
+    }
+    later = {**now, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
+    builders = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
+    amsterdam_s = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
+    novel_contract = {"systemContracts": {**contracts, "NOVEL": f"0x{0xABC:040x}"}}
+    on_sepolia = {**now, "chainId": hex(SEPOLIA)}
+    on_time = {**on_sepolia, "activationTime": amsterdam_s, **novel_contract}
+    too_late = {**on_time, "activationTime": amsterdam_s + 384}
+    schedules = [
+        (now, None, True, False),
+        (now, {**later, "blobSchedule": {"max": 21, "target": 14}}, True, False),
+        (now, {**later, "systemContracts": {**contracts, **builders}}, True, False),  # Amsterdam's
+        (now, {**later, **novel_contract}, False, False),
+        (now, later, False, False),
+        ({**now, "chainId": "0x1"}, None, True, False),
+        (on_sepolia, None, True, True),
+        (on_sepolia, on_time, True, False),
+        (on_sepolia, too_late, False, True),
+        (on_time, None, True, False),
+        ({**on_time, "activationTime": amsterdam_s + 99_999}, None, True, False),
+    ]
     with served(made(last=1)) as node, postgres.cloned(template) as url:
-        for current, following, is_known, is_missed in SCHEDULES:
+        for current, following, is_known, is_missed in schedules:
             unknown, missed = schedule(current, following)
             assert (unknown == "", missed) == (is_known, MISSED if is_missed else ""), following
-        unknown, missed = schedule(ON_SEPOLIA, {**LATER, **NOVEL_CONTRACT})
-        assert SCHEDULED in unknown and missed == MISSED
+        unknown, missed = schedule(on_sepolia, {**later, **novel_contract})
+        assert scheduled in unknown and missed == MISSED
         with caplog.at_level(logging.WARNING):
             index = Indexing(url, node.url).run_until(1)
         assert unknown in caplog.text and f"{MISSED}: update the node" in caplog.text

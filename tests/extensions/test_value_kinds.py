@@ -44,47 +44,6 @@ def test_what_is_said_of_a_rollup_is_stored_and_named(postgres, template):
         assert "fee" in reported.split(", ")
 
 
-SENT = set(
-    "hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex"
-    " contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
-    " blobVersionedHashes cumulativeGasUsed methodId fee".split()
-)
-PLACED = {"blockNumber", "timestamp", "blockHash"}
-RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
-FEES = {"burntFees", "blobFees", "blobBaseFee"}
-BODY = {"txCount", "size"} | FEES
-HEADER = set(
-    "number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed"
-    " excessBlobGas".split()
-)
-OF_SENDER = {"fromAddress", "contractAddress"}
-# By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
-REASONS = {
-    OWN_HEADER: (HEADER | BODY, SENT | PLACED, SENT | PLACED),
-    f"header with fields zetaRoot, {UPDATE}": (HEADER | BODY, SENT | PLACED, SENT | PLACED),
-    "receipts and receiptsRoot": (FEES, RECEIVED, RECEIVED),
-    block_encoding.BLOBS_INSIDE: (BODY, SENT, SENT),
-    transaction_checks.UNSIGNED: (set(), OF_SENDER | {"hash"}, OF_SENDER | {"hash"}),
-    transaction_checks.UNSIGNED_SENDERS: (set(), OF_SENDER, OF_SENDER),
-    transaction_checks.ADDRESSES_AS_SIGNATURES: (set(), OF_SENDER, OF_SENDER),
-    transaction_checks.OTHER_SIGNERS: (set(), OF_SENDER, OF_SENDER),
-    "senders of transactions of type 3": (set(), set(), OF_SENDER),
-    "transactions of type 3": (BODY, set(), SENT),
-    "value of transactions of type 3": (set(), set(), {"value"}),
-    "nonce of transactions of type 3": (set(), set(), {"nonce", "contractAddress"}),
-    "receipts without a fee for L1": (set(), {"fee"}, {"fee"}),
-    "no transaction shows Scroll": (set(), {"fee"}, {"fee"}),
-    "status and price of transactions of type 3": (set(), set(), {"status", "gasPrice", "fee"}),
-    PRICES: (FEES, set(), {"fee"}),
-    block_validation.STATUSES: (set(), {"status", "contractAddress"}, set()),
-    UNCLES: ({"size", "miningReward"}, set(), set()),
-    PARENT: ({"parentHash"}, set(), set()),
-    "a state sync": (BODY, set(), set()),
-    f"{transaction_checks.SENDERS}; {PRICES}": (FEES, OF_SENDER, OF_SENDER | {"fee"}),
-    "a reason that a later version wrote": (BODY, SENT, SENT),
-}
-
-
 def test_records_name_the_fields_that_a_reason_is_about(database_url, database, chain):
     stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0}
     stored |= {"fork_block": None, "is_development": False, "stored_logs": None}
@@ -103,7 +62,46 @@ def test_records_name_the_fields_that_a_reason_is_about(database_url, database, 
         return [names for (names,) in rows]
 
     assert unproven() == [[], [], []]
-    for reason, expected in REASONS.items():
+    # By reason: fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
+    sent = set(
+        "hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex"
+        " contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas"
+        " blobVersionedHashes cumulativeGasUsed methodId fee".split()
+    )
+    placed = {"blockNumber", "timestamp", "blockHash"}
+    received = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
+    fees = {"burntFees", "blobFees", "blobBaseFee"}
+    body = {"txCount", "size"} | fees
+    header = set(
+        "number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed"
+        " excessBlobGas".split()
+    )
+    of_sender = {"fromAddress", "contractAddress"}
+    reasons = {
+        OWN_HEADER: (header | body, sent | placed, sent | placed),
+        f"header with fields zetaRoot, {UPDATE}": (header | body, sent | placed, sent | placed),
+        "receipts and receiptsRoot": (fees, received, received),
+        block_encoding.BLOBS_INSIDE: (body, sent, sent),
+        transaction_checks.UNSIGNED: (set(), of_sender | {"hash"}, of_sender | {"hash"}),
+        transaction_checks.UNSIGNED_SENDERS: (set(), of_sender, of_sender),
+        transaction_checks.ADDRESSES_AS_SIGNATURES: (set(), of_sender, of_sender),
+        transaction_checks.OTHER_SIGNERS: (set(), of_sender, of_sender),
+        "senders of transactions of type 3": (set(), set(), of_sender),
+        "transactions of type 3": (body, set(), sent),
+        "value of transactions of type 3": (set(), set(), {"value"}),
+        "nonce of transactions of type 3": (set(), set(), {"nonce", "contractAddress"}),
+        "receipts without a fee for L1": (set(), {"fee"}, {"fee"}),
+        "no transaction shows Scroll": (set(), {"fee"}, {"fee"}),
+        "status and price of transactions of type 3": (set(), set(), {"status", "gasPrice", "fee"}),
+        PRICES: (fees, set(), {"fee"}),
+        block_validation.STATUSES: (set(), {"status", "contractAddress"}, set()),
+        UNCLES: ({"size", "miningReward"}, set(), set()),
+        PARENT: ({"parentHash"}, set(), set()),
+        "a state sync": (body, set(), set()),
+        f"{transaction_checks.SENDERS}; {PRICES}": (fees, of_sender, of_sender | {"fee"}),
+        "a reason that a later version wrote": (body, sent, sent),
+    }
+    for reason, expected in reasons.items():
         execute(database_url, "UPDATE blocks SET unproven = %s", reason)
         assert unproven() == [sorted(fields) for fields in expected], reason
 

@@ -8,21 +8,6 @@ from scan.server.connection_limits import beyond
 pytestmark = pytest.mark.check
 
 PROXY = "10.0.0.1"
-# X-Forwarded-For, how many proxies are trusted, and the bucket.
-FORWARDED = [
-    ("203.0.113.1", 1, "203.0.113.1"),
-    ("1.1.1.1,203.0.113.1, 10.0.0.2", 2, "203.0.113.1"),
-    ("::ffff:203.0.113.1", 1, "203.0.113.1"),
-    ("203.0.113.1:4711", 1, "203.0.113.1"),
-    ("[2001:db8::5]:4711", 1, "2001:db8::/64"),
-    ("2001:db8::5", 1, "2001:db8::/64"),
-    # What is missing or broken charges the peer.
-    ("", 1, PROXY),
-    ("203.0.113.1", 2, PROXY),
-    ("203.0.113.1, unknown", 1, PROXY),
-    ("203.0.113.1, [::1", 1, PROXY),
-    ("\u0661.\u0661.\u0661.\u0661", 1, PROXY),
-]
 
 
 def bucket_of(peer, forwarded_for, proxies):
@@ -41,13 +26,26 @@ def test_peer_alone_counts_without_trusted_proxies():
     assert {peer: bucket_of(peer, "203.0.113.1", 0) for peer in of_peers} == of_peers
 
 
-@pytest.mark.parametrize(("forwarded_for", "proxies", "bucket"), FORWARDED)
+# X-Forwarded-For, how many proxies are trusted, and the bucket.
+@pytest.mark.parametrize(
+    ("forwarded_for", "proxies", "bucket"),
+    [
+        ("203.0.113.1", 1, "203.0.113.1"),
+        ("1.1.1.1,203.0.113.1, 10.0.0.2", 2, "203.0.113.1"),
+        ("::ffff:203.0.113.1", 1, "203.0.113.1"),
+        ("203.0.113.1:4711", 1, "203.0.113.1"),
+        ("[2001:db8::5]:4711", 1, "2001:db8::/64"),
+        ("2001:db8::5", 1, "2001:db8::/64"),
+        # What is missing or broken charges the peer.
+        ("", 1, PROXY),
+        ("203.0.113.1", 2, PROXY),
+        ("203.0.113.1, unknown", 1, PROXY),
+        ("203.0.113.1, [::1", 1, PROXY),
+        ("\u0661.\u0661.\u0661.\u0661", 1, PROXY),
+    ],
+)
 def test_entry_of_the_outermost_trusted_proxy_counts(forwarded_for, proxies, bucket):
     assert bucket_of(PROXY, forwarded_for, proxies) == bucket
-
-
-# By connection; its first letter is the client.
-SIZES = {"a1": 5, "b1": 3, "b2": 4, "c1": 6, "b3": 1}
 
 
 def test_what_goes_is_each_time_of_the_client_with_most_then():
@@ -58,4 +56,6 @@ def test_what_goes_is_each_time_of_the_client_with_most_then():
         8: ["b2", "c1", "a1"],
         0: ["b2", "c1", "a1", "b1", "b3"],
     }
-    assert {most: beyond(SIZES, lambda name: name[0], most) for most in dropped} == dropped
+    # By connection; its first letter is the client.
+    sizes = {"a1": 5, "b1": 3, "b2": 4, "c1": 6, "b3": 1}
+    assert {most: beyond(sizes, lambda name: name[0], most) for most in dropped} == dropped

@@ -79,15 +79,13 @@ def test_a_running_server_refuses_one_more_worker(database_url):
         require_served(address)
 
 
-REQUIRED = ["After", "Location"]  # of headers, by their last word
-
-
 def test_what_no_application_sees_is_answered_in_json(shared_server):
     """By a code that the document has for every operation, and without headers that it requires."""
     components = document()["components"]
     refusal = json.dumps(components["responses"]["default"])
     assert "/Location" not in refusal
-    assert [n for n, header in components["headers"].items() if header["required"]] == REQUIRED
+    required = ["After", "Location"]  # of headers, by their last word
+    assert [n for n, header in components["headers"].items() if header["required"]] == required
     for request, status in {
         b"GARBAGE\r\n\r\n": 400,
         b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n": 414,
@@ -101,12 +99,6 @@ def test_what_no_application_sees_is_answered_in_json(shared_server):
         assert b"X-Content-Type-Options: nosniff" in head
         assert {"error", "code"} <= set(json.loads(body))
         assert f'"{json.loads(body)["code"]}"' in refusal
-
-
-HALF_A_BODY = (
-    b"POST /api/v1/query HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
-    b'Content-Length: 19\r\n\r\n{"entity":'
-)
 
 
 CHUNKED = (
@@ -135,12 +127,16 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""
     slow = [serving.connect(shared_server) for _ in range(200)]
+    half_a_body = (
+        b"POST /api/v1/query HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        b'Content-Length: 19\r\n\r\n{"entity":'
+    )
     unfinished = [
         b"\r\n",
         b"GET / HTTP/1.2\r\nHost: x\r\nAcc",
         b"GET /healthz HTTP/1.1\r\nX-Slow: ",
-        HALF_A_BODY,
-        HALF_A_BODY.replace(b" 19", b" 1000000"),
+        half_a_body,
+        half_a_body.replace(b" 19", b" 1000000"),
         *(CHUNKED + part for part in (b"5\r\n{", b"5\r\n{    \r\n0\r\nTrailer: ", b"1\r\n")),
     ]
     for number, client in enumerate(slow):

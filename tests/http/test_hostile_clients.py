@@ -86,16 +86,16 @@ def test_a_body_of_very_many_chunks_is_refused(shared_server):
     assert status(exchange(shared_server, closing(CHUNKED) + some)) == 200
 
 
-SIZES = [
-    ("/api/v1/query", MIB, 400),
-    ("/api/v1/query", MIB + 1, 413),
-    ("/api/v1/verify", 5 * MIB, 400),
-    ("/api/v1/verify", 5 * MIB + 1, 413),
-    ("/api/v1/blocks", 6 * MIB, 405),
-]
-
-
-@pytest.mark.parametrize(("path", "size", "expected"), SIZES)
+@pytest.mark.parametrize(
+    ("path", "size", "expected"),
+    [
+        ("/api/v1/query", MIB, 400),
+        ("/api/v1/query", MIB + 1, 413),
+        ("/api/v1/verify", 5 * MIB, 400),
+        ("/api/v1/verify", 5 * MIB + 1, 413),
+        ("/api/v1/blocks", 6 * MIB, 405),
+    ],
+)
 @pytest.mark.parametrize("chunk", [0, 4096, 64 * MIB])
 def test_bodies_are_taken_up_to_their_limit(shared_server, path, size, expected, chunk):
     """With a length, in chunks, and in one; whoever sends too much reads why."""

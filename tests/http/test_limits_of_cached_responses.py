@@ -53,10 +53,9 @@ def test_the_loop_refuses_while_all_threads_are_busy(server, own_index):
             assert refused.status == 429 and int(refused["Retry-After"]) > 0
 
 
-KEY_PATHS = ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
-
-
-@pytest.mark.parametrize("path", KEY_PATHS)
+@pytest.mark.parametrize(
+    "path", ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
+)
 def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, own_index, path):
     key, client = made_key(own_index.url, 100), Client(server, next(_sources))
     more = f"X-API-Key: {key.text}\r\n"

@@ -47,9 +47,6 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
         assert str(problem).startswith("the indexer has not reported since ")
 
 
-FULL = Path(__file__).with_name("full_server.sql").read_text()
-
-
 @pytest.mark.thorough
 def test_a_full_disk_is_a_problem_though_the_indexer_cannot_report_it(database_url, anvil, caplog):
     """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
@@ -59,7 +56,8 @@ def test_a_full_disk_is_a_problem_though_the_indexer_cannot_report_it(database_u
     execute(database_url, LONG_AGO)
     client = indexing.client()
     assert state(client)[3] is None
-    execute(database_url, FULL)
+    full = Path(__file__).with_name("full_server.sql").read_text()
+    execute(database_url, full)
     client = indexing.client()
     for _ in range(3):
         assert str(state(client)[3]).startswith("The database's disk is full")

@@ -11,8 +11,6 @@ from scan.server.responses import WsgiResponse
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
-ADDRESS = bytes(20)
-
 
 class GivenVersion:
     """Stands for IndexVersion, at moments that a real one passes through too fast."""
@@ -155,7 +153,8 @@ def test_a_version_is_notified_or_read_and_never_counts_back(database, database_
 
 @pytest.mark.parametrize("payload", ["chain 900000000000000000", "labels 8", "chain 2"])
 def test_a_version_that_a_later_read_lacks_was_made_up(database, database_url, payload):
-    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
+    address = bytes(20)
+    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", address)
     version = listening(database)
     version.record(1, time.monotonic())
     notify(database_url, payload)

@@ -31,10 +31,10 @@ def sizes(blocks, **limits):
     return [len(batch) for batch, _ in prefetch.batches(([item] for item in blocks), bounds)]
 
 
-LIMITS = [("blocks", 3, 3), ("transactions", 400, 4), ("events", 20, 2), ("long_characters", 45, 5)]
-
-
-@pytest.mark.parametrize(("limit", "most", "blocks"), LIMITS)
+@pytest.mark.parametrize(
+    ("limit", "most", "blocks"),
+    [("blocks", 3, 3), ("transactions", 400, 4), ("events", 20, 2), ("long_characters", 45, 5)],
+)
 def test_a_batch_ends_at_each_of_its_limits(limit, most, blocks):
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
     full = prefetch.CATCH_UP.batch._replace(**{limit: most})

@@ -12,9 +12,7 @@ from tests.support.memory import PeakMemory
 pytestmark = pytest.mark.thorough
 
 TIMEOUT_S = 0.3
-MEBIBYTE = b" " * 2**20
 
-TOO_LARGE = "larger than 8 MiB"
 DRIPPING = {
     "head": endless_responses.dripping_head,
     "body": endless_responses.dripping_body,
@@ -39,26 +37,29 @@ def test_halves_of_a_batch_that_timed_out_are_not_asked_for(node):
     assert node.requests == 1
 
 
-FAULTS = {
-    "endless body": (endless_responses.endless_body, TOO_LARGE),
-    "endless chunks": (endless_responses.endless_chunks, TOO_LARGE),
-    "endless head": (endless_responses.endless_head, "cannot be reached"),
-    "declares too much": (endless_responses.declares_too_much, TOO_LARGE),
-    "declares too little": (endless_responses.declares_too_little, "not JSON"),
-    "1 GB of spaces": (endless_responses.compressed(MEBIBYTE, 1024), TOO_LARGE),
-    "1 GB twice compressed": (endless_responses.compressed(MEBIBYTE, 1024, layers=2), TOO_LARGE),
-    "8 MB of empty arrays": (faulty_node.raw(b"[" + b"[]," * 2_700_000 + b"[]]"), "elements"),
-    "deep arrays": (faulty_node.raw(b"[" * 100_000), "nested too deeply"),
-    "deep objects": (faulty_node.raw(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested"),
-    "a number of 10^6 digits": (faulty_node.every_result("1" * 10**6), "not JSON"),
-    "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
-}
-
-
 @pytest.mark.long
 def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url):
+    mebibyte = b" " * 2**20
+    too_large = "larger than 8 MiB"
+    faults = {
+        "endless body": (endless_responses.endless_body, too_large),
+        "endless chunks": (endless_responses.endless_chunks, too_large),
+        "endless head": (endless_responses.endless_head, "cannot be reached"),
+        "declares too much": (endless_responses.declares_too_much, too_large),
+        "declares too little": (endless_responses.declares_too_little, "not JSON"),
+        "1 GB of spaces": (endless_responses.compressed(mebibyte, 1024), too_large),
+        "1 GB twice compressed": (
+            endless_responses.compressed(mebibyte, 1024, layers=2),
+            too_large,
+        ),
+        "8 MB of empty arrays": (faulty_node.raw(b"[" + b"[]," * 2_700_000 + b"[]]"), "elements"),
+        "deep arrays": (faulty_node.raw(b"[" * 100_000), "nested too deeply"),
+        "deep objects": (faulty_node.raw(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested"),
+        "a number of 10^6 digits": (faulty_node.every_result("1" * 10**6), "not JSON"),
+        "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
+    }
     with IndexerProcess(database_url, node.url) as indexer, PeakMemory(indexer.pid) as memory:
-        for head, (fault, reason) in enumerate(FAULTS.values(), start=1):
+        for head, (fault, reason) in enumerate(faults.values(), start=1):
             node.fault = fault
             wait_for_problem(database_url, reason)
             node.fault = None

@@ -44,19 +44,19 @@ def honest(scenario, postgres, template):
         yield table_digest.digest(url)
 
 
+@pytest.mark.usefixtures("short_pauses")
 # With how many lies are told at least, and methods of which some surely are: of the chain one is
 # told, of any.
-KINDS_OF_LIES = [
-    ("blocks", 60, {"eth_getBlockByNumber"}),
-    pytest.param("traces", 20, {"debug_traceBlockByHash"}, marks=pytest.mark.thorough),
-    pytest.param("state", 20, {"eth_getCode"}, marks=pytest.mark.thorough),
-    pytest.param("the chain", 1, set(), marks=pytest.mark.thorough),
-    pytest.param("all methods", 10_000, {"eth_getBlockByNumber"}, marks=pytest.mark.long),
-]
-
-
-@pytest.mark.usefixtures("short_pauses")
-@pytest.mark.parametrize(("kind", "least", "methods"), KINDS_OF_LIES)
+@pytest.mark.parametrize(
+    ("kind", "least", "methods"),
+    [
+        ("blocks", 60, {"eth_getBlockByNumber"}),
+        pytest.param("traces", 20, {"debug_traceBlockByHash"}, marks=pytest.mark.thorough),
+        pytest.param("state", 20, {"eth_getCode"}, marks=pytest.mark.thorough),
+        pytest.param("the chain", 1, set(), marks=pytest.mark.thorough),
+        pytest.param("all methods", 10_000, {"eth_getBlockByNumber"}, marks=pytest.mark.long),
+    ],
+)
 def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     kind, least, methods, honest, scenario, postgres, template
 ):

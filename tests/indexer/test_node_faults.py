@@ -16,22 +16,6 @@ from tests.support.table_digest import digest, fresh_digest
 pytestmark = pytest.mark.thorough
 
 
-FAULTS = {
-    "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
-    "HTTP 500": faulty_node.status(500),
-    "cut the connection": faulty_node.cut_connection,
-    "not JSON, or is truncated": faulty_node.half_json,
-    "not a hex quantity": faulty_node.null_results,
-    "neither result nor error": faulty_node.answers_missing,
-    "Internal error": faulty_node.node_error(-32603, "Internal error"),
-    "does not have the receipts of block": faulty_node.null_receipts,
-    "contradicts itself (": faulty_node.foreign_receipts,
-    "a block number is beyond 63 bits": faulty_node.huge_head,
-    "said � and ?": faulty_node.node_error(-32000, "said \0 and \ud800"),
-    "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
-}
-
-
 @pytest.mark.usefixtures("short_pauses")
 def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog):
     def pay():
@@ -39,8 +23,22 @@ def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog):
         anvil.mine()
 
     pay()
+    faults = {
+        "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
+        "HTTP 500": faulty_node.status(500),
+        "cut the connection": faulty_node.cut_connection,
+        "not JSON, or is truncated": faulty_node.half_json,
+        "not a hex quantity": faulty_node.null_results,
+        "neither result nor error": faulty_node.answers_missing,
+        "Internal error": faulty_node.node_error(-32603, "Internal error"),
+        "does not have the receipts of block": faulty_node.null_receipts,
+        "contradicts itself (": faulty_node.foreign_receipts,
+        "a block number is beyond 63 bits": faulty_node.huge_head,
+        "said � and ?": faulty_node.node_error(-32000, "said \0 and \ud800"),
+        "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
+    }
     with Indexing(database_url, node.url, until=1) as indexing, caplog.at_level(logging.WARNING):
-        for head, (reason, fault) in enumerate(FAULTS.items(), start=1):
+        for head, (reason, fault) in enumerate(faults.items(), start=1):
             node.fault = fault
             pay()
             database.wait_for_problem(database_url, reason)

@@ -43,20 +43,22 @@ def test_an_id_that_could_break_a_line_is_replaced(client, given):
 
 
 TRACE, SPAN = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
-TRACE_IDS = [
-    (f"00-{TRACE}-{SPAN}-01", TRACE),
-    (f"cc-{TRACE}-{SPAN}-01-what=ever", TRACE),
-    (f"00-{TRACE}-{SPAN}-01-more", None),
-    (f"ff-{TRACE}-{SPAN}-01", None),
-    (f"00-{TRACE.upper()}-{SPAN}-01", None),
-    (f"00-{'0' * 32}-{SPAN}-01", None),
-    (f"00-{TRACE}-{'0' * 16}-01", None),
-    ("", None),
-]
 
 
 @AS_JSON
-@pytest.mark.parametrize(("traceparent", "trace_id"), TRACE_IDS)
+@pytest.mark.parametrize(
+    ("traceparent", "trace_id"),
+    [
+        (f"00-{TRACE}-{SPAN}-01", TRACE),
+        (f"cc-{TRACE}-{SPAN}-01-what=ever", TRACE),
+        (f"00-{TRACE}-{SPAN}-01-more", None),
+        (f"ff-{TRACE}-{SPAN}-01", None),
+        (f"00-{TRACE.upper()}-{SPAN}-01", None),
+        (f"00-{'0' * 32}-{SPAN}-01", None),
+        (f"00-{TRACE}-{'0' * 16}-01", None),
+        ("", None),
+    ],
+)
 def test_lines_have_the_trace_of_their_request(lines, client, traceparent, trace_id):
     client.get("/api/v1/blocks?limit=1", headers={"traceparent": traceparent})
     [line] = map(json.loads, lines.getvalue().splitlines())
@@ -101,17 +103,17 @@ def log_fault(reason, message, *values):
         logging.getLogger("scan").exception(message, *values)
 
 
-SECRETS = [
-    (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
-    ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
-    (f"the key {KEY} is unknown", KEY[12:]),
-    ("signature 0x" + 65 * "ab", 20 * "ab"),
-    ("secret " + 32 * "cd", 20 * "cd"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("text", "secret"), SECRETS)
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
+        ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
+        (f"the key {KEY} is unknown", KEY[12:]),
+        ("signature 0x" + 65 * "ab", 20 * "ab"),
+        ("secret " + 32 * "cd", 20 * "cd"),
+    ],
+)
 def test_secrets_are_hidden(lines, text, secret):
     log_fault(text, "failed: %s", text)
     assert "failed: " in lines.getvalue()

@@ -84,13 +84,11 @@ def test_a_verified_token_is_told_from_others(explorer, hostile):
     assert ">source verified</span>" in client.get(f"/address/{hostile}").text
 
 
-WALLET = Path(__file__).with_name("add_token_wallet.js").read_text()
-
-
 def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
-    page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
+    wallet = Path(__file__).with_name("add_token_wallet.js").read_text()
+    page.before_scripts(wallet + f"window.chain = {json.dumps(chain)};")
     shown = "document.querySelector('#add-token [role=status]').textContent"
     with serving(create_app(indexed.settings)) as url:
         page.open(f"{url}/token/{token['address']}")

@@ -66,10 +66,10 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(shared_database_url, tm
 
 
 # With the statuses of a request for keys and of /readyz meanwhile.
-WHEN_LOST = [("refuse", 503, 503), pytest.param("local", 400, 200, marks=pytest.mark.long)]
-
-
-@pytest.mark.parametrize(("when_lost", "status", "ready"), WHEN_LOST)
+@pytest.mark.parametrize(
+    ("when_lost", "status", "ready"),
+    [("refuse", 503, 503), pytest.param("local", 400, 200, marks=pytest.mark.long)],
+)
 def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status, ready):
     """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
     with serving.redis_server(tmp_path) as storage:

@@ -40,22 +40,26 @@ def compare(deployed, compiled, **libraries):
 
 
 BARE = b"\xa1dsolcC\0\x08\x1a\0\x0a"  # metadata without a hash
-CHANGED = CODE[:20] + b"\xff" + CODE[21:]
 
 
-COMPARED = [
-    (CODE + auxdata(), CODE + auxdata(), "full", ""),
-    (CODE, CODE, "partial", ""),
-    (CODE + BARE, CODE + BARE, "partial", ""),
-    (CODE + auxdata(1), CODE + auxdata(2), "partial", ""),
-    (CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1), "partial", ""),
-    (CHANGED + auxdata(), CODE + auxdata(), None, "first at offset 20"),
-    (CODE + b"\0" + auxdata(), CODE + auxdata(), None, str(len(CODE + auxdata()))),
-    (CODE + b"\x5b" * len(auxdata()), CODE + auxdata(), None, ""),
-]
-
-
-@pytest.mark.parametrize(("deployed", "compiled", "match", "reason"), COMPARED)
+@pytest.mark.parametrize(
+    ("deployed", "compiled", "match", "reason"),
+    [
+        (CODE + auxdata(), CODE + auxdata(), "full", ""),
+        (CODE, CODE, "partial", ""),
+        (CODE + BARE, CODE + BARE, "partial", ""),
+        (CODE + auxdata(1), CODE + auxdata(2), "partial", ""),
+        (CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1), "partial", ""),
+        (
+            (CODE[:20] + b"\xff" + CODE[21:]) + auxdata(),
+            CODE + auxdata(),
+            None,
+            "first at offset 20",
+        ),
+        (CODE + b"\0" + auxdata(), CODE + auxdata(), None, str(len(CODE + auxdata()))),
+        (CODE + b"\x5b" * len(auxdata()), CODE + auxdata(), None, ""),
+    ],
+)
 def test_code_matches_but_for_its_metadata(deployed, compiled, match, reason):
     comparison = compare(deployed, compiled)
     assert comparison.match == match
@@ -142,34 +146,34 @@ def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     assert compared(library + bytes(10) + b"\x43" * 20 + bytes(10)) is False
 
 
-HOSTILE_CBOR = [
-    *(
-        bytes([major << 5 | 27]) + length.to_bytes(8, "big") + bytes(8)
-        for major in (2, 3, 4, 5)
-        for length in (2**63, 2**63 - 1, 2**40)
-    ),
-    b"\x81" * 65_000 + b"\0",
-    *(
-        b"\xa1dsolc" + tagged
-        for tagged in (
-            b"\xc2C\0\x08\x1a",  # a large number
-            b"\xc4\x82\x1b\x7f" + b"\xff" * 7 + b"\x01",  # with an exponent
-            b"\xd8\x23d(a+)",  # a pattern
-            b"\xd9\x01\x02\x80",  # a set
-            b"\xdb" + b"\xff" * 8 + b"C\0\x08\x1a",
-        )
-    ),
-    b"\xa1dsolc\xf6",
-    b"\xa1dsolc\xf9\x3c\0",
-    b"\xa1dsolcb\xff\xff",
-    b"\xa2dsolcC\0\x08\x1adsolcC\0\x08\x1a",  # one key twice
-    b"\xbfdsolcC\0\x08\x1a\xff",
-    b"\xa1dsolcX\x03\0\x08\x1a",  # a length in two bytes that fits into one
-    b"\xa1evyper\x83\x20\0\0",
-]
-
-
-@pytest.mark.parametrize("item", HOSTILE_CBOR)
+@pytest.mark.parametrize(
+    "item",
+    [
+        *(
+            bytes([major << 5 | 27]) + length.to_bytes(8, "big") + bytes(8)
+            for major in (2, 3, 4, 5)
+            for length in (2**63, 2**63 - 1, 2**40)
+        ),
+        b"\x81" * 65_000 + b"\0",
+        *(
+            b"\xa1dsolc" + tagged
+            for tagged in (
+                b"\xc2C\0\x08\x1a",  # a large number
+                b"\xc4\x82\x1b\x7f" + b"\xff" * 7 + b"\x01",  # with an exponent
+                b"\xd8\x23d(a+)",  # a pattern
+                b"\xd9\x01\x02\x80",  # a set
+                b"\xdb" + b"\xff" * 8 + b"C\0\x08\x1a",
+            )
+        ),
+        b"\xa1dsolc\xf6",
+        b"\xa1dsolc\xf9\x3c\0",
+        b"\xa1dsolcb\xff\xff",
+        b"\xa2dsolcC\0\x08\x1adsolcC\0\x08\x1a",  # one key twice
+        b"\xbfdsolcC\0\x08\x1a\xff",
+        b"\xa1dsolcX\x03\0\x08\x1a",  # a length in two bytes that fits into one
+        b"\xa1evyper\x83\x20\0\0",
+    ],
+)
 def test_what_no_compiler_writes_is_no_metadata_and_allocates_nothing(item):
     tracemalloc.start()
     try:
@@ -185,10 +189,10 @@ def test_bytes_that_are_no_metadata_are_not_taken_for_it(code):
     assert read_metadata(code) is None
 
 
-SIZES = [(0, True), (0xFFFF, True), (1 << 16, False), (-1, False), (True, False)]
-
-
-@pytest.mark.parametrize(("size", "is_metadata"), SIZES)
+@pytest.mark.parametrize(
+    ("size", "is_metadata"),
+    [(0, True), (0xFFFF, True), (1 << 16, False), (-1, False), (True, False)],
+)
 def test_sizes_of_vypers_metadata_are_of_two_bytes(size, is_metadata):
     for sizes in ([size, [], 0], [0, [size], 0], [0, [], size]):
         item = cbor2.dumps([*sizes, {"vyper": [0, 3, 10]}])
@@ -210,19 +214,19 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
     assert (compiler_version(None), hash_kind(None)) == (None, None)
 
 
-WITH_PUSH0 = [
-    ("5f80fd", True),
-    ("605f80fd", False),
-    ("7f" + "5f" * 32 + "00", False),
-    ("e6", False),  # its operand is beyond the end
-    ("600056 5b5f80fd", True),  # after a jump, where another may arrive
-    ("6000 80fd fe 5f80fd", False),  # an embedded contract
-    ("6000 56 5b 00 fe 305f5f", False),  # data
-    ("", False),
-]
-
-
-@pytest.mark.parametrize(("code", "expected"), WITH_PUSH0)
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("5f80fd", True),
+        ("605f80fd", False),
+        ("7f" + "5f" * 32 + "00", False),
+        ("e6", False),  # its operand is beyond the end
+        ("600056 5b5f80fd", True),  # after a jump, where another may arrive
+        ("6000 80fd fe 5f80fd", False),  # an embedded contract
+        ("6000 56 5b 00 fe 305f5f", False),  # data
+        ("", False),
+    ],
+)
 def test_push0_is_distinguished_from_data(code, expected):
     assert uses_push0(bytes.fromhex(code)) is expected
 

@@ -41,13 +41,13 @@ def test_a_version_is_taken_as_people_write_it(text):
     assert parse_version(text) == (0, 8, 19)
 
 
-NO_VERSIONS = [
-    *("../../bin/sh", "0.8.19/../../x", "latest", "", "0.8", "^0.8.19", "0.8.19 ", "0.8.19\n"),
-    *("0.8.19-nightly", "0.4.40", "0.5.18", "0.4.10", "1.0.0", "0.8.٣", None, 8, ["0.8.19"]),
-]
-
-
-@pytest.mark.parametrize("text", NO_VERSIONS)
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("../../bin/sh", "0.8.19/../../x", "latest", "", "0.8", "^0.8.19", "0.8.19 ", "0.8.19\n"),
+        *("0.8.19-nightly", "0.4.40", "0.5.18", "0.4.10", "1.0.0", "0.8.٣", None, 8, ["0.8.19"]),
+    ],
+)
 def test_a_version_that_is_none_is_refused(text):
     with pytest.raises(InvalidParameter):
         parse_version(text)

@@ -140,15 +140,15 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
     assert (folder / "solc-0.8.28").read_text() == "x"
 
 
-FAILING_INSTALLS = [
-    ("return 1", "failed"),
-    ("raise OSError('no room')", "no room"),
-    ("return 0", "no such build"),
-    ("time.sleep(600)", "did not finish in 1 s"),
-]
-
-
-@pytest.mark.parametrize(("install", "reason"), FAILING_INSTALLS)
+@pytest.mark.parametrize(
+    ("install", "reason"),
+    [
+        ("return 1", "failed"),
+        ("raise OSError('no room')", "no room"),
+        ("return 0", "no such build"),
+        ("time.sleep(600)", "did not finish in 1 s"),
+    ],
+)
 def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
     staging = fake_solc_select(tmp_path, monkeypatch, install)
     with pytest.raises(compiler_store.NotFetched, match=reason):
@@ -180,12 +180,10 @@ def test_a_package_that_holds_another_version_is_not_placed(tmp_path, use_npm):
         placed_in(tmp_path / "solc").install((0, 8, 25))
 
 
-HOSTILE_SOLJSON = Path(__file__).with_name("hostile_soljson.js").read_text()
-
-
 def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, use_npm, monkeypatch):
     soljson, path = tmp_path / "soljson.js", tmp_path / "seen.json"
-    soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(path))))
+    hostile_soljson = Path(__file__).with_name("hostile_soljson.js").read_text()
+    soljson.write_text(hostile_soljson.replace("SEEN", json.dumps(str(path))))
     use_npm(fake_npm(tmp_path, soljson=soljson))
     monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
     assert placed_in(tmp_path / "solc").install(NEWEST) == "npm"
@@ -195,10 +193,9 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, use_
     assert str(tmp_path / "solc") not in report["folder"]
 
 
-PINNED = compiler_store.NPM_DIGESTS
-
-
-@pytest.mark.parametrize(("listed", "pinned"), [("sha512-AAAA", None), (None, PINNED)])
+@pytest.mark.parametrize(
+    ("listed", "pinned"), [("sha512-AAAA", None), (None, compiler_store.NPM_DIGESTS)]
+)
 def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(
     tmp_path, use_npm, monkeypatch, listed, pinned
 ):

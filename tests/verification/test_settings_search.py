@@ -41,36 +41,36 @@ def test_code_without_push0_is_of_an_earlier_evm():
     assert first(1, {}, (0, 4, 11), OLD) == [{"optimizer": ON}]
 
 
-GIVEN = [
-    ({"enabled": True, "runs": 7}, [{"enabled": True, "runs": 7}]),
-    ({"runs": 7}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
-]
-
-
-@pytest.mark.parametrize(("optimizer", "optimizers"), GIVEN)
+@pytest.mark.parametrize(
+    ("optimizer", "optimizers"),
+    [
+        ({"enabled": True, "runs": 7}, [{"enabled": True, "runs": 7}]),
+        ({"runs": 7}, [{"enabled": True, "runs": 7}, {"enabled": False, "runs": 7}]),
+    ],
+)
 def test_what_is_given_is_not_searched(optimizer, optimizers):
     given = {"evmVersion": "cancun", "viaIR": False}
     tried = candidate_settings({"optimizer": optimizer, **given}, (0, 8, 28), SHANGHAI)
     assert [*tried] == [{"optimizer": one, **given} for one in optimizers]
 
 
-TAILS = [
-    ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
-    ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
-    ("a165627a7a72315820" + "11" * 32 + "0029", (0, 6, 12), {"bytecodeHash": "bzzr1"}),
-    ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
-]
-
-
-@pytest.mark.parametrize(("tail", "version", "metadata"), TAILS)
+@pytest.mark.parametrize(
+    ("tail", "version", "metadata"),
+    [
+        ("", (0, 8, 28), {"bytecodeHash": "none", "appendCBOR": False}),
+        ("a164736f6c634300081c000a", (0, 8, 28), {"bytecodeHash": "none"}),
+        ("a165627a7a72315820" + "11" * 32 + "0029", (0, 6, 12), {"bytecodeHash": "bzzr1"}),
+        ("a165627a7a72305820" + "11" * 32 + "0029", (0, 4, 26), {}),
+    ],
+)
 def test_the_metadata_mode_is_read_from_the_tail(tail, version, metadata):
     assert infer_settings(bytes.fromhex("6080" + tail), version).metadata == metadata
 
 
-NEWEST_EVM = [((0, 4, 21), "byzantium"), ((0, 8, 24), "cancun"), ((0, 8, 28), "prague")]
-
-
-@pytest.mark.parametrize(("version", "newest"), NEWEST_EVM)
+@pytest.mark.parametrize(
+    ("version", "newest"),
+    [((0, 4, 21), "byzantium"), ((0, 8, 24), "cancun"), ((0, 8, 28), "prague")],
+)
 def test_no_evm_version_is_asked_for_that_the_release_does_not_take(version, newest):
     assert evm_versions(version)[-1] == newest
     for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):

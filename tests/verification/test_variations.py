@@ -90,16 +90,18 @@ def test_a_byte_order_mark_before_json_is_ignored(wrap):
 IPFS = {"bytecodeHash": "ipfs"}  # which the compiler's metadata names where nothing is set
 BZZR1, NONE = {"bytecodeHash": "bzzr1"}, {"bytecodeHash": "none"}
 NO_CBOR = {"bytecodeHash": "none", "appendCBOR": False}
-MODES = [
-    *(({}, sent, "full") for sent in ({}, IPFS, BZZR1, NO_CBOR)),
-    *((BZZR1, sent, "full") for sent in ({}, BZZR1, NONE)),
-    *((NONE, sent, "partial") for sent in ({}, NONE, NO_CBOR)),
-    *((NO_CBOR, sent, "partial") for sent in (IPFS, NONE, NO_CBOR)),
-]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("own", "sent", "level"), MODES)
+@pytest.mark.parametrize(
+    ("own", "sent", "level"),
+    [
+        *(({}, sent, "full") for sent in ({}, IPFS, BZZR1, NO_CBOR)),
+        *((BZZR1, sent, "full") for sent in ({}, BZZR1, NONE)),
+        *((NONE, sent, "partial") for sent in ({}, NONE, NO_CBOR)),
+        *((NO_CBOR, sent, "partial") for sent in (IPFS, NONE, NO_CBOR)),
+    ],
+)
 def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(
     explorer, own, sent, level
 ):
@@ -113,21 +115,23 @@ def test_metadata_settings_that_the_code_does_not_have_are_replaced_by_its_own(
     assert says == ((own or IPFS) != (sent or IPFS)), answer.json["message"]
 
 
-ARGUMENTS = {
-    "trailing": NAME + "ff" * 32,
-    "gapped": "40".zfill(64) + "00" * 32 + NAME[64:],
-    "unpadded": NAME[: 2 * 64 + 6],
-    "odd": NAME + "c0ffee",
-}
-OF_FILES = [
-    *(pytest.param(PATH, "Kept", data, id=name) for name, data in ARGUMENTS.items()),
-    # Data that are missing only a constructor without arguments accepts.
-    pytest.param("src/Base.sol", "Base", "00", id="missing"),
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("path", "name", "data"), OF_FILES)
+@pytest.mark.parametrize(
+    ("path", "name", "data"),
+    [
+        *(
+            pytest.param(PATH, "Kept", data, id=name)
+            for name, data in {
+                "trailing": NAME + "ff" * 32,
+                "gapped": "40".zfill(64) + "00" * 32 + NAME[64:],
+                "unpadded": NAME[: 2 * 64 + 6],
+                "odd": NAME + "c0ffee",
+            }.items()
+        ),
+        # Data that are missing only a constructor without arguments accepts.
+        pytest.param("src/Base.sol", "Base", "00", id="missing"),
+    ],
+)
 def test_constructor_data_that_is_not_encoded_by_the_rules_is_said(explorer, path, name, data):
     """The creation code is equal; which arguments the constructor read is not stated."""
     standard = standard_input(files("LF"), optimizer=ON)

@@ -30,24 +30,34 @@ ON = {"enabled": True, "runs": 200}
 # Settings told in full: one compilation says yes or no.
 TOLD = {"optimizationUsed": 1, "runs": 200, "evmVersion": "cancun", "viaIR": False}
 NO_HASH = {"bytecodeHash": "none"}
-CASES = [
-    Case("0.4.26", BOX, "Box", {}, SEVEN),
-    Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
-    Case("0.5.16", BOX, "Box", {"optimizer": {"enabled": True, "runs": 999999}}, SEVEN),
-    Case("0.6.12", BOX, "Box", {"optimizer": ON, "evmVersion": "byzantium"}, SEVEN),
-    Case("0.7.6", IMMUTABLES, "Fixed", {"optimizer": ON}, SEVEN),
-    Case("0.8.4", MODERN_BOX, "Box", {"optimizer": {"enabled": True, "runs": 1}}, SEVEN),
-    Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
-    Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
-    Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
-    *(
-        Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, SEVEN, "partial")
-        for metadata in (NO_HASH, {**NO_HASH, "appendCBOR": False})
-    ),
-]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.version} {case.settings}")
+@pytest.mark.parametrize(
+    "case",
+    [
+        Case("0.4.26", BOX, "Box", {}, SEVEN),
+        Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
+        Case("0.5.16", BOX, "Box", {"optimizer": {"enabled": True, "runs": 999999}}, SEVEN),
+        Case("0.6.12", BOX, "Box", {"optimizer": ON, "evmVersion": "byzantium"}, SEVEN),
+        Case("0.7.6", IMMUTABLES, "Fixed", {"optimizer": ON}, SEVEN),
+        Case("0.8.4", MODERN_BOX, "Box", {"optimizer": {"enabled": True, "runs": 1}}, SEVEN),
+        Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
+        Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
+        Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
+        *(
+            Case(
+                "0.8.28",
+                MODERN_BOX,
+                "Box",
+                {"optimizer": ON, "metadata": metadata},
+                SEVEN,
+                "partial",
+            )
+            for metadata in (NO_HASH, {**NO_HASH, "appendCBOR": False})
+        ),
+    ],
+    ids=lambda case: f"{case.version} {case.settings}",
+)
 def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
     """But of code without a hash of its metadata, which matches partially whatever is given."""
     address = explorer.deploy(_compiled(case).creation, case.arguments)

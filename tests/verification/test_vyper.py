@@ -31,9 +31,6 @@ def test_an_equal_file_is_told_from_a_changed_constant_and_another_compiler(expl
     assert stored["constructorArguments"] == f"0x{SEVEN}"
 
 
-PAIR = Path(__file__).with_name("pair.vy").read_text()
-
-
 @pytest.mark.thorough
 def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     """Vyper since 0.4.1 takes them beside the settings, and so do those who verify."""
@@ -43,7 +40,8 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     }
     path = "two-numbers.vy"
     settings = {"evmVersion": "cancun", "optimize": "gas"}  # which leave nothing to search
-    plain = {"language": "Vyper", "sources": {path: {"content": PAIR}}, "settings": settings}
+    pair = Path(__file__).with_name("pair.vy").read_text()
+    plain = {"language": "Vyper", "sources": {path: {"content": pair}}, "settings": settings}
     moved = {**plain, "storage_layout_overrides": {path: {"slots.json": slots}}}
     address = explorer.deploy(vyper.creation(NEWEST, path, moved))
     named = {"contractName": f"{path}:two-numbers"}
@@ -53,14 +51,9 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
     assert explorer.call(address, "second").json["result"] == "5"
     stored = explorer.contract(address).json["settings"]
-    assert standard_input(path, {path: {"content": PAIR}}, stored) == moved
+    assert standard_input(path, {path: {"content": pair}}, stored) == moved
 
 
-MARKS = {
-    ("immutables", "0.4.3"): pytest.mark.thorough,
-    ("modules", "0.4.3"): [],
-    ("interface_in_source", "0.3.10"): pytest.mark.thorough,
-}
 NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
 
 
@@ -80,17 +73,21 @@ def settings_of(version):
     return {"evmVersion": evm, "optimize": "gas" if release >= (0, 3, 10) else True}
 
 
-CONTRACTS = [
-    pytest.param(
-        contract,
-        id=f"{contract.kind}-{contract.version}",
-        marks=MARKS.get((contract.kind, contract.version), pytest.mark.long),
-    )
-    for contract in vyper_contracts()
-]
-
-
-@pytest.mark.parametrize("contract", CONTRACTS)
+@pytest.mark.parametrize(
+    "contract",
+    [
+        pytest.param(
+            contract,
+            id=f"{contract.kind}-{contract.version}",
+            marks={
+                ("immutables", "0.4.3"): pytest.mark.thorough,
+                ("modules", "0.4.3"): [],
+                ("interface_in_source", "0.3.10"): pytest.mark.thorough,
+            }.get((contract.kind, contract.version), pytest.mark.long),
+        )
+        for contract in vyper_contracts()
+    ],
+)
 def test_equal_sources_are_told_from_changed_ones_over_kinds_and_releases(
     explorer, vyper, contract
 ):

@@ -50,19 +50,19 @@ def test_a_standard_json_input_is_verified(explorer):
     assert (verified.status_code, verified.json["match"]) == (200, "partial"), verified.json
 
 
-PREAMBLES = [
-    ("fe710060", "fe7100"),
-    ("fe71020003abcdef60", "fe71020003abcdef"),
-    ("fe7100", None),  # no creation code
-    ("fe710103abcd60", None),  # data that passes the end
-    ("fe710360", None),  # reserved
-    ("fe710460", None),  # of another version
-    ("", None),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("code", "preamble"), PREAMBLES)
+@pytest.mark.parametrize(
+    ("code", "preamble"),
+    [
+        ("fe710060", "fe7100"),
+        ("fe71020003abcdef60", "fe71020003abcdef"),
+        ("fe7100", None),  # no creation code
+        ("fe710103abcd60", None),  # data that passes the end
+        ("fe710360", None),  # reserved
+        ("fe710460", None),  # of another version
+        ("", None),
+    ],
+)
 def test_a_preamble_is_read_as_the_standard_has_it(code, preamble):
     assert preamble_of(bytes.fromhex(code)) == (preamble and bytes.fromhex(preamble))
 

@@ -16,7 +16,6 @@ from tests.support.webhooks import assert_bytes_are_counted
 
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
-MIB = 1024 * 1024
 MAX_DATA_BYTES = 16_384
 
 
@@ -87,7 +86,8 @@ def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(webhook
             assert stopped_reason(webhooks, address(f"owner {number}"), hook) == reason
     assert stopped_reason(webhooks, OTHER, quiet) is None
     assert len(bodies(webhooks)) == 101
-    assert sum(map(len, bodies(webhooks))) < 8 * MIB
+    mib = 1024 * 1024
+    assert sum(map(len, bodies(webhooks))) < 8 * mib
     assert_bytes_are_counted(webhooks)
 
 

@@ -15,7 +15,6 @@ from tests.support.serving import wait_until
 OWNER, OTHER = address("owner"), address("other")
 TOPIC = "0x" + "a" * 64
 URL = "https://hooks.example.com/scan"
-TELEGRAM = "https://api.telegram.org/bot1/sendMessage?chat_id=1"
 
 
 @pytest.fixture(autouse=True)
@@ -160,8 +159,9 @@ def test_a_change_has_the_rules_of_a_registration_and_changes_nothing_else(webho
     refused = {name: (a.status_code, a.get_json()["field"]) for name, a in answers.items()}
     assert refused == {name: (400, field) for name, (_, field) in bodies.items()}
     assert ask(webhooks, hook).get_json() == before
-    chat = changed(webhooks, hook, url=TELEGRAM, format="telegram")
-    assert (chat["url"], chat["format"]) == (TELEGRAM, "telegram")
+    telegram = "https://api.telegram.org/bot1/sendMessage?chat_id=1"
+    chat = changed(webhooks, hook, url=telegram, format="telegram")
+    assert (chat["url"], chat["format"]) == (telegram, "telegram")
 
 
 def test_only_events_of_the_next_blocks_are_of_the_new_address(webhooks, hook):

@@ -27,17 +27,6 @@ def as_json(topic):
     return None if topic is None else hexes(topic)[0].upper().replace("0X", "0x")
 
 
-LOGS = [
-    log(0),
-    log(1, A),
-    log(2, A, B),
-    log(3, B, A),
-    log(4, A, C, B),
-    log(5, A, B, C, C),
-    log(6, A, emitter=OTHER),
-]
-
-
 def test_topics_narrow_as_they_do_for_a_node(webhooks):
     narrowed = [
         (None, [0, 1, 2, 3, 4, 5]),
@@ -55,7 +44,16 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks):
         webhooks.register(owner, "https://localhost:1/", ("log",), EMITTER, topics=topics)
         for owner, topics in zip(owners, lists, strict=True)
     ]
-    webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
+    logs = [
+        log(0),
+        log(1, A),
+        log(2, A, B),
+        log(3, B, A),
+        log(4, A, C, B),
+        log(5, A, B, C, C),
+        log(6, A, emitter=OTHER),
+    ]
+    webhooks.chain.append([Move(OTHER, EMITTER)], logs)
     for owner, hook, topics, (_, expected) in zip(owners, hooks, lists, narrowed, strict=True):
         indexes = [row["payload"]["data"]["logIndex"] for row in webhooks.deliveries(hook)]
         assert indexes == expected, topics

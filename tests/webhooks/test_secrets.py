@@ -13,7 +13,6 @@ from tests.support.serving import completed
 from tests.support.solidity import NODE
 
 OWNER = address("owner")
-VERIFY = Path(__file__).with_name("verify.cjs").read_text()
 
 
 def rotated(webhooks, hook, status=200):
@@ -50,7 +49,8 @@ def test_both_secrets_sign_until_the_former_one_ends(webhooks, receiver):
     assert verified(received, hook) == verified(received, after) == received.event
     assert received.is_signed_with(after.secret)
     given = {"secret": hook.secret, "body": received.body.decode(), "headers": received.headers}
-    script = completed(["node", "-e", VERIFY], cwd=NODE, input=json.dumps(given))
+    verify = Path(__file__).with_name("verify.cjs").read_text()
+    script = completed(["node", "-e", verify], cwd=NODE, input=json.dumps(given))
     assert json.loads(script.stdout) == received.event
     end_former(webhooks)
     received = sent(webhooks, receiver)

@@ -80,12 +80,15 @@ def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, a
     assert len(lines) == 1, lines
 
 
-WEBHOOK = {"id": 1, "url": "https://example.com", "event_types": "{tx}"}
-
-
 @pytest.mark.long
 @pytest.mark.parametrize(
-    ("bulk", "webhooks"), [("off", []), ("1000000", []), ("auto", []), ("20", [WEBHOOK])]
+    ("bulk", "webhooks"),
+    [
+        ("off", []),
+        ("1000000", []),
+        ("auto", []),
+        ("20", [{"id": 1, "url": "https://example.com", "event_types": "{tx}"}]),
+    ],
 )
 def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_webhooks(
     database_url, scenario, tmp_path, bulk, webhooks

@@ -11,16 +11,17 @@ from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.partitions import DEFAULT_ROWS
 from tests.support import auditing, database, faulty_node, indexing, lying_node, table_digest
 
+
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
 # columns. The first case in partitions.
-WAYS = [
-    ("auto", "all", 4, 100),
-    pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-    pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
-]
-
-
-@pytest.mark.parametrize(("traces", "logs", "buckets", "partition_rows"), WAYS)
+@pytest.mark.parametrize(
+    ("traces", "logs", "buckets", "partition_rows"),
+    [
+        ("auto", "all", 4, 100),
+        pytest.param("off", "all", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+        pytest.param("off", "standard", 1, DEFAULT_ROWS, marks=pytest.mark.long),
+    ],
+)
 def test_tables_are_those_of_the_indexer(
     postgres,
     template,

@@ -125,17 +125,17 @@ def test_what_is_not_as_its_worker_has_written_it_is_refused(scenario, tasks, tm
     assert refusal(digest_, other) == "the files do not have the rows and columns of their range"
 
 
-UNTRUSTED = [
-    ("tls://10.0.0.1:8786", "needs --tls-ca-file, --tls-cert and --tls-key"),
-    ("tcp://10.0.0.1:8786", "whoever reaches this scheduler runs code here: use tls://"),
-    ("tcp://127.0.0.1.example.com:8786", "use tls://"),
-    *((text, "must be an address such as tls://host:8786") for text in ("10.0.0.1:8786", "x")),
-    *((f"{text}", "must be") for text in ("tls://host", "tls://:1", "ucx://h:1", "tls://h:x")),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("address", "reason"), UNTRUSTED)
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("tls://10.0.0.1:8786", "needs --tls-ca-file, --tls-cert and --tls-key"),
+        ("tcp://10.0.0.1:8786", "whoever reaches this scheduler runs code here: use tls://"),
+        ("tcp://127.0.0.1.example.com:8786", "use tls://"),
+        *((text, "must be an address such as tls://host:8786") for text in ("10.0.0.1:8786", "x")),
+        *((f"{text}", "must be") for text in ("tls://host", "tls://:1", "ucx://h:1", "tls://h:x")),
+    ],
+)
 def test_a_scheduler_that_is_not_to_be_trusted_is_refused(address, reason):
     with pytest.raises(plan.CannotBackfill) as error:
         Cluster.of(address, "/shared", (None, None, None))

@@ -20,8 +20,6 @@ from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.thorough
 
-DEPTH = 4
-
 
 def test_traces_read_later_make_the_index_that_always_had_them(database_url, scenario, indexed):
     head, url = scenario.anvil.head(), scenario.anvil.url
@@ -54,10 +52,11 @@ def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, dat
     again from blocks without traces is derived anew."""
     anvil = stage.anvil
     Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    depth = 4
     with Indexing(database_url, anvil.url) as indexing, closing(opened(database_url)) as database:
         backfill = TraceBackfill(database, Node([anvil.url]), threading.Event())
         assert sum(backfill.read()) == backfill.missing()[0] > 0
-        anvil.reorganise(DEPTH)
+        anvil.reorganise(depth)
         contracts.purses(stage)
         indexing.wait_for(anvil.head())
         stop = threading.Event()
@@ -99,19 +98,19 @@ def is_trace(call):
     return "trace" in call["method"]
 
 
-REFUSED = {
-    "the node offers no traces": faulty_node.refuse(is_trace),
-    "the node cannot trace block 1: use one": faulty_node.without_old_state(1, -39999, "unknown"),
-    "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
-}
-
-
 def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage):
     anvil = stage.anvil
     settings = Indexing(database_url, anvil.url, traces="off").run_until(anvil.head()).settings
     before = digest(database_url)
+    refused = {
+        "the node offers no traces": faulty_node.refuse(is_trace),
+        "the node cannot trace block 1: use one": faulty_node.without_old_state(
+            1, -39999, "unknown"
+        ),
+        "the node has pruned block 1: only one that has all blocks": faulty_node.prune(8, "4444"),
+    }
     with faulty_node.FaultyNode(anvil.url) as node:
-        for reason, node.fault in REFUSED.items():
+        for reason, node.fault in refused.items():
             done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=node.url)
             assert (done.returncode, reason in done.stderr) == (1, True), done.stderr
     assert digest(database_url) == before

@@ -17,8 +17,6 @@ OF_TRANSFER = {"TxHash": "transaction_hash", **PARTIES, "TokensTransferred": "to
 OF_TRANSFER |= {"TokenContractAddress": "token.address_hash"}
 OF_CALL = {"TxHash": "transaction_hash", "Index": "index", "Value": "value"}
 OF_CALL |= {"ContractAddress": "created_contract.hash"}
-OF_LOG = {"TxHash": "transaction_hash", "Index": "index", "Data": "data", "FirstTopic": "topics.0"}
-OF_ACTIVITY = {"TxHash": "hash", "Type": "type", "FromAddress": "from.hash"}
 
 
 def read(client, path, **query):
@@ -38,14 +36,21 @@ def test_files_have_the_rows_of_lists(ask, truth):
     [(token, _)] = Counter(t["tokenAddress"] for t in truth.token_transfers).most_common(1)
     by_side = {"filter_type": "address", "filter_value": "from"}
     of_busy = {"from_address_hashes_to_include": busy, "transaction_types": "ERC-20,ERC-721"}
+    of_log = {
+        "TxHash": "transaction_hash",
+        "Index": "index",
+        "Data": "data",
+        "FirstTopic": "topics.0",
+    }
+    of_activity = {"TxHash": "hash", "Type": "type", "FromAddress": "from.hash"}
     for path, listed_by, read_by, columns in (
         (f"/addresses/{busy}/transactions", {}, {}, OF_TRANSACTION),
         (f"/addresses/{busy}/transactions", {"filter": "from"}, by_side, OF_TRANSACTION),
         (f"/addresses/{busy}/token-transfers", {}, {}, OF_TRANSFER),
         (f"/tokens/{token}/transfers", {}, {}, OF_TRANSFER),
         (f"/addresses/{caller}/internal-transactions", {}, {}, OF_CALL),
-        (f"/addresses/{token}/logs", {}, {}, OF_LOG),
-        ("/advanced-filters", of_busy, of_busy, OF_ACTIVITY),
+        (f"/addresses/{token}/logs", {}, {}, of_log),
+        ("/advanced-filters", of_busy, of_busy, of_activity),
     ):
         listed = ask.rows(path, items_count=100, **listed_by)
         rows = read(ask.client, f"{path}/csv", **read_by)

@@ -7,8 +7,6 @@ from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support import expected
 from tests.support.indexing import sources
 
-WHOLE = {"updated-gas-oracle": "true"}
-
 
 def test_gas_prices_are_objects_for_clients_that_say_so(client):
     """Whichever form is asked for first, and is cached."""
@@ -16,8 +14,9 @@ def test_gas_prices_are_objects_for_clients_that_say_so(client):
         "base_fee", "fiat_price", "price", "priority_fee", "priority_fee_wei", "time", "wei",
     }  # fmt: skip
     speeds = {"slow", "average", "fast"}
+    whole = {"updated-gas-oracle": "true"}
     for _ in range(2):
-        stats, plain = (client.get("/api/v2/stats", headers=h).json for h in (WHOLE, {}))
+        stats, plain = (client.get("/api/v2/stats", headers=h).json for h in (whole, {}))
         prices = stats["gas_prices"]
         assert prices.keys() == plain["gas_prices"].keys() == speeds
         assert {*map(type, plain["gas_prices"].values())} == {float}

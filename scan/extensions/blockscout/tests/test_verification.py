@@ -52,13 +52,6 @@ A, B, LIBRARIES = "contract A {}", "contract B {}", {"L": "0x" + 40 * "1"}
 FILES = standard_input({"A.sol": A, "B.sol": B}, optimizer={"enabled": True, "runs": 77})
 VYPER_FILES = {"language": "Vyper", "sources": {"A.vy": {"content": "x: uint256"}}}
 WITH_INTERFACE = json.dumps({**VYPER_FILES, "interfaces": {"I.json": {"content": "[]"}}})
-VERSIONS = {
-    "flattened-code": "0.8.28",
-    "multi-part": "0.8.28",
-    "vyper-code": NEWEST,
-    "vyper-standard-input": NEWEST,
-    "vyper-multi-part": NEWEST,
-}
 FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that says the same
     ("flattened-code",
      {"source_code": A, "license_type": "3", "evm_version": "default", "constructor_args": SEVEN,
@@ -76,20 +69,27 @@ FORMS = [  # a way, its fields and files, and the body of /api/v1/verify that sa
     ("vyper-multi-part", {}, {"files[0]": ("x: uint256", "A.vy"), "interfaces[]": ("[]", "I.json")},
      {"sourceCode": WITH_INTERFACE}),
 ]  # fmt: skip
-# What the frontend sends besides, of what a page's script left undefined.
-OF_FRONTEND = {
-    **{"license_type": "none", "evm_version": "default", "contract_name": "undefined"},
-    **{"is_optimization_enabled": "false", "optimization_runs": "200"},
-    **{"is_yul_contract": "false", "libraries": "undefined"},
-}
 
 
 @pytest.mark.parametrize(("method", "fields", "files", "body"), FORMS, ids=[f[0] for f in FORMS])
 def test_a_form_is_a_submission_to_the_verifier(explorer, placed, method, fields, files, body):
     """Of which tests/verification has what becomes of it."""
-    version = VERSIONS[method]
+    versions = {
+        "flattened-code": "0.8.28",
+        "multi-part": "0.8.28",
+        "vyper-code": NEWEST,
+        "vyper-standard-input": NEWEST,
+        "vyper-multi-part": NEWEST,
+    }
+    version = versions[method]
     expected = parse({"address": placed, "compilerVersion": version, **body})
-    fields = {"compiler_version": f"v{version}", **OF_FRONTEND, **fields}
+    # What the frontend sends besides, of what a page's script left undefined.
+    of_frontend = {
+        **{"license_type": "none", "evm_version": "default", "contract_name": "undefined"},
+        **{"is_optimization_enabled": "false", "optimization_runs": "200"},
+        **{"is_yul_contract": "false", "libraries": "undefined"},
+    }
+    fields = {"compiler_version": f"v{version}", **of_frontend, **fields}
     uploads = {field: upload(*file) for field, file in files.items()}
     assert explorer.submission(submit(explorer, placed, method, **fields, **uploads)) == expected
 

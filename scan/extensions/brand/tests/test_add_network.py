@@ -11,14 +11,14 @@ from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
 from tests.support.serving import serving
 
-WALLET = Path(__file__).with_name("add_network_wallet.js").read_text()
 SHOWN = "document.querySelector('#add-network span').textContent"
 
 
 def test_the_wallet_is_given_this_chain(page, explorer):
     settings = replace(explorer.settings, brand=Brand(public_rpc_url="https://rpc.example.org/a"))
     settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
-    page.before_scripts(WALLET)
+    wallet = Path(__file__).with_name("add_network_wallet.js").read_text()
+    page.before_scripts(wallet)
     with serving(create_app(settings)) as url:
         page.open(url)
         page.click("#add-network button")

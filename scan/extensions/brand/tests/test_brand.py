@@ -148,36 +148,48 @@ def test_the_own_colours_pass_the_same_check():
     assert contrast("#000", "#ffffff") == pytest.approx(21)
 
 
-REFUSED = [
-    *(
-        ({"url": url}, "")
-        for url in ("https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b')
-    ),
-    ({"colors": {"accent": ["#888888", "#8fb4ff"]}}, "accent #888888 on ground"),
-    ({"colors": {"panel": ["#ffffff", "#8fb4ff"]}}, "in the dark theme has a contrast of"),
-    ({"colors": {"glow": ["#000000", "#ffffff"]}}, "has no colour glow; there are ground,"),
-    *(
-        ({"colors": {"accent": colours}}, "accent must be two colours such as")
-        for colours in ("#1c50c8", ["#1c50c8"], ["red", "blue"], ["#1", "#2"], [1, 2], {})
-    ),
-    ({"logo": "https://elsewhere.example/a.png"}, "must be a file of this machine"),
-    ({"logo": "/no/such/file"}, "cannot be read: No such file"),
-    ({"logo": 1}, "must be a text"),
-    ({"name": "x" * 31}, "must be a text of at most 30 printable characters"),
-    ({"notice": "a\nb"}, "printable"),
-    *(
-        ({"links": {"A": url}}, "a link is an http(s) URL or a path")
-        for url in ("javascript:alert(1)", "//elsewhere.example", "/\\elsewhere", "data:,", "", 1)
-    ),
-    ({"links": {"": "https://a.example"}}, "a name must have"),
-    ({"links": {f"A{number}": "/" for number in range(9)}}, "must be at most 8 links"),
-    ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
-    ({"security_contact": "me"}, "must begin with mailto:"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("values", "reason"), REFUSED)
+@pytest.mark.parametrize(
+    ("values", "reason"),
+    [
+        *(
+            ({"url": url}, "")
+            for url in (
+                "https://scan.example/bsc",
+                "ftp://scan.example",
+                "scan.example",
+                'https://a"b',
+            )
+        ),
+        ({"colors": {"accent": ["#888888", "#8fb4ff"]}}, "accent #888888 on ground"),
+        ({"colors": {"panel": ["#ffffff", "#8fb4ff"]}}, "in the dark theme has a contrast of"),
+        ({"colors": {"glow": ["#000000", "#ffffff"]}}, "has no colour glow; there are ground,"),
+        *(
+            ({"colors": {"accent": colours}}, "accent must be two colours such as")
+            for colours in ("#1c50c8", ["#1c50c8"], ["red", "blue"], ["#1", "#2"], [1, 2], {})
+        ),
+        ({"logo": "https://elsewhere.example/a.png"}, "must be a file of this machine"),
+        ({"logo": "/no/such/file"}, "cannot be read: No such file"),
+        ({"logo": 1}, "must be a text"),
+        ({"name": "x" * 31}, "must be a text of at most 30 printable characters"),
+        ({"notice": "a\nb"}, "printable"),
+        *(
+            ({"links": {"A": url}}, "a link is an http(s) URL or a path")
+            for url in (
+                "javascript:alert(1)",
+                "//elsewhere.example",
+                "/\\elsewhere",
+                "data:,",
+                "",
+                1,
+            )
+        ),
+        ({"links": {"": "https://a.example"}}, "a name must have"),
+        ({"links": {f"A{number}": "/" for number in range(9)}}, "must be at most 8 links"),
+        ({"public_rpc_url": "http://a.example"}, "must be an https URL"),
+        ({"security_contact": "me"}, "must begin with mailto:"),
+    ],
+)
 def test_what_is_refused_names_the_key(brand_of, values, reason):
     (key,) = values
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
@@ -185,36 +197,36 @@ def test_what_is_refused_names_the_key(brand_of, values, reason):
     assert reason in str(caught.value)
 
 
-REFUSED_FILES = [
-    ("logo", "<html><svg></svg></html>", "must be an SVG, PNG or WebP file"),
-    ("logo", b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES, "must have between"),
-    ("stylesheet", "@import 'https://elsewhere.example/a.css';", "has @import"),
-    ("stylesheet", "p::before { content: '/*' } p { cursor: url(a) } /**/", "has url("),
-    ("stylesheet", "p { cursor: URL(//elsewhere.example/a) }", "must not load other files"),
-    ("stylesheet", r"p { cursor: \75rl(//elsewhere.example/a) }", "has \\"),
-    ("stylesheet", "p { color: #777 }", "sets color: colours are in the table colors"),
-    ("stylesheet", ":root { --text: #777 }", "sets --text"),
-    ("stylesheet", b"\xff", "must be CSS in UTF-8"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("key", "content", "reason"), REFUSED_FILES)
+@pytest.mark.parametrize(
+    ("key", "content", "reason"),
+    [
+        ("logo", "<html><svg></svg></html>", "must be an SVG, PNG or WebP file"),
+        ("logo", b"\x89PNG\r\n\x1a\n" + b"0" * MAX_FILE_BYTES, "must have between"),
+        ("stylesheet", "@import 'https://elsewhere.example/a.css';", "has @import"),
+        ("stylesheet", "p::before { content: '/*' } p { cursor: url(a) } /**/", "has url("),
+        ("stylesheet", "p { cursor: URL(//elsewhere.example/a) }", "must not load other files"),
+        ("stylesheet", r"p { cursor: \75rl(//elsewhere.example/a) }", "has \\"),
+        ("stylesheet", "p { color: #777 }", "sets color: colours are in the table colors"),
+        ("stylesheet", ":root { --text: #777 }", "sets --text"),
+        ("stylesheet", b"\xff", "must be CSS in UTF-8"),
+    ],
+)
 def test_a_refused_file_names_the_key(brand_of, key, content, reason):
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
         brand_of({key: content})
     assert reason in str(caught.value)
 
 
-NO_BRANDS = [
-    (b"name = ", "must be TOML in UTF-8"),
-    (b"nome = 'Acme'", "has an unknown key nome; there are name, url, logo"),
-    (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("content", "reason"), NO_BRANDS)
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"name = ", "must be TOML in UTF-8"),
+        (b"nome = 'Acme'", "has an unknown key nome; there are name, url, logo"),
+        (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
+    ],
+)
 def test_a_brand_that_is_none_is_refused(tmp_path, content, reason):
     (tmp_path / "brand.toml").write_bytes(content)
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=") as caught:

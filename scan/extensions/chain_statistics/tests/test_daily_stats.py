@@ -61,15 +61,15 @@ def test_days_are_what_their_rows_give(days, url):
     assert body["days"][3]["transactions"] == 0 and body["days"][3]["fees"] == "0"
 
 
-RANGES = [
-    ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
-    ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
-    ("to=2023-11-15", ["14", "15"]),
-    ("from=2020-01-01&to=2020-01-05", []),
-]
-
-
-@pytest.mark.parametrize(("query", "dates"), RANGES)
+@pytest.mark.parametrize(
+    ("query", "dates"),
+    [
+        ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
+        ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
+        ("to=2023-11-15", ["14", "15"]),
+        ("from=2020-01-01&to=2020-01-05", []),
+    ],
+)
 def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
@@ -125,7 +125,6 @@ def test_activity_of_each_span_is_that_of_its_blocks(busy, span_s, spans):
 
 
 LARGE = 10**19
-SAMPLE = 20
 # By day: how many large ones of coin, which are the first, and how many others.
 DAYS = ((12, 30), (3, 30), (0, 30), (10, 5), (0, 0), (2, 3))
 
@@ -163,7 +162,7 @@ def moved(postgres, template):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("sample", [statistics.MAX_SAMPLE, SAMPLE], ids=["all", "bounded"])
+@pytest.mark.parametrize("sample", [statistics.MAX_SAMPLE, 20], ids=["all", "bounded"])
 def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
     url, days = moved
     client = indexing.client_over(url)

@@ -109,28 +109,28 @@ def test_the_next_base_fee_is_the_nodes(client, scenario):
         assert fees == [transaction["fee"] for transaction in sent]
 
 
-BASE_FEES = [
-    ([], None),
-    ([BlockGas(None, 5, 10)] * 2, None),  # before EIP-1559
-    ([BlockGas(1000, 5, 10)], None),  # of one block the rules do not show
-    ([BlockGas(1000, 5, 10)] * 2, 1000),
-    ([BlockGas(1000, 10, 10), BlockGas(1142, 0, 10)], 1125),
-    ([BlockGas(1, 6, 10), BlockGas(1, 5, 10)], 2),  # it grows by 1 at least
-    ([BlockGas(7, 0, 0)] * 2, None),
-    ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
-    ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
-    ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
-    ([BlockGas(9 * 2**253, 10, 10), BlockGas(2**256, 10, 10)], 81 * 2**250),
-    ([BlockGas(1_004_000, 20, 60), BlockGas(1_000_000, 20, 60)], 1_008_016),  # OP Stack
-    ([BlockGas(998_437_500, 40, 40), BlockGas(10**9, 18, 40)], 1_014_038_085),  # Polygon
-    # Both those of Ethereum and of Polygon explain it, and differ in what follows.
-    ([BlockGas(1000, 6, 10), BlockGas(1000, 5, 10)], None),
-    ([BlockGas(8, 6, 10), BlockGas(8, 5, 10)], 9),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("newest", "following"), BASE_FEES)
+@pytest.mark.parametrize(
+    ("newest", "following"),
+    [
+        ([], None),
+        ([BlockGas(None, 5, 10)] * 2, None),  # before EIP-1559
+        ([BlockGas(1000, 5, 10)], None),  # of one block the rules do not show
+        ([BlockGas(1000, 5, 10)] * 2, 1000),
+        ([BlockGas(1000, 10, 10), BlockGas(1142, 0, 10)], 1125),
+        ([BlockGas(1, 6, 10), BlockGas(1, 5, 10)], 2),  # it grows by 1 at least
+        ([BlockGas(7, 0, 0)] * 2, None),
+        ([BlockGas(1125, 5, 10), BlockGas(1000, 10, 10)], 1125),
+        ([BlockGas(1000, 5, 10), BlockGas(1000, 10, 10)], None),  # other rules
+        ([BlockGas(0, 0, 10), BlockGas(0, 10, 10)], None),
+        ([BlockGas(9 * 2**253, 10, 10), BlockGas(2**256, 10, 10)], 81 * 2**250),
+        ([BlockGas(1_004_000, 20, 60), BlockGas(1_000_000, 20, 60)], 1_008_016),  # OP Stack
+        ([BlockGas(998_437_500, 40, 40), BlockGas(10**9, 18, 40)], 1_014_038_085),  # Polygon
+        # Both those of Ethereum and of Polygon explain it, and differ in what follows.
+        ([BlockGas(1000, 6, 10), BlockGas(1000, 5, 10)], None),
+        ([BlockGas(8, 6, 10), BlockGas(8, 5, 10)], 9),
+    ],
+)
 def test_the_next_base_fee(newest, following):
     assert next_base_fee(newest) == following
 

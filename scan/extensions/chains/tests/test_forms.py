@@ -153,30 +153,38 @@ def test_mantle_s_l1_fee_is_beside_its_gas_since_arsia():
 
 
 IN_BATCH = {"l1BatchNumber": "0x8"}
+
+
 # Fields of a transaction, its receipt and its block, and what is kept of the first two.
-KEPT = [
-    (sent(0, "0x7e", queueIndex="0x7"), {"l1Fee": "0x0"}, {}, {"queueIndex": "7"}, "L1 message"),
-    *(
-        (sent(0, type_, **IN_BATCH), {}, IN_BATCH, {"l1BatchNumber": "8"}, name)
-        for type_, name in (("0x71", "EIP-712"), ("0xff", "priority"))
-    ),
-    (
-        sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER),
-        {"gasUsedForL1": "0x0", "effectiveGasPrice": "0x0"},
-        {"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
-        {"requestId": HASH, "gasUsedForL1": "0", "depositValue": "2000", "retryTo": OTHER},
-        "submit retryable",
-    ),
-    (  # of another meaning
-        sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1"),
-        {"effectiveGasPrice": "0x0", "depositNonce": [1]},
-        *({}, {}),
-        "deposit",
-    ),
-]
-
-
-@pytest.mark.parametrize(("own", "receipt", "block", "expected", "name"), KEPT)
+@pytest.mark.parametrize(
+    ("own", "receipt", "block", "expected", "name"),
+    [
+        (
+            sent(0, "0x7e", queueIndex="0x7"),
+            {"l1Fee": "0x0"},
+            {},
+            {"queueIndex": "7"},
+            "L1 message",
+        ),
+        *(
+            (sent(0, type_, **IN_BATCH), {}, IN_BATCH, {"l1BatchNumber": "8"}, name)
+            for type_, name in (("0x71", "EIP-712"), ("0xff", "priority"))
+        ),
+        (
+            sent(0, "0x69", requestId=HASH, depositValue="0x7d0", retryTo=OTHER),
+            {"gasUsedForL1": "0x0", "effectiveGasPrice": "0x0"},
+            {"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
+            {"requestId": HASH, "gasUsedForL1": "0", "depositValue": "2000", "retryTo": OTHER},
+            "submit retryable",
+        ),
+        (  # of another meaning
+            sent(0, "0x7e", sourceHash="0x12", isSystemTx="maybe", mint="0x1"),
+            {"effectiveGasPrice": "0x0", "depositNonce": [1]},
+            *({}, {}),
+            "deposit",
+        ),
+    ],
+)
 def test_fields_of_a_form_are_kept_and_its_types_named(own, receipt, block, expected, name):
     made = decoded((own, received(own, **receipt)), **block)
     assert fields_of(made) == expected | {"typeName": name}

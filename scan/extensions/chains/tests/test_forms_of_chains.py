@@ -35,13 +35,13 @@ def on(chain_id, index=0, type_="0x2", **fields):
     return sent(index, type_, chainId=hex(chain_id), **fields)
 
 
-BURN_CONTRACTS = [
-    (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
-    (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
-]
-
-
-@pytest.mark.parametrize(("number", "contract"), BURN_CONTRACTS)
+@pytest.mark.parametrize(
+    ("number", "contract"),
+    [
+        (23_850_000, "70bca57f4579f58670ab2d18ef16e02c17553c38"),
+        (50_523_000, "7a8ed27f4c30512326878652d20fc85727401854"),
+    ],
+)
 def test_fees_on_polygon_go_to_the_burn_contract_and_the_author(number, contract):
     coin, tip = f"0x{0x1010:040x}", (PRICE - BASE_FEE) * GAS
     first, second = on(137), on(137, 1, "0x0", v="0x135")
@@ -79,10 +79,11 @@ def test_cancun_is_known_by_headers_and_where_they_tell_nothing_by_time():
 
 
 BLOBS = 131_072 * 3
-AROUND_PECTRA = [(1_746_021_819, 0, BLOBS), (1_746_021_820, BLOBS, None)]
 
 
-@pytest.mark.parametrize(("time", "collected", "blob_fees"), AROUND_PECTRA)
+@pytest.mark.parametrize(
+    ("time", "collected", "blob_fees"), [(1_746_021_819, 0, BLOBS), (1_746_021_820, BLOBS, None)]
+)
 def test_gnosis_collects_what_others_burn_and_mints_by_its_bridge(time, collected, blob_fees):
     contract = "0x481c034c6d9441db23ea48de68bcae812c5d39ba"
     added = "3c798bbcf33115b42c728b8504cff11dd58736e9fa789f1cda2738db7d696b2a"
@@ -136,13 +137,18 @@ def test_a_sign_counts_where_all_receipts_have_it():
 
 
 # The x of the curve's generator as r (SEC 2, 2.4.1), and any s.
-SEAL = "79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11" * 32
-
-
 @pytest.mark.parametrize(
     ("header", "is_sealed"),
     [
-        ({"extraData": "0x" + "00" * 32 + SEAL + "00"}, True),
+        (
+            {
+                "extraData": "0x"
+                + "00" * 32
+                + ("79be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798" + "11" * 32)
+                + "00"
+            },
+            True,
+        ),
         ({"extraData": "0x" + "00" * 32 + "ff" * 64 + "00"}, False),
         ({"extraData": "0x" + "11" * 96}, False),
         ({"extraData": "0x" + "11" * 97, "mixHash": HASH}, False),

@@ -12,8 +12,6 @@ from tests.support.serving import ROOT, completed
 
 __all__ = ["rollup"]
 
-BASE_FEE_VAULT = "0x4200000000000000000000000000000000000019"
-
 
 def test_every_history_adds_up_to_the_balance(rollup):
     addresses = [
@@ -71,7 +69,8 @@ def test_a_block_tells_its_origin_and_burns_nothing(rollup):
     assert (origin["hash"], origin["number"]) == (f"0x{L1_HASH}", str(900 + BLOCKS - 1))
     assert L1_HASH in rollup.client.get(f"/block/{head}").text
     assert execute(rollup.url, "SELECT sum(burnt_wei) FROM daily_stats") == [(0,)]
-    assert balance_of(rollup.node, BASE_FEE_VAULT) > 0
+    base_fee_vault = "0x4200000000000000000000000000000000000019"
+    assert balance_of(rollup.node, base_fee_vault) > 0
 
 
 @pytest.mark.thorough

@@ -77,10 +77,9 @@ def test_what_a_compiler_does_not_give_is_not_kept():
         assert creation_codes.creation_code_of(code) is None, (size, places[:1])
 
 
-HOSTILE_BYTES = [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
-
-
-@pytest.mark.parametrize("repeated", HOSTILE_BYTES)
+@pytest.mark.parametrize(
+    "repeated", [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
+)
 def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
     code = (repeated * creation_codes.MAX_CODE_BYTES)[: creation_codes.MAX_CODE_BYTES]

@@ -28,23 +28,25 @@ def span_of(text, source=SOURCE):
 
 
 NESTED = Path(__file__).with_name("Nested.sol").read_text()
-FUNCTIONS = [
-    (SOURCE, "require(msg", "only"),
-    (SOURCE, "return a + 1", "outer"),
-    (SOURCE, "only returns", "outer"),
-    (SOURCE, "external virtual", "declared"),
-    (SOURCE, 'revert("no")', "receive"),
-    (SOURCE, "uint last", None),
-    (NESTED, "assembly", "outer"),
-    (NESTED, "function inside", "inside"),
-    (NESTED, "one := 1", "inside"),
-    (NESTED, "uint after", None),
-    (VYPER, "assert a", "first"),
-    (VYPER, 'raise "no"', "_second"),
-]
 
 
-@pytest.mark.parametrize(("source", "text", "function"), FUNCTIONS)
+@pytest.mark.parametrize(
+    ("source", "text", "function"),
+    [
+        (SOURCE, "require(msg", "only"),
+        (SOURCE, "return a + 1", "outer"),
+        (SOURCE, "only returns", "outer"),
+        (SOURCE, "external virtual", "declared"),
+        (SOURCE, 'revert("no")', "receive"),
+        (SOURCE, "uint last", None),
+        (NESTED, "assembly", "outer"),
+        (NESTED, "function inside", "inside"),
+        (NESTED, "one := 1", "inside"),
+        (NESTED, "uint after", None),
+        (VYPER, "assert a", "first"),
+        (VYPER, 'raise "no"', "_second"),
+    ],
+)
 def test_the_function_around_a_place(source, text, function):
     line = SourceText(source, is_vyper=source == VYPER).line_at(span_of(text, source))
     assert line.function == function
@@ -71,10 +73,9 @@ def test_entries_leave_out_what_does_not_change():
     assert spans_at(code, "1:2:0:-") == {0: Span(1, 2, 0)}
 
 
-MALFORMED_MAPS = ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
-
-
-@pytest.mark.parametrize("source_map", MALFORMED_MAPS)
+@pytest.mark.parametrize(
+    "source_map", ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
+)
 def test_a_malformed_map_says_nothing_or_something_wrong(source_map):
     assert len(spans_at(bytes(10), source_map)) <= 10
 
@@ -126,19 +127,25 @@ def test_the_words_of_statements_that_refuse():
 CALLING = """using {plus as +} for Price global;
 function f() { a(); g; } function a() { b(); /* c(); */ } function b() {} function c() { d(); }
 function d() {} function plus() { d(); } function g() {} constructor() {}"""
-RUN = {"f": "f plus d a g b", "c": "c plus d", "none": "", "constructor": "constructor plus d"}
 
 
-@pytest.mark.parametrize(("name", "run"), RUN.items())
+@pytest.mark.parametrize(
+    ("name", "run"),
+    {
+        "f": "f plus d a g b",
+        "c": "c plus d",
+        "none": "",
+        "constructor": "constructor plus d",
+    }.items(),
+)
 def test_the_functions_that_a_call_may_run(name, run):
     text = ContractText({0: SourceText(CALLING, is_vyper=False)})
     assert {*text.run_by([name])} == {*run.split()}
 
 
-HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
-
-
-@pytest.mark.parametrize("repeated", HOSTILE)
+@pytest.mark.parametrize(
+    "repeated", ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
+)
 def test_a_hostile_file_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
     source = (

@@ -25,8 +25,6 @@ from tests.support.proxies import SELECTING, Lying, array, stored
 
 SIMILAR = Path(__file__).with_name("Similar.sol").read_text()
 
-AGAIN = Path(__file__).with_name("Again.sol").read_text()
-
 
 def get(explorer, path, status=200):
     answer = explorer.client.get(f"/api/v1/contracts/{path}")
@@ -62,40 +60,42 @@ def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
     assert (held["verified"], held["similarTo"]) == (False, first)
 
 
-DISASSEMBLED = [
-    ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
-    ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
-    ("60", ["00000 PUSH1 (the code ends here)"]),
-    ("60ff5ffe", ["00000 PUSH1 0xff", "00002 PUSH0", "00003 INVALID"]),
-    # Operands of stack instructions, as EIP-8024 has them.
-    ("e600", ["00000 DUPN 0x00"]),
-    ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
-    ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
-    ("e812", ["00000 EXCHANGE 0x12"]),
-    ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
-    ("e8", ["00000 EXCHANGE (the code ends here)"]),
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize(("code", "lines"), DISASSEMBLED)
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
+        ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
+        ("60", ["00000 PUSH1 (the code ends here)"]),
+        ("60ff5ffe", ["00000 PUSH1 0xff", "00002 PUSH0", "00003 INVALID"]),
+        # Operands of stack instructions, as EIP-8024 has them.
+        ("e600", ["00000 DUPN 0x00"]),
+        ("e6005b", ["00000 DUPN 0x00", "00002 JUMPDEST"]),
+        ("e6605b", ["00000 INVALID_DUPN", "00001 PUSH1 0x5b"]),
+        ("e812", ["00000 EXCHANGE 0x12"]),
+        ("e850", ["00000 INVALID_EXCHANGE", "00001 POP"]),
+        ("e8", ["00000 EXCHANGE (the code ends here)"]),
+    ],
+)
 def test_disassembly(code, lines):
     assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
 
 
 METADATA = "a164736f6c634300081a000a"
-LIKE_METADATA = [
-    (f"5f5ffd{METADATA}", False),
-    (f"5f{METADATA}", True),  # the instruction before it goes on
-    (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
-    (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH
-    (f"6005565bfe61{METADATA}", False),  # read as the data of a PUSH that never runs
-    (f"600556005b61{METADATA}", True),
-]
 
 
 @pytest.mark.check
-@pytest.mark.parametrize(("code", "reached"), LIKE_METADATA)
+@pytest.mark.parametrize(
+    ("code", "reached"),
+    [
+        (f"5f5ffd{METADATA}", False),
+        (f"5f{METADATA}", True),  # the instruction before it goes on
+        (f"600a56{METADATA.replace('081a', '5b1a')}", True),  # a JUMPDEST in it
+        (f"600a56{METADATA.replace('73', '5b')}", False),  # in the data of a PUSH
+        (f"6005565bfe61{METADATA}", False),  # read as the data of a PUSH that never runs
+        (f"600556005b61{METADATA}", True),
+    ],
+)
 def test_what_reads_as_metadata_may_be_code(code, reached):
     assert can_reach(bytes.fromhex(code), len(code) // 2 - len(METADATA) // 2) == reached
 
@@ -142,7 +142,8 @@ def test_what_the_index_has_not_is_the_nodes(explorer):
 
 def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
     """However many payments its address had before."""
-    source = standard_input({"Again.sol": AGAIN})
+    again = Path(__file__).with_name("Again.sol").read_text()
+    source = standard_input({"Again.sol": again})
     maker = explorer.deploy(compiled(VERSION, source, "Again.sol", "Maker").creation)
 
     first, _, last = (
@@ -171,20 +172,20 @@ def test_sources_are_files(explorer, twins):
     assert get(explorer, f"{twins[1]}/source", 404)["code"] == "not_found"
 
 
-PATHS = [
-    ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
-    ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
-    ["a/b", "a/b/c", "a/b/c/d", "a"],
-    [
-        *("../../etc/passwd", "/etc/passwd", "a/../../b.sol", "C:\\Windows\\x", "con", "a\nb"),
-        *("x" * 5000, "/".join("y" * 500), "..", "standard-input.json", "STANDARD-INPUT.JSON"),
-        "\u202egpj.exe",
-    ],
-]
-
-
 @pytest.mark.check
-@pytest.mark.parametrize("paths", PATHS)
+@pytest.mark.parametrize(
+    "paths",
+    [
+        ["A/inner.sol", "a", "a_2", "b/a/c", "B/a"],
+        ["standard-input.json/x.sol", "Standard-Input.json/x.sol"],
+        ["a/b", "a/b/c", "a/b/c/d", "a"],
+        [
+            *("../../etc/passwd", "/etc/passwd", "a/../../b.sol", "C:\\Windows\\x", "con", "a\nb"),
+            *("x" * 5000, "/".join("y" * 500), "..", "standard-input.json", "STANDARD-INPUT.JSON"),
+            "\u202egpj.exe",
+        ],
+    ],
+)
 def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
     fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}

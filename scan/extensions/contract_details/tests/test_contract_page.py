@@ -198,12 +198,10 @@ def test_a_hostile_abi_makes_a_page(explorer, vault):
     assert values.status_code == 200 and values.json["values"] == []
 
 
-GUARDED = Path(__file__).with_name("Guarded.sol").read_text()
-ROLES = Path(__file__).with_name("Roles.sol").read_text()
-
-
 def test_modifiers_are_shown_as_they_are_written_as_expected(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
-    given = standard_input({"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES})
+    guarded = Path(__file__).with_name("Guarded.sol").read_text()
+    roles = Path(__file__).with_name("Roles.sol").read_text()
+    given = standard_input({"src/Guarded.sol": guarded, "src/Roles.sol": roles})
     address = explorer.verified(given, VERSION, "src/Guarded.sol:Guarded")
     expected.compare(__file__, explorer.client, {"Guarded": address}, "modifiers")

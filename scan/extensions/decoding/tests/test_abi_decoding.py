@@ -137,10 +137,10 @@ def test_an_imported_event_is_decoded_where_one_reading_makes_sense():
     assert decode_log_by([], b"", signature) is None
 
 
-AMOUNTS = [(0, True), (2**96 - 1, True), (2**96, False), (2**160 - 1, False), (2**160, True)]
-
-
-@pytest.mark.parametrize(("amount", "is_decoded"), AMOUNTS)
+@pytest.mark.parametrize(
+    ("amount", "is_decoded"),
+    [(0, True), (2**96 - 1, True), (2**96, False), (2**160 - 1, False), (2**160, True)],
+)
 def test_of_two_arguments_the_one_unlike_an_address_is_the_number(amount, is_decoded):
     topics = [keccak(text="Paid(address,uint256)"), WORD]
     decoded = decode_log_by(topics, amount.to_bytes(32), ["Paid(address,uint256)"])
@@ -186,39 +186,39 @@ def test_entries_that_nobody_can_decode_are_left_out():
     assert [entry.name for entries in index.functions.values() for entry in entries] == ["known"]
 
 
-USUAL_FORMS = [
-    ("transfer(address,uint256)", "transfer(address,uint256)"),
-    (" transfer( address to , uint value ) ", "transfer(address,uint256)"),
-    ("f()", "f()"),
-    ("f((uint8,(bool)[2])[],bytes)", "f((uint8,(bool)[2])[],bytes)"),
-    ("f(tuple(uint8 a) x, int[3] y)", "f((uint8),int256[3])"),
-    ("E(address indexed from, string)", "E(address,string)"),
-    ("run(function f, fixed)", "run(function,fixed128x18)"),
-    ("sum(Set.Pair[] p, T.E, IThing)", "sum(Set.Pair[],T.E,IThing)"),
-    ("f(Set.Data storage self)", "f(Set.Data storage)"),
-    ("f(mapping(uint256 => bool) storage)", "f(mapping(uint256 => bool) storage)"),
-]
-
-
-@pytest.mark.parametrize(("text", "expected"), USUAL_FORMS)
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("transfer(address,uint256)", "transfer(address,uint256)"),
+        (" transfer( address to , uint value ) ", "transfer(address,uint256)"),
+        ("f()", "f()"),
+        ("f((uint8,(bool)[2])[],bytes)", "f((uint8,(bool)[2])[],bytes)"),
+        ("f(tuple(uint8 a) x, int[3] y)", "f((uint8),int256[3])"),
+        ("E(address indexed from, string)", "E(address,string)"),
+        ("run(function f, fixed)", "run(function,fixed128x18)"),
+        ("sum(Set.Pair[] p, T.E, IThing)", "sum(Set.Pair[],T.E,IThing)"),
+        ("f(Set.Data storage self)", "f(Set.Data storage)"),
+        ("f(mapping(uint256 => bool) storage)", "f(mapping(uint256 => bool) storage)"),
+    ],
+)
 def test_signatures_are_read_in_every_usual_form(text, expected):
     assert canonical(text) == expected
 
 
-NO_SIGNATURES = [
-    "",
-    *"f f( f) f()() 1f() f(uint7) f(address,) f(,) f(foo) f((uint8) f(uint8))".split(),
-    "f(uint8 1a)",
-    "f(uint8 a b)",
-    "f(address)\0",
-    "fé()",
-    "f(" + "(" * 40 + "uint8" + ")" * 40 + ")",
-    "f(" + "uint8," * 900 + "uint8)",
-    "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
-]
-
-
-@pytest.mark.parametrize("text", NO_SIGNATURES)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        *"f f( f) f()() 1f() f(uint7) f(address,) f(,) f(foo) f((uint8) f(uint8))".split(),
+        "f(uint8 1a)",
+        "f(uint8 a b)",
+        "f(address)\0",
+        "fé()",
+        "f(" + "(" * 40 + "uint8" + ")" * 40 + ")",
+        "f(" + "uint8," * 900 + "uint8)",
+        "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
+    ],
+)
 def test_what_is_no_signature_is_refused(text):
     with pytest.raises(AbiError):
         canonical(text)

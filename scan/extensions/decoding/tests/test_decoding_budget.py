@@ -58,14 +58,14 @@ def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts):
     assert len(attempts) <= 2 * (abi_decoding.MAX_ALTERNATIVES + 1)
 
 
-MANY_TYPES = [
-    [{"type": "bool"}] * 90,
-    [{"type": "bool" + "[1]" * 31}] * 15,
-    [{"type": "tuple", "components": [{"type": "bool", "name": "a"}] * 90}],
-]
-
-
-@pytest.mark.parametrize("inputs", MANY_TYPES)
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        [{"type": "bool"}] * 90,
+        [{"type": "bool" + "[1]" * 31}] * 15,
+        [{"type": "tuple", "components": [{"type": "bool", "name": "a"}] * 90}],
+    ],
+)
 def test_no_more_types_of_an_abi_are_read_than_a_bound(inputs, monkeypatch):
     """A stored ABI of 1 MiB held 140,000, which took 0.7 s beside the budget."""
     made = []

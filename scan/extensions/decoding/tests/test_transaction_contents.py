@@ -169,20 +169,6 @@ def field_with(**fields):
     return answers(lambda result: result.update(fields))
 
 
-FAULTS = {
-    "cut": faulty_node.cut_connection,
-    "slow": faulty_node.hang(3.0),
-    "null": faulty_node.null_results,
-    "endless": endless_responses.endless_body,
-    "another block": field_with(blockHash="0x" + 64 * "b"),
-    "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
-    "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
-    "data that is no hex": log_with(data="0xzz"),
-    "an index before the one before": log_with(logIndex="0x0"),
-    "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
-}
-
-
 def forget_block(work):
     """Leave the newest block as it is with SCAN_BODIES=off."""
     newest = "DELETE FROM block_bodies WHERE block_number = (SELECT max(number) FROM blocks)"
@@ -209,14 +195,16 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
 
 
 MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
-DAMAGE = [
-    "body = substring(body FOR 20)",
-    "body = ''",
-    f"body = '\\x{MALFORMED.body.hex()}', digest = '\\x{MALFORMED.digest.hex()}'",
-]
 
 
-@pytest.mark.parametrize("damage", DAMAGE)
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "body = substring(body FOR 20)",
+        "body = ''",
+        f"body = '\\x{MALFORMED.body.hex()}', digest = '\\x{MALFORMED.digest.hex()}'",
+    ],
+)
 def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
     sent = work.send(work.worker, WORK)
     url, settings = work.explorer.settings.database_url, work.explorer.settings
@@ -233,8 +221,20 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     monkeypatch.setattr(transaction_reader, "proven_block", lambda *_: None)  # by hashes alone
+    faults = {
+        "cut": faulty_node.cut_connection,
+        "slow": faulty_node.hang(3.0),
+        "null": faulty_node.null_results,
+        "endless": endless_responses.endless_body,
+        "another block": field_with(blockHash="0x" + 64 * "b"),
+        "another transaction": field_with(hash="0x" + 64 * "a", transactionHash="0x" + 64 * "a"),
+        "five topics": log_with(topics=["0x" + 64 * "0"] * 5),
+        "data that is no hex": log_with(data="0xzz"),
+        "an index before the one before": log_with(logIndex="0x0"),
+        "a log of another transaction": log_with(transactionHash="0x" + 64 * "a"),
+    }
     with behind(work.explorer.settings) as (client, node):
-        for name, fault in FAULTS.items():
+        for name, fault in faults.items():
             node.fault = fault
             sent = work.send(work.worker, WORK)
             forget_block(work)

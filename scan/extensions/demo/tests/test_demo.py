@@ -129,13 +129,13 @@ def marks_of(block):
     return [] if block.document.stem == FIRST else [pytest.mark.thorough]
 
 
-BLOCKS = [
-    pytest.param(block, id=f"{block.document.stem}-{number}", marks=marks_of(block))
-    for number, block in enumerate(documents.RUN_HERE)
-]
-
-
-@pytest.mark.parametrize("block", BLOCKS)
+@pytest.mark.parametrize(
+    "block",
+    [
+        pytest.param(block, id=f"{block.document.stem}-{number}", marks=marks_of(block))
+        for number, block in enumerate(documents.RUN_HERE)
+    ],
+)
 def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error. JSON below a
     command is what it prints. The database is named where commands name it, else found in the

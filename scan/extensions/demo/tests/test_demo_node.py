@@ -14,7 +14,6 @@ pytestmark = pytest.mark.check
 
 TOKEN = "0x" + 20 * "ab"
 HOLDER = "0x" + 20 * "cd"
-NOBODY = "0x" + 40 * "9"
 NAME = "0x06fdde03"
 
 
@@ -82,7 +81,7 @@ def ask(node, method, *params):
         ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
         # What was not called is a function that the contract lacks; an account has no functions.
         ("eth_call", [{"to": TOKEN, "data": "0x18160ddd"}, "latest"], 3),
-        ("eth_call", [{"to": NOBODY, "data": "0x"}, {"blockNumber": "0x3"}], "0x"),
+        ("eth_call", [{"to": "0x" + 40 * "9", "data": "0x"}, {"blockNumber": "0x3"}], "0x"),
         # What was not recorded is an error.
         ("eth_notAMethod", [], -32601),
         ("eth_getBlockReceipts", ["0x2"], -32000),

@@ -28,7 +28,6 @@ from tests.support.solidity import NODE, artifact, node_script
 pytestmark = pytest.mark.long
 
 UNSEEN = "0x" + "9d" * 20
-WAGMI = Path(__file__).with_name("wagmi.config.js").read_text()
 
 
 def forge_verifies(foundry, served, address, number, *more):
@@ -126,8 +125,10 @@ def test_wagmi_generates(served, tmp_path):
     (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
     (tmp_path / "package.json").write_text('{"type": "module"}')
 
+    wagmi = Path(__file__).with_name("wagmi.config.js").read_text()
+
     def generate():
-        (tmp_path / "wagmi.config.js").write_text(WAGMI % (served.api, json.dumps(contracts)))
+        (tmp_path / "wagmi.config.js").write_text(wagmi % (served.api, json.dumps(contracts)))
         return serving.completed(
             ["node", "node_modules/@wagmi/cli/dist/esm/cli.js", "generate"],
             cwd=tmp_path,

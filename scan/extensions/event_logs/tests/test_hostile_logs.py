@@ -175,41 +175,49 @@ def test_a_page_of_large_logs_is_shorter_and_goes_on(index, addresses):
 
 
 ONE, OTHER = f"0x{40 * '1'}", f"0x{40 * '2'}"
+
+
 # Of requests with PAIR, or another signature, the parameter that is refused.
-REFUSED = [
-    *(
-        ({"signature": text}, "signature")
-        for text in (
-            *("", "Transfer(address from indexed)", "(uint256)", "E(uint257 a)", "event E"),
-            *("E();;", "E(IERC20 token)", "E(mapping(uint256 => bool) m)", "E(a)anonymous", "\0"),
-            "E(" + ",".join(["bool indexed"] * 4) + ")",
-            "E(" + ",".join(["bool"] * 101) + ")",
-            "E(" + "(" * 40 + "bool" + ")" * 40 + ")",
-            "E(" + "uint256[]" * 500 + ")",
-        )
-    ),
-    *(
-        ({"address": text}, "address")
-        for text in (
-            *("", f"{ONE},", "vitalik.eth", [ONE, OTHER]),
-            ",".join(f"0x{n:040x}" for n in range(MOST_ADDRESSES + 1)),
-        )
-    ),
-    *(({"args": text}, "args") for text in ("", "[]", '{"a": []}', "{" * 9000)),
-    *(({name: "x"}, name) for name in ("a", "value", "cursor")),
-    # A filter is given once, and by what an index has.
-    ({"a": ONE, "args": f'{{"a":"{ONE}"}}'}, "a"),
-    ({"a": ONE, "arg.a": ONE}, "arg.a"),
-    ({"args": f'{{"a":"{ONE}","a":"{OTHER}"}}'}, "a"),
-    *(
-        ({"signature": "E(uint256 indexed a, uint256 b)", name: "1"}, name)
-        for name in ("b", "arg.b.min", "aMin")
-    ),
-    ({"signature": "E(uint256 indexed _a)", "_b": "1"}, "_b"),
-]
-
-
-@pytest.mark.parametrize(("query", "field"), REFUSED)
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        *(
+            ({"signature": text}, "signature")
+            for text in (
+                *("", "Transfer(address from indexed)", "(uint256)", "E(uint257 a)", "event E"),
+                *(
+                    "E();;",
+                    "E(IERC20 token)",
+                    "E(mapping(uint256 => bool) m)",
+                    "E(a)anonymous",
+                    "\0",
+                ),
+                "E(" + ",".join(["bool indexed"] * 4) + ")",
+                "E(" + ",".join(["bool"] * 101) + ")",
+                "E(" + "(" * 40 + "bool" + ")" * 40 + ")",
+                "E(" + "uint256[]" * 500 + ")",
+            )
+        ),
+        *(
+            ({"address": text}, "address")
+            for text in (
+                *("", f"{ONE},", "vitalik.eth", [ONE, OTHER]),
+                ",".join(f"0x{n:040x}" for n in range(MOST_ADDRESSES + 1)),
+            )
+        ),
+        *(({"args": text}, "args") for text in ("", "[]", '{"a": []}', "{" * 9000)),
+        *(({name: "x"}, name) for name in ("a", "value", "cursor")),
+        # A filter is given once, and by what an index has.
+        ({"a": ONE, "args": f'{{"a":"{ONE}"}}'}, "a"),
+        ({"a": ONE, "arg.a": ONE}, "arg.a"),
+        ({"args": f'{{"a":"{ONE}","a":"{OTHER}"}}'}, "a"),
+        *(
+            ({"signature": "E(uint256 indexed a, uint256 b)", name: "1"}, name)
+            for name in ("b", "arg.b.min", "aMin")
+        ),
+        ({"signature": "E(uint256 indexed _a)", "_b": "1"}, "_b"),
+    ],
+)
 def test_bad_parameters_are_refused_by_their_names(client, query, field):
     given = {"signature": PAIR, **query}
     require_parameter(client.get("/api/v1/events", query_string=given), field)

@@ -41,10 +41,6 @@ EMITTERS = {
     "quiet": "FROM addresses WHERE log_count > 0 ORDER BY log_count",
     "seldom": f"FROM logs WHERE topic_id = {TOPIC_IDS[1]} GROUP BY 1 ORDER BY 1",
 }
-NOBODY = "0x" + 40 * "1"
-# Of a page: those that read nothing but their rows, and those that compare others with a filter.
-FEW_BUFFERS = 1_000
-MOST = 3 * 128 * 100
 
 
 @pytest.fixture(scope="module")
@@ -78,18 +74,22 @@ def pages_of(many, emitters, signature, direction, most=3, **args):
 def test_pages_of_several_contracts_are_read_from_the_shortest_lists(
     many, emitters, signature, direction
 ):
+    # Of a page that reads nothing but its rows, and of one that compares others with a filter.
+    few_buffers = 1_000
     for plan, _ in pages_of(many, emitters, signature, direction):
         plan.require_indexes(3 * 25)
-        assert plan.buffers <= FEW_BUFFERS
+        assert plan.buffers <= few_buffers
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 def test_a_page_compares_a_bounded_number_of_logs_and_goes_on(many, direction):
-    with pages_comparing(MOST):
-        args = {"from": NOBODY}
+    nobody = "0x" + 40 * "1"
+    most = 3 * 128 * 100
+    with pages_comparing(most):
+        args = {"from": nobody}
         pages = [*pages_of(many, "busy", BUSY, direction, most=5, **args)]
     assert len(pages) > 1
     for plan, answer in pages:
         plan.require_indexes(3 * 25)
-        assert plan.buffers <= 2 * MOST
+        assert plan.buffers <= 2 * most
         assert answer["count"] == 0

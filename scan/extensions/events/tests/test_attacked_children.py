@@ -34,9 +34,7 @@ UNFINISHED = """
         WHERE followed_as NOT IN (SELECT address FROM followed_contracts)
     UNION ALL SELECT 1 FROM undecoded_events LIMIT 1
 """
-LEFT = "events/removals_list"
 ADDED = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
-WITHOUT_EVENTS = ",".join(name for name in registry.installed() if name != "events")
 
 
 @pytest.fixture
@@ -195,13 +193,14 @@ def test_a_removal_that_ends_between_two_steps_is_continued_through_forks(
             assert followed.continue_removals()
             factories.fork(depth, 40)
             world.read()
-    assert len(world.database.rows(LEFT)) == 2
+    left = "events/removals_list"
+    assert len(world.database.rows(left)) == 2
     settings = {"DATABASE_URL": world.url, "RPC_URL": world.anvil.url}
     for command in (factories.command(rule), ("events", "add", factories.own)):
         refused = scan(*map(str, command), **settings)
         assert (refused.returncode, "removal has not ended" in refused.stderr) == (1, True)
     factories.scan(world.url, "events", "remove", rule.factory, "--name", rule.name)
-    assert world.database.rows(LEFT) == []
+    assert world.database.rows(left) == []
     factories.rules.remove(rule)
     factories.itself.remove(factories.own)
     finish(world)
@@ -268,7 +267,8 @@ def test_the_extension_is_off_for_some_blocks_and_a_fork(world, factories):
     world.indexing.stop()
     world.indexing.wait_for_end()
     factories.fork(5, 60)
-    index_apart(world.url, world.anvil, WITHOUT_EVENTS)
+    without_events = ",".join(name for name in registry.installed() if name != "events")
+    index_apart(world.url, world.anvil, without_events)
     factories.play(60)
     with Indexing(world.url, world.anvil.url, until=world.head):
         finish(world)

@@ -11,16 +11,15 @@ from tests.support.scan_command import scan
 from tests.support.serving import ROOT, completed
 from tests.support.solidity import NODE
 
-GUIDE = ROOT / "docs/coming.md"
-PROGRAMS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-
 
 def test_a_factory_and_a_view_of_what_its_pools_trade(own_index, scenario):
     """Nothing that a view needs is removed from under it."""
-    added, volumes = (block for block in blocks(GUIDE, "sh", "sql") if block.note)
+    guide = ROOT / "docs/coming.md"
+    added, volumes = (block for block in blocks(guide, "sh", "sql") if block.note)
     settings = {"DATABASE_URL": own_index.url, "RPC_URL": scenario.anvil.url}
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = completed(
-        ["bash", "-euc", added.text], cwd=NODE, env={**os.environ, **settings, "PATH": PROGRAMS}
+        ["bash", "-euc", added.text], cwd=NODE, env={**os.environ, **settings, "PATH": programs}
     )
     assert done.returncode == 0, done.stderr
     execute(own_index.url, volumes.text)

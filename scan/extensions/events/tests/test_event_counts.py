@@ -4,12 +4,6 @@ from scan.database import migrations
 from scan.database.connection import Database
 from tests.support.database import execute
 
-COUNTED = "SELECT address, topic0, logs FROM contract_event_counts ORDER BY 1, 2"
-ROWS = (
-    "SELECT address, coalesce(topic0, ''), count(*) FROM contract_events"
-    " GROUP BY 1, 2 ORDER BY 1, 2"
-)
-
 
 def add_rows(url, emitter, blocks, topic0=None, log_index=0):
     """A log of each block, of an address and with a first topic that repeat a byte."""
@@ -44,7 +38,12 @@ def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
     execute(database_url, "DELETE FROM contract_event_counts")
     add_rows(database_url, b"a", range(4, 6))
     add_rows(database_url, b"b", range(6, 7))
-    assert execute(database_url, COUNTED) != execute(database_url, ROWS)
+    counted = "SELECT address, topic0, logs FROM contract_event_counts ORDER BY 1, 2"
+    rows = (
+        "SELECT address, coalesce(topic0, ''), count(*) FROM contract_events"
+        " GROUP BY 1, 2 ORDER BY 1, 2"
+    )
+    assert execute(database_url, counted) != execute(database_url, rows)
     execute(
         database_url,
         "CREATE FUNCTION event_arguments() RETURNS integer LANGUAGE sql RETURN 1;"
@@ -53,4 +52,4 @@ def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
     database = Database(database_url, statement_timeout_ms=0)
     assert migrations.bring_up(database, migrations.expected_schema()) == ["schema.sql"]
     database.close()
-    assert execute(database_url, COUNTED) == execute(database_url, ROWS)
+    assert execute(database_url, counted) == execute(database_url, rows)

@@ -10,10 +10,10 @@ from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
 from tests.support.table_digest import digest
 
-THOROUGH = pytest.mark.thorough
 
-
-@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=THOROUGH) for n in range(2, 5))])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(n, marks=pytest.mark.thorough) for n in range(2, 5))]
+)
 def test_children_of_before_and_of_later_through_forks_and_in_a_fresh_index(world, tmp_path, seed):
     factories = Factories(world.anvil, Random(seed), tmp_path, children=8, events=12)
     factories.play(150)

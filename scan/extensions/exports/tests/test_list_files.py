@@ -125,22 +125,22 @@ def test_a_file_has_a_name_and_is_not_shown_by_browsers(files, scenario):
     assert (head.data, head.headers["Content-Length"]) == (b"", headers["Content-Length"])
 
 
-FIREFOX = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-PREFERRED = {
-    **dict.fromkeys(("", "*/*", FIREFOX, "application/json", "text/*"), "application/json"),
-    **dict.fromkeys(("text/csv;q=0", "text/csv;q=nan", "text/csv;q=x"), "application/json"),
-    **dict.fromkeys(("text/csvx", "text/csv;q=0.5, */*"), "application/json"),
-    "application/json, text/csv": "application/json",
-    **dict.fromkeys(("text/csv", "Text/CSV; charset=utf-8", "text/csv, */*"), "text/csv"),
-    **dict.fromkeys(("text/csv, */*;q=0.1", "application/json;q=0.9, text/csv"), "text/csv"),
-    "application/x-ndjson": "application/x-ndjson",
-    "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
-}
-
-
 def test_a_file_is_for_clients_that_prefer_it_to_json_whatever_is_cached(files):
     assert files.get("/api/v1/blocks").headers["Vary"] == "Accept, Accept-Encoding"
-    for accept, kind in PREFERRED.items():
+    firefox = (
+        "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
+    )
+    preferred = {
+        **dict.fromkeys(("", "*/*", firefox, "application/json", "text/*"), "application/json"),
+        **dict.fromkeys(("text/csv;q=0", "text/csv;q=nan", "text/csv;q=x"), "application/json"),
+        **dict.fromkeys(("text/csvx", "text/csv;q=0.5, */*"), "application/json"),
+        "application/json, text/csv": "application/json",
+        **dict.fromkeys(("text/csv", "Text/CSV; charset=utf-8", "text/csv, */*"), "text/csv"),
+        **dict.fromkeys(("text/csv, */*;q=0.1", "application/json;q=0.9, text/csv"), "text/csv"),
+        "application/x-ndjson": "application/x-ndjson",
+        "text/csv;q=0.5, application/x-ndjson": "application/x-ndjson",
+    }
+    for accept, kind in preferred.items():
         answer = files.get("/api/v1/blocks", headers={"Accept": accept}, buffered=True)
         assert (answer.status_code, answer.mimetype) == (200, kind), accept
     accept = {"Accept": "text/csv"}

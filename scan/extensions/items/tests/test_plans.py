@@ -29,20 +29,19 @@ def listed(seeded, path, limit):
     return plan, answer
 
 
-LISTS = [
-    (f"/tokens/{COLLECTION}/items", 5_000, True),
-    (f"/tokens/{BAZAAR}/items", 500, True),
-    (f"/tokens/{address_of('collection', 50)}/items", 10, True),
-    (f"/tokens/{BAZAAR}/items/7/transfers", 2_000, True),
-    (f"/tokens/{COLLECTION}/items/0/transfers", 1, True),
-    (f"/addresses/{PERSON}/items", 1_500, False),
-    (f"/addresses/{address_of('person', 40_000)}/items", 0, False),
-]
-
-
 @pytest.mark.parametrize("limit", [25, 100])
 @pytest.mark.parametrize(
-    ("path", "least", "has_every_depth"), LISTS, ids=lambda value: str(value)[-20:]
+    ("path", "least", "has_every_depth"),
+    [
+        (f"/tokens/{COLLECTION}/items", 5_000, True),
+        (f"/tokens/{BAZAAR}/items", 500, True),
+        (f"/tokens/{address_of('collection', 50)}/items", 10, True),
+        (f"/tokens/{BAZAAR}/items/7/transfers", 2_000, True),
+        (f"/tokens/{COLLECTION}/items/0/transfers", 1, True),
+        (f"/addresses/{PERSON}/items", 1_500, False),
+        (f"/addresses/{address_of('person', 40_000)}/items", 0, False),
+    ],
+    ids=lambda value: str(value)[-20:],
 )
 def test_lists_are_read_from_indexes_at_any_depth(seeded, path, least, has_every_depth, limit):
     """The items of an address come from its nearer end: the middle page passes half of them."""

@@ -22,16 +22,14 @@ def test_labels_are_stored_replaced_and_removed(database_url, tmp_path):
     assert labels(database_url) == {FIRST: "Vault"}
 
 
-WRONG = [
-    *("0x12,short", FIRST, f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"),
-    f"{FIRST},M\xfcnze",  # not in UTF-8
-]
-
-
 def test_of_a_wrong_file_nothing_is_stored_and_its_fault_is_named(database_url, tmp_path):
     file = tmp_path / "labels.csv"
-    faults = dict.fromkeys(WRONG[:-1], "scan: line 3: ")
-    faults[WRONG[-1]] = f"scan: {file}: not a text file in UTF-8\n"
+    wrong = [
+        *("0x12,short", FIRST, f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"),
+        f"{FIRST},M\xfcnze",  # not in UTF-8
+    ]
+    faults = dict.fromkeys(wrong[:-1], "scan: line 3: ")
+    faults[wrong[-1]] = f"scan: {file}: not a text file in UTF-8\n"
     for line, fault in faults.items():
         file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n", encoding="latin-1")
         done = scan("labels", "import", str(file), DATABASE_URL=database_url)

@@ -7,14 +7,13 @@ from scan.extensions.logs import upgrades
 from tests.support.anvil import calldata
 from tests.support.many_functions import deploy
 
-UPGRADEABLE = Path(__file__).with_name("Upgradeable.sol").read_text()
-
 
 def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeypatch):
     """Newest first, each with the blocks of its use. Of many blocks with logs the newest are read,
     and a link leads to the rest."""
     many = explorer.place("5b00")
-    proxy = deploy(explorer, UPGRADEABLE, "Upgradeable", f"{many[2:]:0>64}")
+    upgradeable = Path(__file__).with_name("Upgradeable.sol").read_text()
+    proxy = deploy(explorer, upgradeable, "Upgradeable", f"{many[2:]:0>64}")
     other = explorer.place("00")
     explorer.send(proxy, calldata("upgradeTo(address)", other))
     implementations = [f"address/{other}", "block", f"address/{many}", "block", "block"]

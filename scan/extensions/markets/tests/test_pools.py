@@ -92,10 +92,10 @@ def price_of_root(anvil, contract):
 
 
 # By the contracts of a pool: its price in smallest units, and the fee of an unknown factory's pool.
-PRICED = [("v2", price_of_reserves, None), ("v3", price_of_root, 3000)]
-
-
-@pytest.mark.parametrize(("version", "price_by_contract", "fee"), PRICED)
+@pytest.mark.parametrize(
+    ("version", "price_by_contract", "fee"),
+    [("v2", price_of_reserves, None), ("v3", price_of_root, 3000)],
+)
 def test_the_price_and_fee_of_a_pool_are_those_of_its_contract(
     client, scenario, version, price_by_contract, fee
 ):
@@ -168,29 +168,31 @@ def words(*numbers):
 
 
 LARGEST = 2**256 - 1
-WITHOUT_PRICE = [
-    *(("v2 harbor/weth", bad) for bad in (None, "0x", "0x12", "0xzz", {"a": 1})),
-    *(("v2 harbor/weth", words(*bad)) for bad in ([1], [LARGEST], [0, 1], [1, 0])),
-    *(("v3 dollar/weth", bad) for bad in (None, "0x", "0xzz")),
-    *(("v3 dollar/weth", words(bad)) for bad in (0, 2**160, LARGEST)),
-]
 
 
-@pytest.mark.parametrize(("key", "returned"), WITHOUT_PRICE)
+@pytest.mark.parametrize(
+    ("key", "returned"),
+    [
+        *(("v2 harbor/weth", bad) for bad in (None, "0x", "0x12", "0xzz", {"a": 1})),
+        *(("v2 harbor/weth", words(*bad)) for bad in ([1], [LARGEST], [0, 1], [1, 0])),
+        *(("v3 dollar/weth", bad) for bad in (None, "0x", "0xzz")),
+        *(("v3 dollar/weth", words(bad)) for bad in (0, 2**160, LARGEST)),
+    ],
+)
 def test_what_a_contract_returns_is_checked(scenario, with_words, key, returned):
     assert with_words(scenario.stage.pools[key], returned) is None
 
 
-EXTREMES = [
-    ("v2 harbor/weth", words(1, LARGEST), Fraction(LARGEST)),
-    ("v2 harbor/weth", words(LARGEST, 1), Fraction(1, LARGEST)),
-    ("v2 harbor/weth", words(1, LARGEST, LARGEST), Fraction(LARGEST)),
-    ("v3 dollar/weth", words(1), Fraction(1, 2**192)),
-    ("v3 dollar/weth", words(2**160 - 1), Fraction(2**160 - 1, 2**96) ** 2),
-]
-
-
-@pytest.mark.parametrize(("key", "returned", "price"), EXTREMES)
+@pytest.mark.parametrize(
+    ("key", "returned", "price"),
+    [
+        ("v2 harbor/weth", words(1, LARGEST), Fraction(LARGEST)),
+        ("v2 harbor/weth", words(LARGEST, 1), Fraction(1, LARGEST)),
+        ("v2 harbor/weth", words(1, LARGEST, LARGEST), Fraction(LARGEST)),
+        ("v3 dollar/weth", words(1), Fraction(1, 2**192)),
+        ("v3 dollar/weth", words(2**160 - 1), Fraction(2**160 - 1, 2**96) ** 2),
+    ],
+)
 def test_prices_of_the_largest_and_least_values_are_finite(
     client, scenario, with_words, key, returned, price
 ):

@@ -49,13 +49,11 @@ def asking(request, with_gateways, monkeypatch):
     return with_gateways(request.param)
 
 
-FORMS = [
-    ("/names/{sender}/{data}.json", "/names/0x", set()),
-    ("/names", "/names", {"data", "sender"}),
-]
-
-
-@pytest.mark.parametrize(("path", "begin", "members"), FORMS, ids=["GET", "POST"])
+@pytest.mark.parametrize(
+    ("path", "begin", "members"),
+    [("/names/{sender}/{data}.json", "/names/0x", set()), ("/names", "/names", {"data", "sender"})],
+    ids=["GET", "POST"],
+)
 def test_a_name_is_what_its_gateway_answers(asking, receiver, path, begin, members):
     ens, grace = asking.ens, asking.ens.people[7]
     ens.resolve_by("grace.eth", ens.offchain([receiver.url(path)]))
@@ -113,11 +111,10 @@ def test_few_names_of_a_request_are_looked_up(asking, receiver):
 
 
 MOST = gateways.MAX_NESTED
-DEPTHS = [(MOST, 200), (MOST + 1, 404)]
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize(("depth", "status"), DEPTHS)
+@pytest.mark.parametrize(("depth", "status"), [(MOST, 200), (MOST + 1, 404)])
 def test_nested_lookups_end(asking, receiver, depth, status):
     ens, alice = asking.ens, asking.ens.people[0]
     ens.resolve_by("deep.eth", ens.offchain([receiver.url("/{data}")], depth=depth))

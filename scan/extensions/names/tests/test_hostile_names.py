@@ -68,10 +68,11 @@ def require_not_shown(named, mallory, claim):
         assert "\u202e" not in page and "claim" not in page.partition(mallory)[2][:200]
 
 
-NO_NAMES = [MARKUP, CLAIMS["bidirectional"], CLAIMS["address"], *UNREACHABLE, "%ff.eth", ".."]
-
-
-@pytest.mark.parametrize("text", NO_NAMES, ids=ascii)
+@pytest.mark.parametrize(
+    "text",
+    [MARKUP, CLAIMS["bidirectional"], CLAIMS["address"], *UNREACHABLE, "%ff.eth", ".."],
+    ids=ascii,
+)
 def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
     answer = universal.client.get(f"/api/v1/names/{text}")
     assert answer.status_code in (400, 404)
@@ -110,10 +111,11 @@ def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, fo
     assert not names_of_chain.HAS_SEARCH or named.page("/search?q=parrot.eth")
 
 
-LIES = ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_000]
-
-
-@pytest.mark.parametrize("lie", LIES, ids=lambda lie: ascii(lie)[:12])
+@pytest.mark.parametrize(
+    "lie",
+    ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_000],
+    ids=lambda lie: ascii(lie)[:12],
+)
 def test_a_node_that_lies_makes_no_name(universal, lie):
     """Of what it answers to calls; a page and a record are there all the same."""
     alice = universal.ens.people[0]

@@ -11,7 +11,6 @@ from tests.support.faulty_node import altering, replacing, status
 from tests.support.indexing import client_over
 
 PATH = f"/tx/{HASH}"
-BY_NONCE = f"{PATH}?from={SENT['from']}&nonce=2"
 NODE = {
     "eth_getTransactionByHash": None,
     "eth_getTransactionCount": "0x2",
@@ -49,7 +48,6 @@ def asking(indexed, scenario):
 
 
 SIGNED, REPLACEMENT = signed(2), signed(2, gas=21_001)
-POOL = {"pending": {"2": REPLACEMENT}, "queued": {}}
 API = f"/api/v1/transactions/{SIGNED['hash']}"
 
 
@@ -62,7 +60,12 @@ API = f"/api/v1/transactions/{SIGNED['hash']}"
         ({"eth_getTransactionCount": ValueError}, 404, "not known", "sender&#39;s nonce"),
         ({"txpool_contentFrom": ValueError}, 404, "not known", "does not offer"),
         ({"txpool_contentFrom": []}, 404, "not known", "does not offer"),
-        ({"txpool_contentFrom": POOL}, 404, "being replaced", REPLACEMENT["hash"]),
+        (
+            {"txpool_contentFrom": {"pending": {"2": REPLACEMENT}, "queued": {}}},
+            404,
+            "being replaced",
+            REPLACEMENT["hash"],
+        ),
         ({"txpool_contentFrom": {"queued": {"2": SIGNED}}}, 404, "not known", "does not give it"),
         ({"eth_getTransactionByHash": ValueError}, 503, "not known", "with an error"),
         ({"eth_getTransactionByHash": {"hash": HASH}}, 503, "not known", "with an error"),
@@ -138,7 +141,8 @@ def test_the_newest_seen_are_remembered():
 
 
 def test_a_node_that_is_away_drops_nothing(client, indexed):
-    page = client_over(indexed.url).get(BY_NONCE)
+    by_nonce = f"{PATH}?from={SENT['from']}&nonce=2"
+    page = client_over(indexed.url).get(by_nonce)
     assert page.status_code == 503 and "The node does not respond" in page.text
     assert 'data-state="not known"' in page.text and "Dropped" not in page.text
 
@@ -182,7 +186,6 @@ def test_a_transaction_of_the_node_is_mined_or_its_nonce_used(asking):
     assert "Speed up" not in page.text
 
 
-WALLET = Path(__file__).with_name("fates_wallet.js").read_text()
 FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
 
 
@@ -202,7 +205,8 @@ def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     sender, receiver = (account.lower() for account in sending.accounts[1:3])
     nonce = sending.call("eth_getTransactionCount", sender, "latest")
     first = sending.send(sender, receiver, value="0x1", nonce=nonce, data="0x1234", **FEES)
-    page.before_scripts(WALLET.replace("CHAIN", sending.call("eth_chainId")))
+    wallet = Path(__file__).with_name("fates_wallet.js").read_text()
+    page.before_scripts(wallet.replace("CHAIN", sending.call("eth_chainId")))
     page.open(f"{explorer_url}/tx/{first}")
     assert f"nonce={int(nonce, 16)}" in page.evaluate("location.search")  # for a reload
     page.evaluate(f"window.ACCOUNT = '{receiver}'; document.querySelector('details').open = true")

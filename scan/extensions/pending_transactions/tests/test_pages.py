@@ -78,24 +78,22 @@ def test_what_replaced_a_transaction_is_linked(explorer):
         assert client.get(f"/tx/{first}?{given}").status_code == 400
 
 
-ANSWERS = (
-    ("to", None, 200),
-    ("type", None, 404),
-    ("blockNumber", "0xffffffffff", 200),
-    ("input", "0x" + "ff" * 100_000, 200),
-    ("input", "0x" + "ff" * 600_000, 404),
-    ("hash", "0x" + "13" * 32, 404),
-    ("from", "<script>", 404),
-    ("value", "0x" + "f" * 65, 404),
-    ("nonce", "0x" + "f" * 64, 404),
-    ("maxFeePerGas", {"a": 1}, 404),
-    ("blockNumber", "-1", 404),
-)
-
-
 def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
+    answers = (
+        ("to", None, 200),
+        ("type", None, 404),
+        ("blockNumber", "0xffffffffff", 200),
+        ("input", "0x" + "ff" * 100_000, 200),
+        ("input", "0x" + "ff" * 600_000, 404),
+        ("hash", "0x" + "13" * 32, 404),
+        ("from", "<script>", 404),
+        ("value", "0x" + "f" * 65, 404),
+        ("nonce", "0x" + "f" * 64, 404),
+        ("maxFeePerGas", {"a": 1}, 404),
+        ("blockNumber", "-1", 404),
+    )
     with behind(indexed.settings) as (client, node):
-        for name, value, status in ANSWERS:
+        for name, value, status in answers:
             node.fault = every_result(json.dumps({**SENT, name: value}))
             page = client.get(f"/tx/{HASH}")
             assert page.status_code == status, (name, str(value)[:20])

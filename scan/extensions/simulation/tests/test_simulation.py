@@ -131,14 +131,14 @@ def test_a_large_simulation_takes_a_place_of_its_client(client):
         assert free.json["calls"][0]["error"]["kind"] == "out_of_gas"
 
 
-OFFERING_LESS = [
-    (NO_TRACES, {"frames", "accounts"}),
-    (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize(("methods", "missing"), OFFERING_LESS)
+@pytest.mark.parametrize(
+    ("methods", "missing"),
+    [
+        (NO_TRACES, {"frames", "accounts"}),
+        (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
+    ],
+)
 def test_a_node_that_offers_less_gives_less_and_the_same(
     client, own_client, node, scenario, methods, missing
 ):
@@ -157,18 +157,18 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         assert (len(less["frames"]), less["accounts"]) == (1, None)
 
 
-MALFORMED_ANSWERS = [
-    None,
-    [],
-    lambda own: {**own, "from": "0x12"},
-    lambda own: {**own, "post": [], "pre": {}},
-    lambda own: {**own, "logs": [{}]},
-    lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("result", MALFORMED_ANSWERS)
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        [],
+        lambda own: {**own, "from": "0x12"},
+        lambda own: {**own, "post": [], "pre": {}},
+        lambda own: {**own, "logs": [{}]},
+        lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
+    ],
+)
 def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)
     node.fault = replacing(lambda call: call["method"] in NOTHING, result)
@@ -214,16 +214,16 @@ def test_states_overrides_and_malformed_requests_are_answered_as_expected(client
         assert refused.status_code == (400 if kind else 415)
 
 
-TOO_LARGE = [
-    ("calls[0].data", {"calls": [{"to": A, "data": "0x" + "00" * (128 * 1024 + 1)}]}),
-    ("overrides", {"calls": [{"to": A}], "overrides": {f"0x{n:040x}": {} for n in range(51)}}),
-    (
-        f"overrides.{A}.state",
-        {"calls": [{"to": A}], "overrides": {A: {"state": {hex(n): 1 for n in range(1001)}}}},
-    ),
-]
-
-
-@pytest.mark.parametrize(("field", "body"), TOO_LARGE)
+@pytest.mark.parametrize(
+    ("field", "body"),
+    [
+        ("calls[0].data", {"calls": [{"to": A, "data": "0x" + "00" * (128 * 1024 + 1)}]}),
+        ("overrides", {"calls": [{"to": A}], "overrides": {f"0x{n:040x}": {} for n in range(51)}}),
+        (
+            f"overrides.{A}.state",
+            {"calls": [{"to": A}], "overrides": {A: {"state": {hex(n): 1 for n in range(1001)}}}},
+        ),
+    ],
+)
 def test_a_request_that_is_too_large_names_the_field(client, field, body):
     require_parameter(client.post("/api/v1/simulate", json=body), field)

@@ -46,14 +46,14 @@ def test_a_contract_is_verified_and_looked_up(explorer, server):
     assert set(job) == expected
 
 
-OF_HARDHAT = [
-    f"{server}/repo-ui/{path}"
-    for server in ("", "/server")
-    for path in ("{}/{}", "contracts/partial_match/{}/{}/", "contracts/full_match/{}/{}/")
-]
-
-
-@pytest.mark.parametrize("page", OF_HARDHAT)
+@pytest.mark.parametrize(
+    "page",
+    [
+        f"{server}/repo-ui/{path}"
+        for server in ("", "/server")
+        for path in ("{}/{}", "contracts/partial_match/{}/{}/", "contracts/full_match/{}/{}/")
+    ],
+)
 def test_the_page_that_hardhat_prints_after_a_verification(explorer, stored, page):
     def shown(chain, address):
         browser = {"Accept": "text/html"}
@@ -103,10 +103,13 @@ def test_fields_are_those_selected(explorer, stored):
     assert set(compilation) - set(record["compilation"]) == {"compilerSettings"}
 
 
-FAILING = {"no_match": SOURCE.replace("4711", "1"), "compiler_error": "contract A { uint x = y; }"}
-
-
-@pytest.mark.parametrize(("code", "source"), FAILING.items())
+@pytest.mark.parametrize(
+    ("code", "source"),
+    {
+        "no_match": SOURCE.replace("4711", "1"),
+        "compiler_error": "contract A { uint x = y; }",
+    }.items(),
+)
 def test_a_failed_job_has_an_error(explorer, code, source):
     address = deployed(explorer, SOURCE.replace("4711", "4730"))
     job = ended(explorer, submit(explorer, address, standard_request(source)))

@@ -22,9 +22,6 @@ from tests.support.embedded import data_folder, running_in
 from tests.support.scan_command import scan
 from tests.support.tables_document import DOCUMENT, GUIDE, LEFT_OUT, ROOT, whole
 
-VIEWS = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
-QUERIES = [block.text for block in documents.blocks(GUIDE, "sql") if not block.note]
-
 
 @pytest.fixture(scope="module")
 def role(own_index):
@@ -50,8 +47,9 @@ def test_the_document_is_what_the_schema_says():
 
 
 def test_the_queries_of_the_document_run(cursor):
-    assert QUERIES
-    for query in QUERIES:
+    queries = [block.text for block in documents.blocks(GUIDE, "sql") if not block.note]
+    assert queries
+    for query in queries:
         cursor.execute(query)
         assert cursor.description is not None
         cursor.fetchall()
@@ -71,14 +69,14 @@ def test_views_show_what_the_api_does(cursor, client):
         assert cursor.fetchone() == (body["total"],), view
 
 
-UNPROVEN = [
-    (None, [], []),
-    ("value of transactions of type 2", [], ["value"]),
-    ("uncles", ["miningReward", "size"], []),
-]
-
-
-@pytest.mark.parametrize(("reason", "of_block", "of_transactions"), UNPROVEN)
+@pytest.mark.parametrize(
+    ("reason", "of_block", "of_transactions"),
+    [
+        (None, [], []),
+        ("value of transactions of type 2", [], ["value"]),
+        ("uncles", ["miningReward", "size"], []),
+    ],
+)
 def test_views_name_what_nothing_proves(own_index, reason, of_block, of_transactions):
     connection = psycopg2.connect(own_index.url)
     with closing(connection), connection.cursor() as cursor:  # never committed
@@ -142,9 +140,10 @@ def test_amounts_of_views_have_all_digits(own_index, amount):
 
 @pytest.mark.check
 def test_every_amount_of_a_view_is_compared():
+    views = (ROOT / "scan/extensions/sql_access/sql/schema/views.sql").read_text(encoding="utf-8")
     named = {
         f"{view}.{column}"
-        for view, body in re.findall(r"VIEW v1\.(\w+) AS\n(.*?);", VIEWS, re.S)
+        for view, body in re.findall(r"VIEW v1\.(\w+) AS\n(.*?);", views, re.S)
         for column in re.findall(r"v1\.units\(.*?\) AS (\w+)", body)
     }
     assert named == AMOUNTS.keys() - {"units"}
@@ -156,26 +155,26 @@ def test_the_role_reads_nothing_of_the_services_users(cursor, table):
         cursor.execute(f"SELECT * FROM {table} LIMIT 1")  # noqa: S608
 
 
-CHANGING = [
-    "SET default_transaction_read_only = off; DELETE FROM blocks",
-    "SET default_transaction_read_only = off; CREATE TABLE t ()",
-    "SELECT create_reading_role('x', 'x', '1s')",
-    "SET default_transaction_read_only = off; CREATE TEMPORARY TABLE t ()",
-    "SET default_transaction_read_only = off; CREATE SCHEMA s",
-    "SET default_transaction_read_only = off; SELECT lo_create(0)",
-    "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
-    "SELECT pg_advisory_lock(1)",
-    "SELECT pg_notify('scan_chain', 'chain 9000000000000000000')",
-    "SELECT pg_logical_emit_message(false, '', repeat('x', 1000000))",
-    "SELECT pg_logical_emit_message(true, '', '\\x00'::bytea)",
-    "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
-    "SET temp_file_limit = -1",
-    "SELECT revoke_public_rights()",
-    "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
-]
-
-
-@pytest.mark.parametrize("statement", CHANGING)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "SET default_transaction_read_only = off; DELETE FROM blocks",
+        "SET default_transaction_read_only = off; CREATE TABLE t ()",
+        "SELECT create_reading_role('x', 'x', '1s')",
+        "SET default_transaction_read_only = off; CREATE TEMPORARY TABLE t ()",
+        "SET default_transaction_read_only = off; CREATE SCHEMA s",
+        "SET default_transaction_read_only = off; SELECT lo_create(0)",
+        "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
+        "SELECT pg_advisory_lock(1)",
+        "SELECT pg_notify('scan_chain', 'chain 9000000000000000000')",
+        "SELECT pg_logical_emit_message(false, '', repeat('x', 1000000))",
+        "SELECT pg_logical_emit_message(true, '', '\\x00'::bytea)",
+        "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
+        "SET temp_file_limit = -1",
+        "SELECT revoke_public_rights()",
+        "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
+    ],
+)
 def test_the_role_changes_nothing(cursor, statement):
     with pytest.raises(
         (psycopg2.errors.InsufficientPrivilege, psycopg2.errors.ReadOnlySqlTransaction)
@@ -281,15 +280,15 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner):
     assert scan("migrate", **environment).returncode == 0
 
 
-UNSUITABLE = [
-    *(([name], 2) for name in ("", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40)),
-    (["pg_monitor"], 2),
-    (["analyst", "--statement-timeout", "0"], 2),
-    (["postgres"], 1),  # which only the database knows to be another's
-]
-
-
-@pytest.mark.parametrize(("arguments", "status"), UNSUITABLE)
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [
+        *(([name], 2) for name in ("", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40)),
+        (["pg_monitor"], 2),
+        (["analyst", "--statement-timeout", "0"], 2),
+        (["postgres"], 1),  # which only the database knows to be another's
+    ],
+)
 def test_unsuitable_names_are_refused(own_index, arguments, status):
     done = scan("sql-role", *arguments, DATABASE_URL=own_index.url)
     assert done.returncode == status and "password" not in done.stdout

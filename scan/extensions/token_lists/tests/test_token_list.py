@@ -35,24 +35,24 @@ def test_tokens_of_the_chain_are_read():
         assert token_list.read(content(entry(address=address)), 1).tokens
 
 
-MALFORMED_TOKENS = [
-    ({"address": USDC[:-2] + "EB" + USDC[-2:]}, "40 hex digits"),
-    ({"address": USDC.replace("A0b", "a0b")}, "checksum"),
-    ({"name": "USD\u202eCoin"}, "name must be printable"),
-    ({"name": " "}, "name must be printable"),
-    ({"name": "x" * 61}, "name must"),
-    ({"symbol": "US\x00DC"}, "without NUL"),
-    ({"symbol": "x" * 21}, "symbol must"),
-    ({"decimals": 256}, "decimals must be 0 to 255"),
-    ({"decimals": 2**70}, "decimals must be 0 to 255"),
-    ({"decimals": "6"}, "wrong type"),
-    ({"name": None}, "wrong type"),
-    ({"logoURI": "https://x/" + "y" * 2048}, "logoURI must"),
-    ({"logoURI": "https://x/\n"}, "logoURI must"),
-]
-
-
-@pytest.mark.parametrize(("fields", "reason"), MALFORMED_TOKENS)
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"address": USDC[:-2] + "EB" + USDC[-2:]}, "40 hex digits"),
+        ({"address": USDC.replace("A0b", "a0b")}, "checksum"),
+        ({"name": "USD\u202eCoin"}, "name must be printable"),
+        ({"name": " "}, "name must be printable"),
+        ({"name": "x" * 61}, "name must"),
+        ({"symbol": "US\x00DC"}, "without NUL"),
+        ({"symbol": "x" * 21}, "symbol must"),
+        ({"decimals": 256}, "decimals must be 0 to 255"),
+        ({"decimals": 2**70}, "decimals must be 0 to 255"),
+        ({"decimals": "6"}, "wrong type"),
+        ({"name": None}, "wrong type"),
+        ({"logoURI": "https://x/" + "y" * 2048}, "logoURI must"),
+        ({"logoURI": "https://x/\n"}, "logoURI must"),
+    ],
+)
 def test_a_malformed_token_is_left_out_with_its_reason(fields, reason):
     other = entry(address="0x" + 40 * "1")
     [refused] = token_list.read(content(other, entry(**fields)), 1).refused
@@ -60,22 +60,22 @@ def test_a_malformed_token_is_left_out_with_its_reason(fields, reason):
     assert len(refused[1]) < 100
 
 
-NO_LISTS = [
-    b"",
-    b"[]",
-    b"\xff",
-    b"[" * 100_000,
-    content(entry(), name=None),
-    content("a token"),
-    content(entry(chainId="1")),
-    content(entry(chainId=2)),
-    content(entry(address="0x12"), entry(chainId=2)),
-    content(entry(), name="evil\u202e"),
-    content(*[entry()] * (MAX_TOKENS + 1)),
-]
-
-
-@pytest.mark.parametrize("file", NO_LISTS)
+@pytest.mark.parametrize(
+    "file",
+    [
+        b"",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        content(entry(), name=None),
+        content("a token"),
+        content(entry(chainId="1")),
+        content(entry(chainId=2)),
+        content(entry(address="0x12"), entry(chainId=2)),
+        content(entry(), name="evil\u202e"),
+        content(*[entry()] * (MAX_TOKENS + 1)),
+    ],
+)
 def test_what_is_no_list_of_the_chain_is_refused(file):
     with pytest.raises(InvalidParameter):
         token_list.read(file, 1)

@@ -21,19 +21,19 @@ CALL = frame("CALL", MADE, b"call")
 FIRST, LAST = (frame(kind, MADE, kind.encode()) for kind in ("CREATE", "CREATE2"))
 
 
-CREATIONS = [
-    ([CALL, FIRST, CALL], 0, b"CREATE"),
-    ([FIRST, LAST], 0, b"CREATE2"),
-    ([FIRST, LAST._replace(is_undone=True)], 0, b"CREATE"),
-    ([FIRST, frame("CREATE", OTHER, b"other"), frame("CREATE", None, b"failed")], 0, b"CREATE"),
-    ([CALL, frame("CREATE", OTHER, b"other")], 0, None),
-    ([], 0, None),
-    ([FIRST], 1, None),  # the last creation may be among the calls that were left out
-    ([FIRST._replace(input_size=9)], 0, None),
-]
-
-
-@pytest.mark.parametrize(("frames", "left_out", "expected"), CREATIONS)
+@pytest.mark.parametrize(
+    ("frames", "left_out", "expected"),
+    [
+        ([CALL, FIRST, CALL], 0, b"CREATE"),
+        ([FIRST, LAST], 0, b"CREATE2"),
+        ([FIRST, LAST._replace(is_undone=True)], 0, b"CREATE"),
+        ([FIRST, frame("CREATE", OTHER, b"other"), frame("CREATE", None, b"failed")], 0, b"CREATE"),
+        ([CALL, frame("CREATE", OTHER, b"other")], 0, None),
+        ([], 0, None),
+        ([FIRST], 1, None),  # the last creation may be among the calls that were left out
+        ([FIRST._replace(input_size=9)], 0, None),
+    ],
+)
 def test_the_input_of_the_last_creation_by_a_whole_trace(monkeypatch, frames, left_out, expected):
     trace = transaction_traces.TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
     monkeypatch.setattr(transaction_traces.TransactionTraces, "read", lambda *_: trace)

@@ -183,9 +183,6 @@ def a_transfer(sender, recipient, value, index=0):
     return InternalTransfer(0, index, TransferType.CALL, *parties, value)
 
 
-PAID = Move(address("person"), address("purse"))
-
-
 def balance_block(client, who):
     hex_address = to_hex(address(who))
     alone = client.get(f"/api/v1/addresses/{hex_address}").get_json()["balanceBlock"]
@@ -198,7 +195,8 @@ def balance_block(client, who):
 def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database, database_url):
     """The node does not answer here."""
     client = client_over(database_url)
-    chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
+    paid = Move(address("person"), address("purse"))
+    chain.append([paid, Move(address("x"), address("y"))], is_traced=True)
     chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})
     chain.append([Move(address("x"), address("y"))], is_traced=True)
     chain.append()

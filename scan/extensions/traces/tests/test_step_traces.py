@@ -13,16 +13,18 @@ from scan.hex import BadHex
 from scan.indexer.hooks import TracedBlock
 from tests.support.faulty_node import FaultyNode, Reply
 
-MALFORMED = [
-    [{"depth": 3, "op": "STOP", "stack": []}],
-    [{"depth": 1, "op": "CALL", "stack": ["0x0"]}],
-    [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}, {"depth": 1, "op": "POP"}],
-    [{"depth": 1, "op": "CREATE", "stack": ["what"]}],
-    7,
-]
 
-
-@pytest.mark.parametrize("steps", MALFORMED, ids=str)
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [{"depth": 3, "op": "STOP", "stack": []}],
+        [{"depth": 1, "op": "CALL", "stack": ["0x0"]}],
+        [{"depth": 1, "op": "CREATE", "stack": 3 * ["0x1"]}, {"depth": 1, "op": "POP"}],
+        [{"depth": 1, "op": "CREATE", "stack": ["what"]}],
+        7,
+    ],
+    ids=str,
+)
 def test_malformed_steps_are_refused(steps):
     transaction = DecodedTransaction(0, bytes(32), ALICE, BOB, None, 0, 1, 50_000, True, 0)
     with pytest.raises((BadHex, KeyError, TypeError, IndexError, ValueError)):
@@ -75,10 +77,10 @@ def case(method, *, takes_numbers):
     return method, result, takes_numbers, hex(NUMBER) if is_by_number else "0x" + HASH.hex()
 
 
-CASES = [case(m, takes_numbers=numbers) for m in METHODS for numbers in (False, True)]
-
-
-@pytest.mark.parametrize(("method", "result", "takes_numbers", "block"), CASES)
+@pytest.mark.parametrize(
+    ("method", "result", "takes_numbers", "block"),
+    [case(m, takes_numbers=numbers) for m in METHODS for numbers in (False, True)],
+)
 def test_a_list_is_read_by_whatever_method_the_node_offers(method, result, takes_numbers, block):
     """The second time by the one that is known."""
     client = Client(method, result, takes_numbers=takes_numbers)

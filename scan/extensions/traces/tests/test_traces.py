@@ -167,10 +167,10 @@ def test_what_is_repeated_moved_nothing_if_its_sender_has_more(gained, withdrawa
     assert trace_checks.doubtful_destructions(block, [PAYMENT, END._replace(value=4)]) == []
 
 
-NOBODY = {"from": "0x" + "00" * 20, "to": None}
-
-
-@pytest.mark.parametrize("parties", [{"from": SENDER, "to": PURSE, "value": "0x64"}, NOBODY])
+@pytest.mark.parametrize(
+    "parties",
+    [{"from": SENDER, "to": PURSE, "value": "0x64"}, {"from": "0x" + "00" * 20, "to": None}],
+)
 def test_the_trace_of_a_transaction_names_who_ended(parties):
     trace = transaction_traces.read_call_trace(
         outer(frame("SELFDESTRUCT", PURSE, PURSE, 0) | parties)
@@ -222,23 +222,24 @@ OTHER = to_hex(bytes.fromhex("cc" * 32))
 CALL = call(PAID, 1)
 
 
-OTHER_SHAPES = [
-    [],
-    [{"result": outer()}, {"result": outer()}],
-    [{"txHash": OTHER, "result": outer()}],
-    [{}],
-    [{"result": None}],
-    [None],
-    [{"result": outer({})}],
-    [{"result": outer(CALL | {"to": None})}],
-    [{"result": outer(CALL | {"to": "0x12"})}],
-    [{"result": outer(CALL | {"value": 1})}],
-    [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
-    [{"result": outer() | {"calls": 5}}],
-]
-
-
-@pytest.mark.parametrize("entries", OTHER_SHAPES, ids=str)
+@pytest.mark.parametrize(
+    "entries",
+    [
+        [],
+        [{"result": outer()}, {"result": outer()}],
+        [{"txHash": OTHER, "result": outer()}],
+        [{}],
+        [{"result": None}],
+        [None],
+        [{"result": outer({})}],
+        [{"result": outer(CALL | {"to": None})}],
+        [{"result": outer(CALL | {"to": "0x12"})}],
+        [{"result": outer(CALL | {"value": 1})}],
+        [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
+        [{"result": outer() | {"calls": 5}}],
+    ],
+    ids=str,
+)
 def test_frames_of_another_shape_are_refused(entries):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_call_traces(a_block(), entries)
@@ -250,41 +251,42 @@ def changed(index, **changes):
     return traces
 
 
-OTHER_FLAT_SHAPES = [
-    [],
-    flat_of(outer(CALL))[1:],  # without the outermost
-    flat_of(outer(CALL), 1),
-    [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
-    changed(1, blockHash=OTHER),
-    changed(1, transactionHash=OTHER),
-    changed(1, traceAddress=[0, 5]),
-    changed(1, traceAddress=[[]]),
-    changed(1, transactionPosition="0x0"),
-    changed(1, action={}),
-    changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
-    changed(1, type="create", result={"address": "0x1"}),
-    [None],
-]
-
-
-@pytest.mark.parametrize("traces", OTHER_FLAT_SHAPES, ids=str)
+@pytest.mark.parametrize(
+    "traces",
+    [
+        [],
+        flat_of(outer(CALL))[1:],  # without the outermost
+        flat_of(outer(CALL), 1),
+        [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
+        changed(1, blockHash=OTHER),
+        changed(1, transactionHash=OTHER),
+        changed(1, traceAddress=[0, 5]),
+        changed(1, traceAddress=[[]]),
+        changed(1, transactionPosition="0x0"),
+        changed(1, action={}),
+        changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
+        changed(1, type="create", result={"address": "0x1"}),
+        [None],
+    ],
+    ids=str,
+)
 def test_flat_traces_of_another_shape_are_refused(traces):
     with pytest.raises(MalformedBlock, match=r"^block 7: "):
         read_flat_traces(a_block(), traces)
 
 
-OUTERMOST_LIES = [
-    ("type", "DELEGATECALL"),
-    ("from", PAID),
-    ("to", PAID),
-    ("value", "0x63"),
-    ("input", "0xa9059cbc00"),
-    ("gasUsed", "0xc351"),
-    ("status", "out of gas"),
-]
-
-
-@pytest.mark.parametrize(("name", "lie"), OUTERMOST_LIES)
+@pytest.mark.parametrize(
+    ("name", "lie"),
+    [
+        ("type", "DELEGATECALL"),
+        ("from", PAID),
+        ("to", PAID),
+        ("value", "0x63"),
+        ("input", "0xa9059cbc00"),
+        ("gasUsed", "0xc351"),
+        ("status", "out of gas"),
+    ],
+)
 def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
     own_call = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
     own = outer(CALL, **own_call)
@@ -300,10 +302,9 @@ def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
         read_call_trace(block, sent, false)
 
 
-FALSE_CREATIONS = [{"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}]
-
-
-@pytest.mark.parametrize("lie", FALSE_CREATIONS, ids=shown)
+@pytest.mark.parametrize(
+    "lie", [{"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}], ids=shown
+)
 def test_a_creation_that_is_not_the_transactions_is_refused(lie):
     own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
     block = a_block(outermost=own)

@@ -15,18 +15,25 @@ from tests.support.anvil import encoded_call as call
 
 pytestmark = pytest.mark.check
 
-UNPACKED = "(address,uint256,bytes,bytes,uint256,uint256,uint256,uint256,uint256,bytes,bytes)"
 ONE, SEVERAL = (
     [AccountCall(TO, 5, b"data")],
     [AccountCall(TO, 5, b"data"), AccountCall(OTHER, 0, b"")],
 )
 TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
 OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-FIELDS = (SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
-SIGNED_FORMS = [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)]
 
 
-@pytest.mark.parametrize(("type_", "fields"), SIGNED_FORMS, ids=["0.6", "0.7"])
+@pytest.mark.parametrize(
+    ("type_", "fields"),
+    [
+        (
+            "(address,uint256,bytes,bytes,uint256,uint256,uint256,uint256,uint256,bytes,bytes)",
+            (SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s"),
+        ),
+        (PACKED, PACKED_FIELDS),
+    ],
+    ids=["0.6", "0.7"],
+)
 def test_operations_of_bundles_are_those_that_were_signed(type_, fields):
     plain = call(f"handleOps({type_}[],address)", [fields, fields], OTHER)
     assert bundled_operations(plain) == [OPERATION, OPERATION]
@@ -89,19 +96,19 @@ def aliased(count, size):
     return head[: start + 32] + offsets + size.to_bytes(32) + bytes(size)
 
 
-OTHER_CALLS = [
-    EXECUTIONS["one"][0][:-33],
-    call("executeBatch(address[],bytes[])", TARGETS, INPUTS[:1]),
-    by_mode("02", b"x" * 100),
-    by_mode("00", b"short"),
-    by_mode("01", b"\xff" * 64),
-    aliased(1000, 100_000),
-    b"\x12\x34",
-    b"\x12\x34\x56\x78" + bytes(64),
-]
-
-
-@pytest.mark.parametrize("call_data", OTHER_CALLS)
+@pytest.mark.parametrize(
+    "call_data",
+    [
+        EXECUTIONS["one"][0][:-33],
+        call("executeBatch(address[],bytes[])", TARGETS, INPUTS[:1]),
+        by_mode("02", b"x" * 100),
+        by_mode("00", b"short"),
+        by_mode("01", b"\xff" * 64),
+        aliased(1000, 100_000),
+        b"\x12\x34",
+        b"\x12\x34\x56\x78" + bytes(64),
+    ],
+)
 def test_what_is_no_such_call_is_a_call_of_the_account(call_data):
     assert account_calls(SENDER, call_data) == [AccountCall(SENDER, 0, call_data)]
 

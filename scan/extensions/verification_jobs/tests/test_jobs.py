@@ -186,12 +186,13 @@ def kill_all(process):
     process.kill()
 
 
-# A lease that was not given back would expire by itself after LEASE_S.
-ENDINGS = [(kill_all, "running"), (lambda process: process.terminate(), "pending")]
-
-
 @pytest.mark.long
-@pytest.mark.parametrize(("end", "left"), ENDINGS, ids=["SIGKILL", "SIGTERM"])
+# A lease that was not given back would expire by itself after LEASE_S.
+@pytest.mark.parametrize(
+    ("end", "left"),
+    [(kill_all, "running"), (lambda process: process.terminate(), "pending")],
+    ids=["SIGKILL", "SIGTERM"],
+)
 def test_jobs_survive_their_process(explorer, jobs, address, solc_dir, tmp_path, end, left):
     """By a compiler that takes its time, so that there is time to end its process."""
     folder = f"solc-{many_functions.VERSION}"

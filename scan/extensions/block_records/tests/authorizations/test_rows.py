@@ -17,20 +17,20 @@ def authorizations_of(fields):
     return authorizations_in(decode_block(a_block([a_transaction(**fields)]), [a_receipt()], 7))
 
 
-INVALID = [
-    ({}, None),
-    ({"chainId": "0x0", "s": hex(HALF_ORDER)}, None),
-    ({"chainId": LARGEST}, "wrong_chain"),
-    ({"nonce": hex(2**64 - 2)}, None),
-    ({"nonce": hex(2**64 - 1)}, "nonce_limit"),
-    ({"s": hex(HALF_ORDER + 1)}, "invalid_signature"),
-    ({"yParity": "0x2"}, "invalid_signature"),
-    *(({part: value}, "invalid_signature") for part in "rs" for value in ("0x0", LARGEST)),
-    ({"r": "0x5"}, "invalid_signature"),  # no point of the curve
-]
-
-
-@pytest.mark.parametrize(("changes", "fault"), INVALID)
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, None),
+        ({"chainId": "0x0", "s": hex(HALF_ORDER)}, None),
+        ({"chainId": LARGEST}, "wrong_chain"),
+        ({"nonce": hex(2**64 - 2)}, None),
+        ({"nonce": hex(2**64 - 1)}, "nonce_limit"),
+        ({"s": hex(HALF_ORDER + 1)}, "invalid_signature"),
+        ({"yParity": "0x2"}, "invalid_signature"),
+        *(({part: value}, "invalid_signature") for part in "rs" for value in ("0x0", LARGEST)),
+        ({"r": "0x5"}, "invalid_signature"),  # no point of the curve
+    ],
+)
 def test_authorizations_that_no_account_can_make_valid(changes, fault):
     fields = {"type": "0x4", "chainId": "0x1", "authorizationList": [an_authorization(**changes)]}
     [entry] = authorizations_of(fields)

@@ -17,18 +17,17 @@ from tests.support.database import execute
 
 __all__ = ["mined"]
 
-SIGNS = {"in": 1, "out": -1, "self": 0}
-
 
 def test_every_history_adds_up_to_the_balance(mined):
     types = {}
+    signs = {"in": 1, "out": -1, "self": 0}
     for (address,) in execute(mined.url, "SELECT address FROM addresses"):
         holder = f"0x{bytes(address).hex()}"
         page = mined.client.get(f"/api/v1/addresses/{holder}/history?limit=100").json
         rows = page["history"]
         balance = mined.chain.node.call("eth_getBalance", holder, "latest")
         right = int(balance, 16) + mined.chain.earned(holder, "latest")
-        assert sum(SIGNS[r["direction"]] * int(r["amount"]) for r in rows) == right, holder
+        assert sum(signs[r["direction"]] * int(r["amount"]) for r in rows) == right, holder
         assert (page["complete"], page["reason"], page["total"]) == (True, None, len(rows))
         types[holder] = {row["type"] for row in rows}
     assert types[mined_blocks.MINERS[0]] == {"mining_reward", "block_reward"}

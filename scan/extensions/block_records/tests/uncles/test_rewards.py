@@ -15,20 +15,20 @@ Mined = namedtuple("Mined", "number miner", defaults=(b"m" * 20,))
 Uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
 
 
-REWARDS = [
-    (1, 1, 5),
-    (1, 4_369_999, 5),
-    (1, 4_370_000, 3),
-    (1, 7_279_999, 3),
-    (1, 7_280_000, 2),
-    (61, 5_000_000, 5),
-    (61, 5_000_001, 4),
-    (61, 10_000_001, 3.2),
-    (61, 20_000_001, 2.048),
-]
-
-
-@pytest.mark.parametrize(("chain_id", "number", "coins"), REWARDS)
+@pytest.mark.parametrize(
+    ("chain_id", "number", "coins"),
+    [
+        (1, 1, 5),
+        (1, 4_369_999, 5),
+        (1, 4_370_000, 3),
+        (1, 7_279_999, 3),
+        (1, 7_280_000, 2),
+        (61, 5_000_000, 5),
+        (61, 5_000_001, 4),
+        (61, 10_000_001, 3.2),
+        (61, 20_000_001, 2.048),
+    ],
+)
 def test_a_block_earns_what_its_fork_says(chain_id, number, coins):
     [credit] = mining_credits(chain_id, Mined(number), 0, [])
     assert credit[2:] == (b"m" * 20, int(coins * 1000) * 10**15)

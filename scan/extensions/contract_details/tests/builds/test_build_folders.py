@@ -86,14 +86,14 @@ def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
     assert listing.left_out == "there are more than 4 folders"
 
 
-REFUSED = [
-    ("file.txt", "is a file"),
-    ("absent/out", "is no folder"),
-    (",".join("abcdefghijklmnopqrstu"), "20"),
-]
-
-
-@pytest.mark.parametrize(("text", "reason"), REFUSED)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("file.txt", "is a file"),
+        ("absent/out", "is no folder"),
+        (",".join("abcdefghijklmnopqrstu"), "20"),
+    ],
+)
 def test_folders_are_checked_at_the_start(text, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").touch()

@@ -186,11 +186,16 @@ def test_a_damaged_file_leaves_the_others(text, tmp_path):
 
 
 RUNS, CONTRACTS = deployment_names.MAX_RUNS, deployment_names.MAX_DEPLOYMENTS
-NEWEST = dict.fromkeys(range(RUNS + 2, 2, -1), 1)
-BOUNDS = [(RUNS + 2, 1, NEWEST), (2, CONTRACTS - 9, {2: CONTRACTS - 9, 1: 9})]
 
 
-@pytest.mark.parametrize(("runs", "contracts", "counts"), BOUNDS, ids=["files", "contracts"])
+@pytest.mark.parametrize(
+    ("runs", "contracts", "counts"),
+    [
+        (RUNS + 2, 1, dict.fromkeys(range(RUNS + 2, 2, -1), 1)),
+        (2, CONTRACTS - 9, {2: CONTRACTS - 9, 1: 9}),
+    ],
+    ids=["files", "contracts"],
+)
 def test_files_and_contracts_have_a_bound(tmp_path, runs, contracts, counts):
     """Of which the newest are read."""
     sent = {"transactionType": "CREATE", "contractAddress": ZERO, "contractName": "A", "hash": HASH}

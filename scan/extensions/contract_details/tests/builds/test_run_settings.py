@@ -9,18 +9,20 @@ from scan.extensions.contract_details.builds.settings import Settings
 from scan.setting_kinds import read_variables
 from scan.settings import Settings as CoreSettings
 
-OUT_OF = {
-    "": "out",
-    '[profile.default]\nout = "build"': "build",
-    '[profile.default]\nout = "../../etc"': "out",
-    '[profile.default]\nout = "/etc"': "out",
-    "[profile.default]\nout = 5": "out",
-    "[[[": "out",
-    "a = " + "[" * 100_000: "out",
-}
 
-
-@pytest.mark.parametrize(("text", "out"), OUT_OF.items(), ids=lambda text: text[:20])
+@pytest.mark.parametrize(
+    ("text", "out"),
+    {
+        "": "out",
+        '[profile.default]\nout = "build"': "build",
+        '[profile.default]\nout = "../../etc"': "out",
+        '[profile.default]\nout = "/etc"': "out",
+        "[profile.default]\nout = 5": "out",
+        "[[[": "out",
+        "a = " + "[" * 100_000: "out",
+    }.items(),
+    ids=lambda text: text[:20],
+)
 def test_foundry_s_output_folder_is_in_the_project(text, out, tmp_path):
     (tmp_path / "foundry.toml").write_text(text)
     assert build_folders(tmp_path) == [tmp_path / out]

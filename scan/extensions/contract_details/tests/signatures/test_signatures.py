@@ -20,17 +20,6 @@ def stored(url):
 
 
 BOTH = [("0xa9059cbb", TRANSFER), ("0xddf252ad", EVENT)]
-FILES = {
-    "text": f"{TRANSFER}\n{EVENT}",
-    "text with hashes": f"# a comment\n\n0xA9059CBB {TRANSFER}\r\n  {TOPIC}\t{EVENT}\n",
-    "other separators": f"0xa9059cbb,{TRANSFER}\n0xddf252ad: {EVENT}\n",
-    "names and spaces": "function transfer(address to, uint value)\nevent Transfer(address indexed"
-    " from, address indexed to, uint256 value)",
-    "a byte order mark": f"\ufeff{TRANSFER}\n{EVENT}\n",
-    "JSON": json.dumps({"0xa9059cbb": [TRANSFER], TOPIC: [EVENT]}, indent=1),
-    "JSON of texts": json.dumps({"0xa9059cbb": TRANSFER, "0xddf252ad": EVENT}),
-    "twice the same": f"{TRANSFER}\n{EVENT}\n{TRANSFER}\n",
-}
 
 
 @pytest.fixture
@@ -47,7 +36,18 @@ def run(database_url, tmp_path):
 
 
 def test_signatures_of_every_form_are_stored_once(run, database_url):
-    for form, content in FILES.items():
+    files = {
+        "text": f"{TRANSFER}\n{EVENT}",
+        "text with hashes": f"# a comment\n\n0xA9059CBB {TRANSFER}\r\n  {TOPIC}\t{EVENT}\n",
+        "other separators": f"0xa9059cbb,{TRANSFER}\n0xddf252ad: {EVENT}\n",
+        "names and spaces": "function transfer(address to, uint value)\n"
+        "event Transfer(address indexed from, address indexed to, uint256 value)",
+        "a byte order mark": f"\ufeff{TRANSFER}\n{EVENT}\n",
+        "JSON": json.dumps({"0xa9059cbb": [TRANSFER], TOPIC: [EVENT]}, indent=1),
+        "JSON of texts": json.dumps({"0xa9059cbb": TRANSFER, "0xddf252ad": EVENT}),
+        "twice the same": f"{TRANSFER}\n{EVENT}\n{TRANSFER}\n",
+    }
+    for form, content in files.items():
         done = run("import", content=content)
         count = 3 if form == "twice the same" else 2
         output = f"{count} signatures read, 2 of them new, 0 lines skipped\n"
@@ -97,16 +97,17 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run
     assert "and 10 more\nscan: 30 lines are invalid" in done.stderr
 
 
-NO_FILES = [
-    '{"0xa9059cbb": [',
-    '{"0xa9059cbb": [[]]}',
-    '{"0xa9059cbb": {"name": "f()"}}',
-    '{"0xa9059cbb": ["f()"' + "x" * 200_000,
-    b"\xff\xfe\x00" * 50_000,
-]
-
-
-@pytest.mark.parametrize("content", NO_FILES, ids=range(5))
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"0xa9059cbb": [',
+        '{"0xa9059cbb": [[]]}',
+        '{"0xa9059cbb": {"name": "f()"}}',
+        '{"0xa9059cbb": ["f()"' + "x" * 200_000,
+        b"\xff\xfe\x00" * 50_000,
+    ],
+    ids=range(5),
+)
 def test_other_json_and_bytes_that_are_no_text_are_refused(run, database_url, content):
     done = run("import", content=content)
     reason = done.stderr.removeprefix("scan: ")

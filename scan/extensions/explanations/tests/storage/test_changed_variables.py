@@ -20,27 +20,25 @@ def kept(kept):
     return deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept", is_verified=False)
 
 
-LONG = "ä" * 40
-CALLS = {
-    "set": ("set(address,uint256)", WHO, 1234),
-    "flip": ("flip()",),
-    "nested": ("nested(uint256,bytes32,address)", 77, b"\x11" * 32, WHO),
-    "named": ("named(string,uint256)", "naïve", 9),
-    "marked": ("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9),
-    "computed": ("computed(uint256)", 7),
-    "hold": ("hold(uint256,address,uint128,string)", 3, WHO, 55, "a note"),
-    "first offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
-    "second offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
-    "a short text": ("write(string,bytes)", "short", b""),
-    "a long text": ("write(string,bytes)", LONG, b"\x01" * 31),
-    # A part of it does not change, so that the changes alone do not say what it is.
-    "a text that is long in part": ("write(string,bytes)", LONG[:16] + "b" * 58, b"\x01" * 32),
-}
-
-
 def test_changed_variables_have_their_names_as_expected(kept):
     names = {"WHO": WHO, "sender": kept.sender.lower(), "Kept": kept.address}
-    for name, (signature, *values) in CALLS.items():
+    long = "ä" * 40
+    calls = {
+        "set": ("set(address,uint256)", WHO, 1234),
+        "flip": ("flip()",),
+        "nested": ("nested(uint256,bytes32,address)", 77, b"\x11" * 32, WHO),
+        "named": ("named(string,uint256)", "naïve", 9),
+        "marked": ("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9),
+        "computed": ("computed(uint256)", 7),
+        "hold": ("hold(uint256,address,uint128,string)", 3, WHO, 55, "a note"),
+        "first offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
+        "second offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
+        "a short text": ("write(string,bytes)", "short", b""),
+        "a long text": ("write(string,bytes)", long, b"\x01" * 31),
+        # A part of it does not change, so that the changes alone do not say what it is.
+        "a text that is long in part": ("write(string,bytes)", long[:16] + "b" * 58, b"\x01" * 32),
+    }
+    for name, (signature, *values) in calls.items():
         data = calldata(signature, *values)
         names[name] = kept.explorer.send(kept.address, data, gas=5_000_000)
     expected.compare(__file__, kept.explorer.client, names)
@@ -53,10 +51,9 @@ def test_changed_variables_have_their_names_as_expected(kept):
         assert kept.values(variable=path)[path] == kept.read(*getter)
 
 
-FALSE_KEYS = [None, '["0xzz"]', "[1]", "{}", '"x"', json.dumps(["0x" + 700 * "00"])]
-
-
-@pytest.mark.parametrize("answer", FALSE_KEYS)
+@pytest.mark.parametrize(
+    "answer", [None, '["0xzz"]', "[1]", "{}", '"x"', json.dumps(["0x" + 700 * "00"])]
+)
 def test_without_a_tracer_or_of_a_node_that_lies_such_keys_are_not_known(kept, answer):
     number = int.from_bytes(keccak(text=str(answer))[:4])  # another one of each answer
     sent = kept.explorer.send(kept.address, calldata("computed(uint256)", number), gas=500_000)

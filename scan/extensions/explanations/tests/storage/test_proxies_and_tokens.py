@@ -20,7 +20,6 @@ pragma solidity ^0.8.20;
 import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
 contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
 """
-PROXY = Path(__file__).with_name("OwnProxy.sol").read_text()
 
 
 def with_imports(path, source, name):
@@ -58,7 +57,8 @@ def implementations(explorer):
 def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer, implementations):
     """Also while it gets another implementation."""
     argument = f"{int(implementations['First'], 16):064x}"
-    own = of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
+    proxy = Path(__file__).with_name("OwnProxy.sol").read_text()
+    own = of_openzeppelin(explorer, "Own.sol", proxy, "Own", argument, is_verified=False)
     names = {"WHO": WHO, "Own": own.address, **implementations}
     upgrade = calldata("upgradeToAndCall(address,bytes)", implementations["Second"], b"")
     names["add"] = explorer.send(own.address, calldata("add(address,uint64)", WHO, 3), gas=900_000)

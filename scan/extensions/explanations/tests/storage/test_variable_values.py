@@ -67,14 +67,14 @@ def test_a_variable_by_its_path(filled):
     assert (entry["length"], entry["value"], entry["type"]) == ("2", None, "struct Kept.Holder[]")
 
 
-CHANGED_VARIABLES = [
-    ("offers.length", "offers"),
-    ("holders[4].note.length", "holders[4].note"),
-    ("holders[4].note[0:32]", "holders[4].note"),
-]
-
-
-@pytest.mark.parametrize(("name", "variable"), CHANGED_VARIABLES)
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("offers.length", "offers"),
+        ("holders[4].note.length", "holders[4].note"),
+        ("holders[4].note[0:32]", "holders[4].note"),
+    ],
+)
 def test_the_names_of_state_changes(filled, name, variable):
     assert filled.values(variable=name) == filled.values(variable=variable)
 

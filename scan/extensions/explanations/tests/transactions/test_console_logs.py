@@ -16,7 +16,6 @@ from tests.support.indexing import Indexing
 
 MIXED = ("uint256", "string", "bool", "address")
 VALUES = {"uint256": 2**255, "string": "%s-%d%%", "bool": True, "address": "0x" + 20 * "aB"}
-CONSOLE = solidity.NODE / "node_modules" / "hardhat" / "console.sol"
 
 
 def frame_of(data, **fields):
@@ -122,7 +121,8 @@ def test_a_long_text_is_cut():
 def test_a_transaction_says_what_it_logged(database_url):
     """In a library, before a failure and in a constructor: in trace, call tree and reason."""
     source = Path(__file__).with_name("ConsoleVault.sol").read_text()
-    sources = {"Vault.sol": source, "hardhat/console.sol": CONSOLE.read_text()}
+    console = solidity.NODE / "node_modules" / "hardhat" / "console.sol"
+    sources = {"Vault.sol": source, "hardhat/console.sol": console.read_text()}
     code = compiled("0.8.28", standard_input(sources), "Vault.sol", "Vault").creation
     with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
         one = anvil.accounts[0]

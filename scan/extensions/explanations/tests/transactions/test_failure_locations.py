@@ -25,12 +25,6 @@ from tests.support.solidity import marked_line
 VERSION = "0.8.28"
 FAILING = Path(__file__).with_name("Failing.sol").read_text()
 PATH = "src/Failing.sol"
-NAMES = tuple(
-    "text bare plainRevert revertText custom named asserted add subtract multiply power"
-    " divide modulo negate small element memoryElement fixedElement byteAt pop convert"
-    " allocate pointer absent notThere passOn caught lowLevel transferred inModifier"
-    " inLibrary inPrivate decoded sliced created assembled invalid gas delegated reentered".split()
-)
 
 
 def line_of(mark):
@@ -87,7 +81,16 @@ def expected_line(name, mark):
     return range(first + 1, marked + 1)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    tuple(
+        "text bare plainRevert revertText custom named asserted add subtract multiply power"
+        " divide modulo negate small element memoryElement fixedElement byteAt pop convert"
+        " allocate pointer absent notThere passOn caught lowLevel transferred inModifier"
+        " inLibrary inPrivate decoded sliced created assembled invalid gas delegated"
+        " reentered".split()
+    ),
+)
 def test_the_line_of_each_kind_of_failure(failing, name):
     # Marks of functions whose failure is elsewhere than in themselves.
     marks = {"inModifier": "modifier", "inLibrary": "library"}

@@ -14,22 +14,9 @@ pytestmark = pytest.mark.thorough
 
 FOLDER = Path(__file__).parent
 SMALL = (FOLDER / "Small.sol").read_text()
-POINTER = (FOLDER / "Pointer.sol").read_text()
 ASSEMBLY = (FOLDER / "Assembly.sol").read_text()
-STRIPPED = (FOLDER / "Stripped.sol").read_text()
 NOWHERE = None
 BY_IR = WAYS["IR optimized"]
-WITHOUT_TEXTS = {**BY_IR, "debug": {"revertStrings": "strip"}}
-SMALL_CALLS = [
-    (SMALL, BY_IR, "f", 0, "f0"),
-    (SMALL, BY_IR, "f", 1, "f1"),
-    (SMALL, BY_IR, "g", 0, "g0"),
-    (SMALL, BY_IR, "g", 1, "g1"),
-    (POINTER, BY_IR, "f", 0, NOWHERE),
-    (ASSEMBLY, BY_IR, "f", 0, NOWHERE),
-    (ASSEMBLY, BY_IR, "g", 0, NOWHERE),
-    (STRIPPED, WITHOUT_TEXTS, "f", 0, NOWHERE),
-]
 
 
 def location_of_small(explorer, source, settings, function, argument):
@@ -39,7 +26,25 @@ def location_of_small(explorer, source, settings, function, argument):
     return explorer.transact(address, data, gas=200_000)["error"]["location"]
 
 
-@pytest.mark.parametrize(("source", "settings", "function", "argument", "mark"), SMALL_CALLS)
+@pytest.mark.parametrize(
+    ("source", "settings", "function", "argument", "mark"),
+    [
+        (SMALL, BY_IR, "f", 0, "f0"),
+        (SMALL, BY_IR, "f", 1, "f1"),
+        (SMALL, BY_IR, "g", 0, "g0"),
+        (SMALL, BY_IR, "g", 1, "g1"),
+        ((FOLDER / "Pointer.sol").read_text(), BY_IR, "f", 0, NOWHERE),
+        (ASSEMBLY, BY_IR, "f", 0, NOWHERE),
+        (ASSEMBLY, BY_IR, "g", 0, NOWHERE),
+        (
+            (FOLDER / "Stripped.sol").read_text(),
+            {**BY_IR, "debug": {"revertStrings": "strip"}},
+            "f",
+            0,
+            NOWHERE,
+        ),
+    ],
+)
 def test_a_line_needs_one_statement_that_agrees(
     explorer, source, settings, function, argument, mark
 ):

@@ -8,11 +8,10 @@ from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.tests.transactions.conftest import answer_of
 from tests.support import faulty_node
 
-FIELDS = ("balance", "nonce", "code")
-
 
 def test_state_changes_are_the_states_of_the_blocks_around(played):
     """Of transactions alone in their blocks; the miner's account has the block's reward."""
+    fields = ("balance", "nonce", "code")
     for name in ("alone", "clearing", "deployment", "money", "failed alone"):
         changes = answer_of(played, name, "state-changes")
         number = changes["blockNumber"]
@@ -25,7 +24,7 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
             for address in {*by_address, *touched}
             if any(
                 states(played, address, number)[0][part] != states(played, address, number)[1][part]
-                for part in FIELDS
+                for part in fields
             )
         }
         assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
@@ -33,11 +32,11 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
             before, after = states(played, address, number)
             pairs = {
                 field: {"before": before[field], "after": after[field]}
-                for field in FIELDS
+                for field in fields
                 if before[field] != after[field]
             }
-            unchanged = dict.fromkeys(FIELDS)
-            shown = {field: account[field] for field in FIELDS}
+            unchanged = dict.fromkeys(fields)
+            shown = {field: account[field] for field in fields}
             assert shown == unchanged | pairs, (name, address)
             for slot in account["storage"]:
                 at = [

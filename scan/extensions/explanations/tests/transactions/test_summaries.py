@@ -66,20 +66,20 @@ def sentence(parties, *, to=TOKEN, value=0, data=b"\xa9\x05\x9c\xbb", method=Non
 APPROVAL = "Approval(address,address,uint256)"
 
 
-APPROVALS = [
-    ((ALICE, BOB, MOST), 3, "Approved 0x222222…2222 to spend unlimited MUSD"),
-    ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
-    ((ALICE, BOB, 0), 3, "Revoked the approval of 0x222222…2222 to spend MUSD"),
-    ((BOB, ALICE, 5), 3, "Approved 0x111111…1111 to spend 0.000005 MUSD of 0x222222…2222"),
-    ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer “Meridian” (0x333333…3333) #7"),
-    ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer “Meridian” (0x333333…3333) #7"),
-    # Not an address, or not all its words: nothing is made of it.
-    ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
-    ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
-]
-
-
-@pytest.mark.parametrize(("words", "topics", "text"), APPROVALS)
+@pytest.mark.parametrize(
+    ("words", "topics", "text"),
+    [
+        ((ALICE, BOB, MOST), 3, "Approved 0x222222…2222 to spend unlimited MUSD"),
+        ((ALICE, BOB, 5_000_000), 3, "Approved 0x222222…2222 to spend 5 MUSD"),
+        ((ALICE, BOB, 0), 3, "Revoked the approval of 0x222222…2222 to spend MUSD"),
+        ((BOB, ALICE, 5), 3, "Approved 0x111111…1111 to spend 0.000005 MUSD of 0x222222…2222"),
+        ((ALICE, BOB, 7), 4, "Approved 0x222222…2222 to transfer “Meridian” (0x333333…3333) #7"),
+        ((ALICE, ZERO, 7), 4, "Revoked the approval to transfer “Meridian” (0x333333…3333) #7"),
+        # Not an address, or not all its words: nothing is made of it.
+        ((ALICE, MOST, 5), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
+        ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
+    ],
+)
 def test_approvals(words, topics, text):
     logs = [log(TOKEN, APPROVAL, *words, topics=topics)]
     assert sentence({TOKEN: token()}, logs=logs).text == text
@@ -129,20 +129,25 @@ CONFUSING = """
     ETH eth ETH. $ETH \uff25\uff34\uff28 \u0415\u0422\u041d \u0395\u03a4\u0397 \u1d07\u1d1b\u029c
     000USDC .000USDC +1000 -1 \u0660\u0660\u0660 e18 K\u0660 to Unlimited USD\u0421 1INCH ,5
 """.split()
-HOSTILE = (
-    ("\u202eDSUM", "5 DSUM"),  # from right to left
-    ("MU\u200bSD\x00\n", "5 MUSD"),
-    ("M" * 10_000, f"5 {'M' * (summary_parts.MAX_SYMBOL - 1)}…"),
-    ("USDC.e", "5 USDC.e"),
-    ("UNI-V2", "5 UNI-V2"),
-    *((symbol, f"5 “{symbol}” (0x333333…3333)") for symbol in (*CONFUSING, "ETH to Bob, 9 USDT")),
-    ('a“b”c d"', "5 “abc d” (0x333333…3333)"),
-    ("\u3164\u2800 \u00ad", "5 “Mer idian” (0x333333…3333)"),
-    ("Z" + "\u0301" * 500, "5 “Z\u0301\u0301” (0x333333…3333)"),
+
+
+@pytest.mark.parametrize(
+    ("symbol", "text"),
+    (
+        ("\u202eDSUM", "5 DSUM"),  # from right to left
+        ("MU\u200bSD\x00\n", "5 MUSD"),
+        ("M" * 10_000, f"5 {'M' * (summary_parts.MAX_SYMBOL - 1)}…"),
+        ("USDC.e", "5 USDC.e"),
+        ("UNI-V2", "5 UNI-V2"),
+        *(
+            (symbol, f"5 “{symbol}” (0x333333…3333)")
+            for symbol in (*CONFUSING, "ETH to Bob, 9 USDT")
+        ),
+        ('a“b”c d"', "5 “abc d” (0x333333…3333)"),
+        ("\u3164\u2800 \u00ad", "5 “Mer idian” (0x333333…3333)"),
+        ("Z" + "\u0301" * 500, "5 “Z\u0301\u0301” (0x333333…3333)"),
+    ),
 )
-
-
-@pytest.mark.parametrize(("symbol", "text"), HOSTILE)
 def test_hostile_symbols(symbol, text):
     moved = [transfer(ALICE, BOB, 5_000_000)]
     summary = sentence({TOKEN: token(symbol, name="Mer idian")}, transfers=moved)
@@ -171,20 +176,20 @@ def test_many_items_are_counted():
     assert sentence(parties, transfers=moved).text == text
 
 
-AMOUNTS = [
-    (0, 18, "0"),
-    (1, 0, "1"),
-    (1_234_567_891_234, 6, "1,234,567.891234"),
-    (1_234_567_891_234, 9, "1,234.567891…"),
-    (123, 18, "0.000000000000000123"),
-    (1_000_000_000_000_001, 15, "1.0…"),
-    (MOST, 18, "1.15e59"),
-    (MOST, 0, "1.15e77"),
-    (1, 255, "1e-255"),
-]
-
-
-@pytest.mark.parametrize(("value", "decimals", "text"), AMOUNTS)
+@pytest.mark.parametrize(
+    ("value", "decimals", "text"),
+    [
+        (0, 18, "0"),
+        (1, 0, "1"),
+        (1_234_567_891_234, 6, "1,234,567.891234"),
+        (1_234_567_891_234, 9, "1,234.567891…"),
+        (123, 18, "0.000000000000000123"),
+        (1_000_000_000_000_001, 15, "1.0…"),
+        (MOST, 18, "1.15e59"),
+        (MOST, 0, "1.15e77"),
+        (1, 255, "1e-255"),
+    ],
+)
 def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
     assert units.shortened(value, decimals) == text
 
@@ -216,14 +221,14 @@ def test_liquidity_says_who_owns_it(owner, end, item):
     assert text == f"Added 5 BET and 4 ALF as liquidity on Uniswap V2{end}{suffix}"
 
 
-PAID = [
-    ((ALICE, ALICE), ""),
-    ((BOB, BOB), ", paid to 0x222222…2222"),
-    ((ALICE, BOB), ", paid to 2 recipients"),
-]
-
-
-@pytest.mark.parametrize(("owners", "end"), PAID)
+@pytest.mark.parametrize(
+    ("owners", "end"),
+    [
+        ((ALICE, ALICE), ""),
+        ((BOB, BOB), ", paid to 0x222222…2222"),
+        ((ALICE, BOB), ", paid to 2 recipients"),
+    ],
+)
 def test_liquidity_removed_says_who_was_paid(owners, end):
     moved = [
         transfer(ALICE, POOL, 10**18, POOL),
@@ -236,14 +241,14 @@ def test_liquidity_removed_says_who_was_paid(owners, end):
     assert text == f"Removed 5 BET and 4 ALF of liquidity from Uniswap V2{end}"
 
 
-WRAPS = [
-    ("Deposit", (ZERO, ALICE), 10**18, "Wrapped 1 ETH into 1 WETH"),
-    ("Deposit", (ZERO, ALICE), 10**17, "Minted 1 WETH, sending 0.1 ETH"),
-    ("Withdrawal", (ALICE, ZERO), 0, "Burned 1 WETH"),
-]
-
-
-@pytest.mark.parametrize(("event", "way", "value", "text"), WRAPS)
+@pytest.mark.parametrize(
+    ("event", "way", "value", "text"),
+    [
+        ("Deposit", (ZERO, ALICE), 10**18, "Wrapped 1 ETH into 1 WETH"),
+        ("Deposit", (ZERO, ALICE), 10**17, "Minted 1 WETH, sending 0.1 ETH"),
+        ("Withdrawal", (ALICE, ZERO), 0, "Burned 1 WETH"),
+    ],
+)
 def test_a_wrap_is_of_the_coin_that_was_sent(event, way, value, text):
     """And an unwrap that paid nothing is a burn."""
     parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
@@ -252,20 +257,20 @@ def test_a_wrap_is_of_the_coin_that_was_sent(event, way, value, text):
     assert sentence(parties, value=value, transfers=moved, logs=logs).text == text
 
 
-ACTIONS = [
-    (TOKEN, [transfer(ALICE, BOB, 1)], "transfer"),
-    (OTHER, [transfer(ALICE, BOB, 1)], "call"),
-    (TOKEN, [transfer(ALICE, BOB, 1), transfer(POOL, BOB, 1)], "call"),
-    (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, BOB, 1, OTHER)], "call"),
-    (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, ZERO, 1)], "call"),
-    (TOKEN, [transfer(ALICE, ZERO, 1)], "burn"),
-    (TOKEN, [transfer(ZERO, BOB, 1)], "mint"),
-    (OTHER, [transfer(ZERO, ALICE, 1)], "mint"),
-    (OTHER, [transfer(ZERO, BOB, 1)], "call"),
-]
-
-
-@pytest.mark.parametrize(("to", "moved", "action"), ACTIONS)
+@pytest.mark.parametrize(
+    ("to", "moved", "action"),
+    [
+        (TOKEN, [transfer(ALICE, BOB, 1)], "transfer"),
+        (OTHER, [transfer(ALICE, BOB, 1)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(POOL, BOB, 1)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, BOB, 1, OTHER)], "call"),
+        (TOKEN, [transfer(ALICE, BOB, 1), transfer(ALICE, ZERO, 1)], "call"),
+        (TOKEN, [transfer(ALICE, ZERO, 1)], "burn"),
+        (TOKEN, [transfer(ZERO, BOB, 1)], "mint"),
+        (OTHER, [transfer(ZERO, ALICE, 1)], "mint"),
+        (OTHER, [transfer(ZERO, BOB, 1)], "call"),
+    ],
+)
 def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(to, moved, action):
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action
@@ -302,19 +307,19 @@ def test_every_form_can_be_filled():
     assert "swap" in transaction_summary.ACTIONS
 
 
-TEXTS = [
-    (b"Invoice 42", "Sent 0.5 ETH to 0x222222…2222 with the text “Invoice 42”"),
-    ("“ends” here\n\u202enow".encode(), "… “ends here now”"),
-    ("שלום".encode(), "… “שלום”"),
-    (b"a" * 10_000, f"… “{'a' * 79}…”"),
-    ("é".encode() * 5_000, f"… “{'é' * 79}…”"),
-    (b"\xffabc", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
-    (b"abc\x00", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
-    ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
-]
-
-
-@pytest.mark.parametrize(("data", "text"), TEXTS)
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        (b"Invoice 42", "Sent 0.5 ETH to 0x222222…2222 with the text “Invoice 42”"),
+        ("“ends” here\n\u202enow".encode(), "… “ends here now”"),
+        ("שלום".encode(), "… “שלום”"),
+        (b"a" * 10_000, f"… “{'a' * 79}…”"),
+        ("é".encode() * 5_000, f"… “{'é' * 79}…”"),
+        (b"\xffabc", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+        (b"abc\x00", "Sent 0.5 ETH and 4 bytes of data to 0x222222…2222"),
+        ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
+    ],
+)
 def test_a_text_is_quoted_alone_where_it_is_one(data, text):
     whole = text.replace("… ", "Sent 0.5 ETH to 0x222222…2222 with the text ", 1)
     text = whole if text.startswith("… ") else text

@@ -95,16 +95,17 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played):
             assert (error["approximate"], error["reverting"]) == (True, None)
 
 
-NO_REASONS = [
-    ({"result": "0x"}, "the same call succeeds on the state of the block before"),
-    (
-        {"error": {"code": -32000, "message": "missing trie node 0x00"}},
-        "nor the state of the block before",
-    ),
-]
-
-
-@pytest.mark.parametrize(("replaced", "words"), NO_REASONS, ids=["succeeds", "pruned"])
+@pytest.mark.parametrize(
+    ("replaced", "words"),
+    [
+        ({"result": "0x"}, "the same call succeeds on the state of the block before"),
+        (
+            {"error": {"code": -32000, "message": "missing trie node 0x00"}},
+            "nor the state of the block before",
+        ),
+    ],
+    ids=["succeeds", "pruned"],
+)
 def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
     execute(played.url, "DELETE FROM transaction_failures")
 
@@ -144,9 +145,6 @@ def test_a_trace_of_another_block_is_not_believed(played):
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
 
 
-REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
-
-
 def test_lists_say_why_transactions_failed_without_the_node(played):
     """Of one whose reason nobody has read yet, only that it used all its gas."""
     stored = {
@@ -161,12 +159,13 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
     for name in ("out of gas", "silent inside"):
         database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
     client = indexing.client_over(played.url)
+    reason = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
     for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):
         page = client.get(path)
-        reasons = {hash_: unescape(text) for hash_, text in REASON.findall(page.text)}
+        reasons = {hash_: unescape(text) for hash_, text in reason.findall(page.text)}
         assert page.status_code == 200 and len(reasons) == page.text.count('class="failed"') > 0
         for name, words in stored.items():
             assert reasons[played.sent[name]].startswith(words), name
         assert reasons[played.sent["out of gas"]] == "used all its gas"
         assert reasons[played.sent["silent inside"]] == "Why?"
-    assert REASON.search(client.get(f"/block/{answer['blockNumber']}").text)
+    assert reason.search(client.get(f"/block/{answer['blockNumber']}").text)

@@ -20,7 +20,6 @@ SMALL = """
 def __default__():
     pass
 """
-FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
 
 
 Deployed = namedtuple("Deployed", "explorer address")
@@ -47,7 +46,9 @@ def failing(request, explorer, vyper):
     return Deployed(explorer, vyper.verified(explorer, version, source, f"{PATH}:Failing"))
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
+)
 def test_the_line_of_each_kind_of_failure(failing, name):
     call = calldata(f"{name}(uint256)", 2)
     location = failing.explorer.transact(failing.address, call, gas=200_000)["error"]["location"]

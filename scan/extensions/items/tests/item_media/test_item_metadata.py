@@ -15,18 +15,18 @@ CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 GATEWAY = "https://ipfs.example/"
 
 
-DATA_URIS = [
-    ("data:application/json;base64,eyJhIjoxfQ==", b'{"a":1}'),
-    ("data:application/json;utf8,%7B%22a%22%3A1%7D", b'{"a":1}'),
-    ('data:application/json,{"a":1}', b'{"a":1}'),
-    ("data:;base64,-_8=", b"\xfb\xff"),
-    ("DATA:,x", b"x"),
-    ("https://example.com/", None),
-    ("data:no comma", None),
-]
-
-
-@pytest.mark.parametrize(("uri", "content"), DATA_URIS)
+@pytest.mark.parametrize(
+    ("uri", "content"),
+    [
+        ("data:application/json;base64,eyJhIjoxfQ==", b'{"a":1}'),
+        ("data:application/json;utf8,%7B%22a%22%3A1%7D", b'{"a":1}'),
+        ('data:application/json,{"a":1}', b'{"a":1}'),
+        ("data:;base64,-_8=", b"\xfb\xff"),
+        ("DATA:,x", b"x"),
+        ("https://example.com/", None),
+        ("data:no comma", None),
+    ],
+)
 def test_data_uris(uri, content):
     assert item_metadata.from_data_uri(uri, 1000) == content
 
@@ -135,19 +135,19 @@ def test_numbers_are_shown_as_they_are_written(number):
     assert metadata.attributes == [("", number)]
 
 
-PICTURES = [
-    (PNG, "image/png"),
-    (b"\xff\xd8\xff\xe0", "image/jpeg"),
-    (b"GIF89a" + bytes(10), "image/gif"),
-    (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
-    (SVG, "image/svg+xml"),
-    (b'<?xml version="1.0"?>\n<!-- a -->\n' + SVG, "image/svg+xml"),
-    (SVG.replace(b"<rect", b"<script>alert(1)</script><rect"), "image/svg+xml"),
-    (b"<!---->" * 100 + SVG, "image/svg+xml"),
-]
-
-
-@pytest.mark.parametrize(("content", "content_type"), PICTURES)
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a" + bytes(10), "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (SVG, "image/svg+xml"),
+        (b'<?xml version="1.0"?>\n<!-- a -->\n' + SVG, "image/svg+xml"),
+        (SVG.replace(b"<rect", b"<script>alert(1)</script><rect"), "image/svg+xml"),
+        (b"<!---->" * 100 + SVG, "image/svg+xml"),
+    ],
+)
 def test_pictures_are_known_by_their_bytes(content, content_type):
     assert item_metadata.picture(content).content_type == content_type
 

@@ -59,21 +59,21 @@ V2, UNNAMED = "uniswap-v2", "v2-0x99"
 WEEK_H = MAX_AGE_DAYS * 24
 
 
-DEEPEST = [
-    ([Traded(V2, 5000, "1"), Traded(V2, 6000, "1.5")], 1, "1.5"),
-    ([Traded(V2, 1100, "1"), Traded(UNNAMED, 10**9, "1.9")], 0, "1"),
-    ([Traded(V2, 1100, "2"), Traded(UNNAMED, 10**9, "1")], 0, "2"),
-    ([Traded(V2, 5000, "1"), Traded(UNNAMED, 4000, "900")], 0, "1"),
-    ([Traded(UNNAMED, 4000, "900"), Traded(UNNAMED, 5000, "1")], 1, "1"),
-    ([Traded(V2, 5000, "1"), Traded("v2-unconfirmed", 10**9, "900")], 0, "1"),
-    ([Traded(V2, 9000, "1", ()), Traded(V2, 5000, "3")], 1, "3"),
-    ([Traded(V2, 5000, "1", (WEEK_H - 1,))], 0, "1"),
-    ([Traded(V2, 5000, "1"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], 0, "1"),
-    ([Traded(V2, 5000, "1", (WEEK_H * 9,)), Traded(UNNAMED, 4000, "1.1")], 1, "1.1"),
-]
-
-
-@pytest.mark.parametrize(("pools", "index", "price"), DEEPEST)
+@pytest.mark.parametrize(
+    ("pools", "index", "price"),
+    [
+        ([Traded(V2, 5000, "1"), Traded(V2, 6000, "1.5")], 1, "1.5"),
+        ([Traded(V2, 1100, "1"), Traded(UNNAMED, 10**9, "1.9")], 0, "1"),
+        ([Traded(V2, 1100, "2"), Traded(UNNAMED, 10**9, "1")], 0, "2"),
+        ([Traded(V2, 5000, "1"), Traded(UNNAMED, 4000, "900")], 0, "1"),
+        ([Traded(UNNAMED, 4000, "900"), Traded(UNNAMED, 5000, "1")], 1, "1"),
+        ([Traded(V2, 5000, "1"), Traded("v2-unconfirmed", 10**9, "900")], 0, "1"),
+        ([Traded(V2, 9000, "1", ()), Traded(V2, 5000, "3")], 1, "3"),
+        ([Traded(V2, 5000, "1", (WEEK_H - 1,))], 0, "1"),
+        ([Traded(V2, 5000, "1"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], 0, "1"),
+        ([Traded(V2, 5000, "1", (WEEK_H * 9,)), Traded(UNNAMED, 4000, "1.1")], 1, "1.1"),
+    ],
+)
 def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
     database_url, database, pools, index, price
 ):
@@ -86,21 +86,21 @@ def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
     assert prices.unused == {}
 
 
-WITHOUT_PRICE = [
-    ([Traded(V2, 1100, "1103410"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
-    ([Traded(V2, 1100, "0.49"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
-    ([Traded(V2, 1100, "2.001"), Traded(UNNAMED, 1101, "1")], "disagreement"),
-    ([Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], "disagreement"),
-    (
-        [Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "9"), Traded(UNNAMED, 10**4, "1")],
-        "disagreement",
-    ),
-    ([Traded(V2, 5000, "1", (WEEK_H + 1,))], "age"),
-    ([Traded(V2, 5000, "9", (WEEK_H * 9,)), Traded(V2, 4000, "1", (WEEK_H * 8,))], "age"),
-]
-
-
-@pytest.mark.parametrize(("pools", "reason"), WITHOUT_PRICE)
+@pytest.mark.parametrize(
+    ("pools", "reason"),
+    [
+        ([Traded(V2, 1100, "1103410"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
+        ([Traded(V2, 1100, "0.49"), Traded(UNNAMED, 10**9, "1")], "disagreement"),
+        ([Traded(V2, 1100, "2.001"), Traded(UNNAMED, 1101, "1")], "disagreement"),
+        ([Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "1", (WEEK_H * 9,))], "disagreement"),
+        (
+            [Traded(V2, 1100, "9"), Traded(UNNAMED, 9000, "9"), Traded(UNNAMED, 10**4, "1")],
+            "disagreement",
+        ),
+        ([Traded(V2, 5000, "1", (WEEK_H + 1,))], "age"),
+        ([Traded(V2, 5000, "9", (WEEK_H * 9,)), Traded(V2, 4000, "1", (WEEK_H * 8,))], "age"),
+    ],
+)
 def test_a_token_has_no_price_where_pools_disagree_or_had_no_trades_lately(
     database_url, database, pools, reason
 ):

@@ -78,13 +78,13 @@ def test_a_price_of_a_day_is_the_median_of_its_hours(database):
     assert prices.read(set()) == {}
 
 
-FEW_TRADES = [
-    (GOLD, DAY, Decimal(3200)),  # one coin, at the price of the day
-    (SILVER, NEXT_DAY, Decimal("0.5")),
-]
-
-
-@pytest.mark.parametrize(("token", "day", "traded"), FEW_TRADES)
+@pytest.mark.parametrize(
+    ("token", "day", "traded"),
+    [
+        (GOLD, DAY, Decimal(3200)),  # one coin, at the price of the day
+        (SILVER, NEXT_DAY, Decimal("0.5")),
+    ],
+)
 def test_a_pool_with_few_trades_makes_no_price_of_the_day(database, token, day, traded):
     asset_days = {(in_hex(token), day), (COIN, day)}
     assert len(prices_of(database, traded).read(asset_days)) == 2

@@ -24,21 +24,27 @@ def test_numbers_are_exact_and_addresses_lower_case():
     assert parse(b'{"currency":"EUR","time":"2026-01-31T23:59:59Z"}', "").coin is None
 
 
-MALFORMED = [
-    *(({"currency": bad}, "currency") for bad in (None, "", "D" * 13, "a\u202eb")),
-    *(({"time": bad}, "time") for bad in (1, "2026-02-30T00:00:00Z", "2026-01-31T23:59:59+01:00")),
-    *(({"coin": bad}, "price") for bad in ("-1", "1e9", True, [], "9" * 21, "٣", "0." + "1" * 31)),
-    ({"coin": float("inf")}, "JSON"),
-    ({"minDepth": "-1"}, "price"),
-    *(({"history": bad}, "history") for bad in (1, TOKEN, f"{TOKEN}/{TOKEN}\n")),
-    ({"tokens": {TOKEN: None}}, "price"),
-    ({"tokens": {"0x12": "1"}}, "address"),
-    ({"tokens": []}, "tokens"),
-    ({"tokens": {f"0x{number:040x}": "1" for number in range(MAX_TOKENS + 1)}}, "tokens"),
-]
-
-
-@pytest.mark.parametrize(("changed", "reason"), MALFORMED)
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        *(({"currency": bad}, "currency") for bad in (None, "", "D" * 13, "a\u202eb")),
+        *(
+            ({"time": bad}, "time")
+            for bad in (1, "2026-02-30T00:00:00Z", "2026-01-31T23:59:59+01:00")
+        ),
+        *(
+            ({"coin": bad}, "price")
+            for bad in ("-1", "1e9", True, [], "9" * 21, "٣", "0." + "1" * 31)
+        ),
+        ({"coin": float("inf")}, "JSON"),
+        ({"minDepth": "-1"}, "price"),
+        *(({"history": bad}, "history") for bad in (1, TOKEN, f"{TOKEN}/{TOKEN}\n")),
+        ({"tokens": {TOKEN: None}}, "price"),
+        ({"tokens": {"0x12": "1"}}, "address"),
+        ({"tokens": []}, "tokens"),
+        ({"tokens": {f"0x{number:040x}": "1" for number in range(MAX_TOKENS + 1)}}, "tokens"),
+    ],
+)
 def test_malformed_documents_are_refused(changed, reason):
     with pytest.raises(BadPrices, match=reason):
         parse(json.dumps({**GIVEN, **changed}).encode(), "here")

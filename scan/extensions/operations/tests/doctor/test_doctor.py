@@ -64,32 +64,40 @@ def test_a_sound_set_up_has_no_errors(sound):
 
 
 NO_DATABASE = "postgresql://postgres@127.0.0.1:1/scan"
+
+
 # What is set, with {node} for the sound one, and of the error its subject, text and advice.
-BROKEN = (
-    ({"RPC_URL": NOWHERE}, "node", "does not respond", "correct RPC_URL"),
-    ({"RPC_URL": f"{{node}},{NOWHERE}"}, "node 2", "does not respond", "start it, or correct"),
-    ({"RPC_URL": "{server}"}, "node", "HTTP 405", "correct RPC_URL"),
-    ({"DATABASE_URL": NO_DATABASE}, "database", "cannot be reached", "start PostgreSQL"),
+@pytest.mark.parametrize(
+    "broken",
     (
-        {"DATABASE_URL": "{database}&options=-cdefault_transaction_read_only%3Don"},
-        "database",
-        "read-only",
-        "READ_DATABASE_URL",
+        ({"RPC_URL": NOWHERE}, "node", "does not respond", "correct RPC_URL"),
+        ({"RPC_URL": f"{{node}},{NOWHERE}"}, "node 2", "does not respond", "start it, or correct"),
+        ({"RPC_URL": "{server}"}, "node", "HTTP 405", "correct RPC_URL"),
+        ({"DATABASE_URL": NO_DATABASE}, "database", "cannot be reached", "start PostgreSQL"),
+        (
+            {"DATABASE_URL": "{database}&options=-cdefault_transaction_read_only%3Don"},
+            "database",
+            "read-only",
+            "READ_DATABASE_URL",
+        ),
+        (
+            {"DATABASE_URL": "", "SCAN_DATA_DIR": "{folder}"},
+            "database",
+            "DATABASE_URL is not set",
+            "scan run`",
+        ),
+        ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
+        (
+            {"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"},
+            "limits",
+            "refused",
+            "start or mend it",
+        ),
+        ({"SCAN_SOLC_DIR": "{compilers}"}, "compilers", "does not run", "install it again"),
+        ({"--url": NOWHERE}, "service", "no response", "correct --url"),
     ),
-    (
-        {"DATABASE_URL": "", "SCAN_DATA_DIR": "{folder}"},
-        "database",
-        "DATABASE_URL is not set",
-        "scan run`",
-    ),
-    ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
-    ({"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"}, "limits", "refused", "start or mend it"),
-    ({"SCAN_SOLC_DIR": "{compilers}"}, "compilers", "does not run", "install it again"),
-    ({"--url": NOWHERE}, "service", "no response", "correct --url"),
+    ids=lambda broken: " ".join(broken[1:3]),
 )
-
-
-@pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: " ".join(broken[1:3]))
 def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     program = tmp_path / "compilers" / "solc-0.8.26" / "solc-0.8.26"
     program.parent.mkdir(parents=True)
@@ -110,13 +118,13 @@ def test_a_node_of_another_chain(sound):
     assert "chain 4242" in problems(findings)["node"]
 
 
-LACKING_METHODS = [
-    (("debug_traceBlockByHash", "trace_block"), "no traces", "enable its debug API"),
-    (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
-]
-
-
-@pytest.mark.parametrize(("methods", "text", "advice"), LACKING_METHODS)
+@pytest.mark.parametrize(
+    ("methods", "text", "advice"),
+    [
+        (("debug_traceBlockByHash", "trace_block"), "no traces", "enable its debug API"),
+        (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
+    ],
+)
 def test_a_node_that_lacks_methods(sound, methods, text, advice):
     fault = faulty_node.refuse(lambda call: call["method"] in methods)
     with faulty_node.FaultyNode(sound.anvil.url, fault) as node:

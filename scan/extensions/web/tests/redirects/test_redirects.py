@@ -8,7 +8,6 @@ import pytest
 from scan.extensions.web.interface import TARGETS
 
 WITH_ARGUMENTS = {path for path in TARGETS if "<" in path}
-HOSTILE = ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1")
 
 
 def test_every_target_is_a_page(client, scenario):
@@ -29,7 +28,10 @@ def test_every_target_is_a_page(client, scenario):
         assert page.status_code == 200, (path, moved.headers["Location"])
 
 
-@pytest.mark.parametrize("value", HOSTILE)
+@pytest.mark.parametrize(
+    "value",
+    ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1"),
+)
 def test_no_target_is_elsewhere(client, value):
     locations = {}
     for path in TARGETS:
