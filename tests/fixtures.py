@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 from collections import namedtuple
+from contextlib import ExitStack
 from importlib import import_module
 from importlib.util import find_spec
 from ipaddress import ip_address
@@ -27,6 +28,7 @@ from tests.support.anvil import Anvil
 from tests.support.database import OLDEST, Postgres, execute, name_in, read_only
 from tests.support.explain import explained
 from tests.support.explorer import compiling_in_server, place_compilers
+from tests.support.faulty_node import FaultyNode
 from tests.support.folders import open_folder, run_folder  # noqa: F401  # a fixture
 from tests.support.foundry import Foundry, served_over
 from tests.support.indexing import Indexing
@@ -120,6 +122,13 @@ def database_url(postgres, template):
         yield url
 
 
+@pytest.fixture
+def clone(postgres):
+    """Copies a database, which may be a template, by its name, and returns the copy's address."""
+    with ExitStack() as copies:
+        yield lambda name: copies.enter_context(postgres.cloned(name))
+
+
 @pytest.fixture(scope="module")
 def oldest_database_url(oldest_postgres):
     """The same of PostgreSQL 16, for the tests of a file."""
@@ -152,6 +161,27 @@ def anvil():
     """A node of the test's own, at its genesis block."""
     with Anvil() as node:
         yield node
+
+
+@pytest.fixture(scope="module")
+def shared_anvil():
+    """A node for the tests of a file."""
+    with Anvil() as node:
+        yield node
+
+
+@pytest.fixture
+def node(anvil):
+    """Before the test's own chain: it fails as the test says."""
+    with FaultyNode(anvil.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def scenario_node(scenario):
+    """The same before the scenario's."""
+    with FaultyNode(scenario.anvil.url) as proxy:
+        yield proxy
 
 
 @pytest.fixture
