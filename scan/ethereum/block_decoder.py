@@ -110,9 +110,9 @@ def assembled(
     """Return a block of its own fields, given as a struct, and of its decoded parts. Raises BadHex
     and MalformedBlock."""
     prices = (t.blob_gas_price for t in transactions if t.blob_gas_price is not None)
-    # Amsterdam's headers tell that moving coin logs it (EIP-7708), by the hash of an access list;
-    # but where values moved and none has a log, the chain has the headers alone.
-    coin_logs = block.blockAccessListHash is not None and (form is None or form.logs_coin)
+    # On Ethereum, Amsterdam's headers tell that moving coin logs it (EIP-7708), by the hash of an
+    # access list; but where values moved and none has a log, the chain has the headers alone.
+    coin_logs = block.blockAccessListHash is not None and form is None
     if coin_logs and not any(log.address == blocks.COIN_EMITTER for log in logs):
         coin_logs = not any(transaction.moved_value for transaction in transactions)
     decoded = blocks.DecodedBlock(

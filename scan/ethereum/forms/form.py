@@ -167,8 +167,6 @@ class Form(NamedTuple):
     # The contract and the signature of the event that announces messages to L1, whose parameters
     # have the names of a message's fields; None: there are no messages.
     message_event: tuple[str, str] | None = None
-    # Moving coin emits logs since Amsterdam, as on Ethereum (EIP-7708).
-    logs_coin: bool = False
     # Headers have no blobGasUsed, even where Cancun's other rules hold.
     has_cancun_without_blobs: bool = False
     # Blocks list no withdrawals; withdrawalsRoot may be that of a contract's storage.
