@@ -61,6 +61,17 @@ contract LoosePool {
         emit Swap(msg.sender, said, 0, 0, said, to);
     }
 
+    /// One token moves; the other is only said to.
+    function takeAlone(uint256 amount) external {
+        token0.transferFrom(msg.sender, address(this), amount);
+        emit Swap(msg.sender, amount, 0, 0, amount, msg.sender);
+    }
+
+    function giveAlone(uint256 amount) external {
+        token1.transfer(msg.sender, amount);
+        emit Swap(msg.sender, amount, 0, 0, amount, msg.sender);
+    }
+
     function flood(uint256 times) external {
         for (uint256 n = 0; n < times; n++) {
             emit Swap(msg.sender, 1, 0, 0, 1, msg.sender);

@@ -71,6 +71,8 @@ def play(anvil):
         "real trade": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, one),
         "paid to another": anvil.transact(one, pool, "trade", 5 * ETHER, 5 * ETHER, SINK),
         "approval inside": anvil.transact(one, pool, "tradeAndApprove", 3 * ETHER, SINK),
+        "taken alone": anvil.transact(one, pool, "takeAlone", ETHER),
+        "given alone": anvil.transact(one, pool, "giveAlone", ETHER),
         "permit": anvil.transact(
             one, contracts["batch"], "permit", permits, bet.address, SINK, 2**160 - 1
         ),
