@@ -1,6 +1,7 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -17,16 +18,6 @@ from tests.support.scan_command import started
 pytestmark = pytest.mark.long
 
 
-def settings_of(database):
-    """As the session has them."""
-    session = database.new_connection()
-    with session.cursor() as cursor:
-        cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
-        values = dict(cursor.fetchall())
-    session.close()
-    return values
-
-
 @pytest.fixture
 def pooled(database_url):
     with pgbouncer(database_url, "session") as url:
@@ -35,12 +26,20 @@ def pooled(database_url):
 
 def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
+
+    def settings_of(url, **options):
+        with (
+            closing(Database(url, **options).new_connection()) as session,
+            session.cursor() as cursor,
+        ):
+            cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
+            return dict(cursor.fetchall())
+
     cases = ((1000, SESSION), (0, {"work_mem": "64MB", "statement_timeout": "0"}), (1000, SESSION))
     with pgbouncer(database_url, "session", default_pool_size="1") as url:
         for timeout_ms, session in cases:
-            pooled = Database(url, statement_timeout_ms=timeout_ms, session=session)
-            direct = Database(database_url, statement_timeout_ms=timeout_ms, session=session)
-            state, expected = settings_of(pooled), settings_of(direct)
+            options = {"statement_timeout_ms": timeout_ms, "session": session}
+            state, expected = settings_of(url, **options), settings_of(database_url, **options)
             expected.pop("client_encoding", None)
             assert state == expected | {key: state[key] for key in state.keys() - expected.keys()}
             assert state.keys() - expected.keys() <= {"application_name", "client_encoding"}

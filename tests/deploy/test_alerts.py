@@ -83,6 +83,10 @@ def constant(metrics, *names):
     return {f"{name}{{{LABELS}}}": f"{value:f}x120" for name, value in finite.items()}
 
 
+def metrics_of(expression):
+    return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
+
+
 @pytest.fixture
 def database(postgres, template):
     with Anvil() as anvil:
@@ -105,10 +109,9 @@ def test_none_fires_for_a_sound_instance(database, tmp_path):
     assert len(series) >= 14
     series[f"up{{{LABELS}}}"] = "1x120"
     series[f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}'] = "1x120"
-    alerts = [rule["alert"] for rule in GROUPS["scan"]]
     # Blocks of a development node come when there is a transaction.
     series[f"scan_head_age_seconds{{{LABELS}}}"] = "3600x120"
-    assert not any(firing(tmp_path, *((alert, series) for alert in alerts)))
+    assert not any(firing(tmp_path, *((rule["alert"], series) for rule in GROUPS["scan"])))
 
 
 # Of an instance whose chain is in trouble, and of one whose chain is not.
@@ -149,9 +152,11 @@ def test_faults_of_the_index_fire_theirs(database, tmp_path):
     assert firing(tmp_path, *cases) == [True] * 3
 
 
-# An alert, and series by which it fires, as promtool writes them: @ for the labels of an
-# instance, % for those of one of another chain.
-SERIES = r"""
+@pytest.mark.check
+def test_the_others_fire_by_their_series(tmp_path):
+    """As promtool writes these, with @ for the labels of an instance, % for those of one of another
+    chain; after "not" an alert must not fire."""
+    text = r"""
 ScanInstanceDown | up{@} 0x120
 ScanThreadsBusy | scan_http_busy_threads{@} 8x120
 ScanNodeFailing | scan_rpc_failures_total{@,reason="x"} 0+30x120
@@ -183,27 +188,16 @@ ScanErrors | scan_http_requests_total{%,route="/",status="200"} 0+60000x120
 ScanSlow not | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="1.0"} 0x120
     | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="+Inf"} 0+640x120
 """
-
-
-def cases(text):
-    """Each alert with its series, and whether it is to fire."""
     text = re.sub("^#.*\n", "", text, flags=re.M).replace("@", LABELS).replace("%", OTHER)
+    cases, expected = [], []
     for case in re.split(r"\n(?=\w)", text.strip()):
         alert, *series = [part.strip() for part in case.split("|")]
         by_name = dict(re.fullmatch(r"(\S+\}) (.+)", one).groups() for one in series)
-        yield (alert.removesuffix(" not"), by_name), not alert.endswith(" not")
-
-
-@pytest.mark.check
-def test_the_others_fire_by_their_series(tmp_path):
-    alerts, expected = zip(*cases(SERIES), strict=True)
-    fired = firing(tmp_path, *alerts)
-    wrong = [alert for n, alert in enumerate(alerts) if fired[n] is not expected[n]]
-    assert wrong == [] and len(alerts) == 18
-
-
-def metrics_of(expression):
-    return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
+        cases.append((alert.removesuffix(" not"), by_name))
+        expected.append(not alert.endswith(" not"))
+    fired = firing(tmp_path, *cases)
+    wrong = [case for n, case in enumerate(cases) if fired[n] is not expected[n]]
+    assert wrong == [] and len(cases) == 18
 
 
 def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
@@ -224,10 +218,8 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database)
     ) as address:
         sender = anvil.accounts[0]
         hook = {"ownerAddress": sender, "url": "https://127.0.0.1:9/", "eventTypes": ["tx"]}
-        assert (
-            requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=WAIT_S).status_code
-            == 201
-        )
+        created = requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=WAIT_S)
+        assert created.status_code == 201
         anvil.send(sender, sender)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())

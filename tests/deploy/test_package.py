@@ -1,6 +1,5 @@
 """A wheel, installed without the checkout: all that `scan run` reads is in it."""
 
-import ast
 import re
 import shutil
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from scan import VERSION
-from tests.support import WAIT_S
+from tests.support import WAIT_S, extension_tests
 from tests.support.folders import temporary_folder
 from tests.support.serving import ROOT, completed
 
@@ -104,12 +103,15 @@ def test_every_imported_distribution_is_declared():
         if "extra == " not in requirement
         or re.search('"(embedded|redis|parquet|iceberg|mcp|bulk|cluster|names)"', requirement)
     }
-    used = {
-        DISTRIBUTIONS.get(module, module.replace("_", "-"))
+    modules = {
+        name.partition(".")[0]
         for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
         if "tests" not in path.relative_to(ROOT).parts
-        for module in imported(path)
-        if module not in sys.stdlib_module_names and module not in {"scan", "app"}
+        for name in extension_tests.imported(path)
+    }
+    used = {
+        DISTRIBUTIONS.get(module, module.replace("_", "-"))
+        for module in modules - {*sys.stdlib_module_names, "scan", "app"}
     }
     assert used - declared == set()
 
@@ -132,13 +134,6 @@ def test_nothing_but_its_own_extra_needs_an_extra():
     assert done.stdout.startswith("200"), done.stderr
 
 
-def imported(path):
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return {name.partition(".")[0] for name in names}
-
-
 @pytest.mark.parametrize(
     "path",
     [*(ROOT / "requirements").glob("*.txt"), ROOT / "deploy" / "ha" / "requirements.txt"],
@@ -154,16 +149,6 @@ def test_locked_requirements_have_hashes_and_no_address(path):
     assert "://" not in text and "--index-url" not in text
 
 
-def requirements_of(extra):
-    """The requirements of an extra, or those that are always installed, without their extras."""
-    requirements = [line.lower().partition(";")[::2] for line in metadata.requires("scan") or []]
-    return [
-        re.sub(r"\[.*?\]", "", requirement.strip())
-        for requirement, marker in requirements
-        if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
-    ]
-
-
 # The lock of each extra, and of what is always installed.
 @pytest.mark.parametrize(
     ("extra", "lock"),
@@ -176,5 +161,10 @@ def test_locks_are_of_the_declared_versions(extra, lock):
     """`make lock` was run after setup.py was changed."""
     locked = (ROOT / "requirements" / f"{lock}.txt").read_text().lower()
     pinned = set(re.findall(r"^([^ \\;\n]+)[ \\;]", re.sub(r"\[.*?\]", "", locked), re.M))
-    requirements = requirements_of(extra)
+    requirements = [
+        re.sub(r"\[.*?\]", "", requirement.strip())
+        for line in metadata.requires("scan") or []
+        for requirement, _, marker in [line.lower().partition(";")]
+        if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
+    ]
     assert requirements and {*requirements} <= pinned

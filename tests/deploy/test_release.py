@@ -82,21 +82,16 @@ def test_a_release_without_a_page_is_refused():
     assert done.returncode and "PROJECT_URL: must be the page" in done.stderr
 
 
-def locked_here():
-    """The requirements of the lock, without those for other systems and versions of Python."""
+def test_its_bill_of_materials_is_of_what_is_installed(dist):
     lines = (ROOT / "requirements" / "mcp.txt").read_text().splitlines()
     locked = [Requirement(line.rstrip(" \\")) for line in lines if "==" in line]
-    return {
-        canonicalize_name(one.name) for one in locked if not one.marker or one.marker.evaluate()
-    }
-
-
-def test_its_bill_of_materials_is_of_what_is_installed(dist):
+    # Without those for other systems and versions of Python.
+    here = {canonicalize_name(r.name) for r in locked if not r.marker or r.marker.evaluate()}
     bill = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())
     own, components = bill["metadata"]["component"], bill["components"]
     assert (own["name"], own["version"], own["type"]) == ("scan", VERSION, "application")
-    assert {canonicalize_name(component["name"]) for component in components} == locked_here()
-    assert "pywin32" not in locked_here()
+    assert {canonicalize_name(component["name"]) for component in components} == here
+    assert "pywin32" not in here
     licences = {component["name"]: str(component["licenses"]) for component in components}
     assert "AGPL-3.0" in licences["solc-select"]
     for component in components:
