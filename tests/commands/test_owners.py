@@ -21,6 +21,7 @@ from scan.settings import Settings
 from tests.support import WAIT_S, database, documents, folders, forked_python
 from tests.support.embedded import running_in
 from tests.support.owners_rows import NEWEST, fill_owners, rows
+from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
@@ -148,10 +149,8 @@ def test_a_new_database_names_older_ones_with_keys(older, caplog):
 
 
 def test_a_database_of_ones_own_is_written_and_restored(database_url, tmp_path):
-    env = {"PATH": os.environ["PATH"], "DATABASE_URL": database_url}
-
     def run(*arguments):
-        return forked_python.run([*SCAN, *map(str, arguments)], env=env, timeout=WAIT_S)
+        return scan(*arguments, DATABASE_URL=database_url)
 
     done = run("restore", "--owners", NEWEST)
     assert done.returncode == 0 and "labels: 1 of 1 rows restored" in done.stdout, done

@@ -19,9 +19,6 @@ from tests.support.log_lines import NODE, lines
 
 __all__ = ["lines"]
 
-KEY = "scan_" + 64 * "a"
-
-
 AS_TEXT, AS_JSON = (
     pytest.mark.parametrize("lines", [form], indirect=True) for form in ("text", "json")
 )
@@ -109,7 +106,7 @@ def log_fault(reason, message, *values):
     [
         (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
         ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
-        (f"the key {KEY} is unknown", KEY[12:]),
+        (f"the key scan_{64 * 'a'} is unknown", 57 * "a"),
         ("signature 0x" + 65 * "ab", 20 * "ab"),
         ("secret " + 32 * "cd", 20 * "cd"),
     ],
@@ -137,33 +134,35 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     assert [secret for secret in secrets if secret in lines.getvalue()] == []
 
 
-LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
-UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\U000e0001")
+# Ends of lines, and what is not seen.
+EVERY_TEXT = pytest.mark.parametrize(
+    "text",
+    [
+        *("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029"),
+        *("\x1b[2J", "\x7f", "\u202e", "\U000e0001"),
+    ],
+    ids=ascii,
+)
 
 
-EVERY_TEXT = pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
-
-
-def forged_with(text):
-    return f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
-
-
-def written_of(forged, lines):
-    """All that is logged of a fault with that reason and a record with that field: no line begins
-    otherwise than Scan's own, and no character moves the cursor."""
+def forged_with(text, lines):
+    """A line that is forged with it, and all that is logged of a fault with that reason and of a
+    record with that field: no line begins otherwise than Scan's own, and no character moves the
+    cursor."""
+    forged = f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
     log_fault(forged, "since block %d headers have %s", 7, forged)
     logging.getLogger("scan").error("after", extra={"fields": {"reason": forged}})
     written = lines.getvalue()
     assert not re.search(r"^(?![ {]|....-..-..T[^ ]+ ERROR scan: )", written.strip(), re.M)
     assert re.sub(r"[\n -~☃]", "", written) == "" and "☃" in written
-    return written
+    return forged, written
 
 
 @AS_TEXT
 @pytest.mark.check
 @EVERY_TEXT
 def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
-    written = written_of(forged_with(text), lines)
+    _, written = forged_with(text, lines)
     assert "\n  ValueError: foo" in written
 
 
@@ -171,8 +170,8 @@ def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
 @pytest.mark.check
 @EVERY_TEXT
 def test_no_text_can_begin_a_line_of_json_or_leave_it(lines, text):
-    forged = forged_with(text)
-    first, second = map(json.loads, written_of(forged, lines).splitlines())
+    forged, written = forged_with(text, lines)
+    first, second = map(json.loads, written.splitlines())
     assert forged in first["message"] and second["reason"] == forged
 
 
