@@ -12,8 +12,8 @@ from tests.support import WAIT_S, http_client, serving
 from tests.support.database import execute
 from tests.support.http_client import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import status
 from tests.support.pgbouncer import pgbouncer
-from tests.support.replica import indexed
 from tests.support.scan_command import started
 
 pytestmark = pytest.mark.long
@@ -52,7 +52,7 @@ def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, poo
         client = http_client.Client(server)
         for number in range(1, 8):
             anvil.mine()
-            serving.wait_until(lambda number=number: indexed(database_url) == number)
+            serving.wait_until(lambda number=number: status(database_url)["indexedBlock"] == number)
             assert_soon(client, NEWEST, f'"number":{number},')
             cached_newest(client)
 
@@ -61,12 +61,12 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
     """The lock is the session's, which ends with its client's connection."""
     with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
         anvil.mine(3)
-        serving.wait_until(lambda: indexed(database_url) == 3)
+        serving.wait_until(lambda: status(database_url)["indexedBlock"] == 3)
         serving.wait_until(lambda: "another indexer" in first.output() + second.output())
         loser = first if "another indexer" in first.output() else second
         (second if loser is first else first).kill()
         anvil.mine(2)
-        serving.wait_until(lambda: indexed(database_url) == 5)
+        serving.wait_until(lambda: status(database_url)["indexedBlock"] == 5)
 
 
 @pytest.mark.parametrize("mode", ["transaction", "statement"])

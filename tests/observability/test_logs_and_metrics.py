@@ -1,5 +1,6 @@
 """What operators see: log lines with request ids and without secrets, and metrics."""
 
+import io
 import json
 import logging
 import math
@@ -12,16 +13,28 @@ import requests
 from gunicorn.config import Config
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.observability import metrics
+from scan.observability import logs, metrics
 from scan.server.responses import GunicornLogs
+from scan.settings import Settings
 from tests.support import WAIT_S, indexing, serving, wallets
-from tests.support.log_lines import NODE, lines
 
-__all__ = ["lines"]
+NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
+AS_JSON = pytest.mark.parametrize("lines", ["json"], indirect=True)
 
-AS_TEXT, AS_JSON = (
-    pytest.mark.parametrize("lines", [form], indirect=True) for form in ("text", "json")
-)
+
+@pytest.fixture(params=["text", "json"])
+def lines(request):
+    """What the root logger writes in either format, and requests with it."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    logs.configure(Settings(rpc_urls=(NODE,), log_format=request.param))
+    stream = io.StringIO()
+    handler = root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
 
 
 def test_every_line_of_a_request_has_its_id(client, lines):
@@ -134,15 +147,9 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     assert [secret for secret in secrets if secret in lines.getvalue()] == []
 
 
-# Ends of lines, and what is not seen.
-EVERY_TEXT = pytest.mark.parametrize(
-    "text",
-    [
-        *("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029"),
-        *("\x1b[2J", "\x7f", "\u202e", "\U000e0001"),
-    ],
-    ids=ascii,
-)
+LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
+UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\U000e0001")
+EVERY_TEXT = pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
 
 
 def forged_with(text, lines):
@@ -158,7 +165,7 @@ def forged_with(text, lines):
     return forged, written
 
 
-@AS_TEXT
+@pytest.mark.parametrize("lines", ["text"], indirect=True)
 @pytest.mark.check
 @EVERY_TEXT
 def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
