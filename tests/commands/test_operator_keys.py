@@ -10,8 +10,6 @@ import requests
 from tests.support import WAIT_S, database, serving
 from tests.support.scan_command import scan
 
-MUCH = "100000/minute"  # for requests until something has changed
-
 
 def create_key(url, *options):
     done = scan("key", "create", "--label", "Ann", *options, DATABASE_URL=url)
@@ -67,8 +65,9 @@ def test_requests_with_a_key_are_counted_by_day(shared_server, shared_database_u
 
 def test_a_key_ends(shared_server, shared_database_url):
     url = shared_database_url
-    ended, (ended_id, _) = create_key(url, "--expires", "1d", "--limit", MUCH)
-    revoked, (revoked_id, _) = create_key(url, "--limit", MUCH)
+    limit = ("--limit", "100000/minute")  # for requests until something has changed
+    ended, (ended_id, _) = create_key(url, "--expires", "1d", *limit)
+    revoked, (revoked_id, _) = create_key(url, *limit)
     assert ask(shared_server, ended).status_code == ask(shared_server, revoked).status_code == 200
     database.execute(url, "UPDATE api_keys SET expires_at = now() WHERE id = %s", ended_id)
     assert scan("key", "revoke", revoked_id, DATABASE_URL=url).stdout == f"revoked {revoked_id}\n"

@@ -19,12 +19,6 @@ from tests.support.scan_command import started
 pytestmark = pytest.mark.long
 
 
-@pytest.fixture
-def pooled(database_url):
-    with pgbouncer(database_url, "session") as url:
-        yield url
-
-
 def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
 
@@ -47,8 +41,12 @@ def test_a_session_has_exactly_the_settings_of_its_client(database_url):
             assert state["statement_timeout"] == str(timeout_ms)
 
 
-def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, pooled):
-    with IndexerProcess(pooled, anvil.url), serving.gunicorn(pooled, **UNLIMITED) as server:
+def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url):
+    with (
+        pgbouncer(database_url, "session") as pooled,
+        IndexerProcess(pooled, anvil.url),
+        serving.gunicorn(pooled, **UNLIMITED) as server,
+    ):
         client = http_client.Client(server)
         for number in range(1, 8):
             anvil.mine()
@@ -57,9 +55,13 @@ def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, poo
             cached_newest(client)
 
 
-def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled):
+def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url):
     """The lock is the session's, which ends with its client's connection."""
-    with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
+    with (
+        pgbouncer(database_url, "session") as pooled,
+        IndexerProcess(pooled, anvil.url) as first,
+        IndexerProcess(pooled, anvil.url) as second,
+    ):
         anvil.mine(3)
         serving.wait_until(lambda: status(database_url)["indexedBlock"] == 3)
         serving.wait_until(lambda: "another indexer" in first.output() + second.output())
@@ -94,9 +96,9 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
         database.close()
 
 
-@pytest.mark.parametrize(("command", "mode"), [("deliver", "statement"), ("run", "statement")])
-def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
-    with pgbouncer(database_url, mode) as url:
+@pytest.mark.parametrize("command", ["deliver", "run"])
+def test_every_part_refuses_to_start_on_shared_sessions(database_url, command):
+    with pgbouncer(database_url, "statement") as url:
         given = {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())}
         given["DATABASE_URL"] = url.replace("postgres@", "postgres:pw@")
         ended = started("scan", command, environ=given)

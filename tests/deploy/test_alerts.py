@@ -13,7 +13,6 @@ import requests
 import yaml
 
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, gunicorn, program
@@ -71,9 +70,10 @@ def firing(folder, *cases):
     return [result == "FAILED:" for result in results]
 
 
-def exported(address):
+def exported(url, anvil):
     """What an instance exports, by the name with its labels."""
-    lines = requests.get(f"{address}/metrics", timeout=WAIT_S).text.splitlines()
+    with gunicorn(url, RPC_URL=anvil.url) as address:
+        lines = requests.get(f"{address}/metrics", timeout=WAIT_S).text.splitlines()
     values = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     return {name: float(value) for name, value in values}
 
@@ -88,22 +88,19 @@ def metrics_of(expression):
 
 
 @pytest.fixture
-def database(postgres, template):
-    with Anvil() as anvil:
-        anvil.send(anvil.accounts[0], anvil.accounts[1])
-        anvil.call("anvil_mine", "0x2")
-        anvil.send(anvil.accounts[0], anvil.accounts[1])
-        anvil.call("evm_setNextBlockTimestamp", int(time.time()))
-        anvil.call("anvil_mine", "0x1")
-        with postgres.cloned(template) as url:
-            Indexing(url, anvil.url).run_until(3)
-            yield url, anvil
+def url(anvil, database_url):
+    """A chain whose newest block is of now, and its index."""
+    anvil.send(anvil.accounts[0], anvil.accounts[1])
+    anvil.call("anvil_mine", "0x2")
+    anvil.send(anvil.accounts[0], anvil.accounts[1])
+    anvil.call("evm_setNextBlockTimestamp", int(time.time()))
+    anvil.call("anvil_mine", "0x1")
+    Indexing(database_url, anvil.url).run_until(3)
+    return database_url
 
 
-def test_none_fires_for_a_sound_instance(database, tmp_path):
-    url, anvil = database
-    with gunicorn(url, RPC_URL=anvil.url) as address:
-        metrics = exported(address)
+def test_none_fires_for_a_sound_instance(url, anvil, tmp_path):
+    metrics = exported(url, anvil)
     gauges = {name for rule in GROUPS["scan"] for name in metrics_of(rule["expr"])}
     series = constant(metrics, *gauges)
     assert len(series) >= 14
@@ -137,12 +134,10 @@ def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
     assert [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)] == []
 
 
-def test_faults_of_the_index_fire_theirs(database, tmp_path):
-    url, anvil = database
+def test_faults_of_the_index_fire_theirs(url, anvil, tmp_path):
     execute(url, "UPDATE indexer_status SET problem = 'no node', node_head = 100")
     execute(url, "UPDATE blocks SET timestamp = timestamp - interval '1 hour'")
-    with gunicorn(url, RPC_URL=anvil.url) as address:
-        metrics = exported(address)
+    metrics = exported(url, anvil)
     of_the_index = {
         "ScanHeadStalled": "scan_head_stalled",
         "ScanLagging": "scan_lag_blocks",
@@ -200,10 +195,9 @@ ScanSlow not | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="1.0
     assert wrong == [] and len(cases) == 18
 
 
-def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
+def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(url, anvil):
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""
-    url, anvil = database
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
     panels = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     rules = [rule["expr"] for rule in RULES_BY_ALERT.values()]

@@ -32,8 +32,27 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy():
     with temporary_folder("scan-image-") as root:
         build, folder = root / "build", root / "data"
         build.mkdir()
+
+        def carry_out(instruction, arguments):
+            if instruction == "COPY":
+                *sources, target = arguments.split()
+                for source in map(ROOT.joinpath, sources):
+                    copy = shutil.copytree if source.is_dir() else shutil.copy
+                    copy(source, build / target)
+            elif instruction == "RUN":
+                command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
+                command = command.replace(" --no-cache-dir", "")  # which an image has no use for
+                subprocess.run(
+                    ["sh", "-c", command],
+                    cwd=build,
+                    env={**os.environ, "PIP_NO_COMPILE": "1"},  # most of it is never imported
+                    check=True,
+                    timeout=480,
+                    stdout=sys.stderr,
+                )
+
         for instruction, arguments in first:
-            carry_out(instruction, arguments, root, build)
+            carry_out(instruction, arguments)
         shutil.rmtree(build)
         of = {name: [arguments for other, arguments in last if other == name] for name, _ in last}
         environment = dict(pair.split("=", 1) for line in of["ENV"] for pair in line.split())
@@ -55,23 +74,3 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy():
             words[-1] = words[-1].replace(environment["PORT"], port)
             subprocess.run(words, check=True, timeout=WAIT_S, env={"PATH": path})
         assert "Traceback" not in (folder / "output").read_text()
-
-
-def carry_out(instruction, arguments, root, build):
-    """An instruction of the first stage, below another root."""
-    if instruction == "COPY":
-        *sources, target = arguments.split()
-        for source in map(ROOT.joinpath, sources):
-            copy = shutil.copytree if source.is_dir() else shutil.copy
-            copy(source, build / target)
-    elif instruction == "RUN":
-        command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
-        command = command.replace(" --no-cache-dir", "")  # which an image has no use for
-        subprocess.run(
-            ["sh", "-c", command],
-            cwd=build,
-            env={**os.environ, "PIP_NO_COMPILE": "1"},  # most of it is never imported
-            check=True,
-            timeout=480,
-            stdout=sys.stderr,
-        )
