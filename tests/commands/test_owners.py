@@ -20,7 +20,7 @@ from scan.indexer import chain_identity
 from scan.settings import Settings
 from tests.support import WAIT_S, database, documents, folders, forked_python
 from tests.support.embedded import running_in
-from tests.support.owners_rows import NEWEST, fill_owners, rows
+from tests.support.owners_rows import NEWEST, fill_owners
 from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
@@ -46,7 +46,6 @@ class Folder:
             database.insert(url, "chain", chain_id=31337, genesis_hash=bytes(32))
             database.insert(url, "blocks", number=12)
             database.execute(url, "UPDATE delivery_queues SET fresh_block = 9")
-            self.rows = rows(url)
             database.execute(url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
             database.execute(url, "UPDATE schema_state SET digest = '\\x0a0b'")
 
@@ -59,7 +58,7 @@ class Folder:
         env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **variables}
         env["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         arguments = [str(self.path / a) if a.endswith(".jsonl") else a for a in arguments]
-        return forked_python.run([*SCAN, *arguments], env=env, timeout=WAIT_S)
+        return forked_python.run([*SCAN, *arguments], env=env)
 
     def done(self, command):
         ended = self.run(command)

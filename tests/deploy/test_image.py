@@ -19,7 +19,6 @@ from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.long
-INSTALLED = "/opt/scan"
 
 
 def test_the_entry_point_serves_the_demo_and_is_found_healthy():
@@ -29,6 +28,7 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy():
         [line.partition(" ")[::2] for line in stage.splitlines() if line]
         for stage in re.split(r"^FROM ", re.sub(r"\\\n\s*", "", text), flags=re.M)
     )
+    installed = "/opt/scan"
     with temporary_folder("scan-image-") as root:
         build, folder = root / "build", root / "data"
         build.mkdir()
@@ -40,7 +40,7 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy():
                     copy = shutil.copytree if source.is_dir() else shutil.copy
                     copy(source, build / target)
             elif instruction == "RUN":
-                command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
+                command = arguments.replace(installed, f"{root}{installed}")
                 command = command.replace(" --no-cache-dir", "")  # which an image has no use for
                 subprocess.run(
                     ["sh", "-c", command],
@@ -56,7 +56,7 @@ def test_the_entry_point_serves_the_demo_and_is_found_healthy():
         shutil.rmtree(build)
         of = {name: [arguments for other, arguments in last if other == name] for name, _ in last}
         environment = dict(pair.split("=", 1) for line in of["ENV"] for pair in line.split())
-        path = environment["PATH"].replace(INSTALLED, f"{root}{INSTALLED}")
+        path = environment["PATH"].replace(installed, f"{root}{installed}")
         path = path.replace("$PATH", os.environ["PATH"])
         [entry_point], [command] = of["ENTRYPOINT"], of["CMD"]
         assert json.loads(command) == ["run"] and of["STOPSIGNAL"] == ["SIGTERM"]

