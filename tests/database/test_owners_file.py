@@ -161,7 +161,7 @@ def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, t
     assert not any(rows(database_url).values())
 
 
-def test_another_chain_is_refused(database_url, tmp_path):
+def test_another_chain_is_refused(database_url):
     add_chain(database_url, 1, 0)
     with pytest.raises(OwnersFileError, match="31337, and this database of the chain 1;"):
         restore(database_url, NEWEST)

@@ -77,7 +77,7 @@ def test_lines_have_the_trace_of_their_request(lines, client, traceparent, trace
 
 
 @AS_JSON
-def test_every_line_of_a_request_has_its_fields(lines, database_url, monkeypatch):
+def test_every_line_of_a_request_has_its_fields(lines, database_url):
     """Also those that are written before there is a status."""
     client = indexing.client_over(f"{database_url}_gone")
     headers = {"X-Request-Id": "one", "traceparent": f"00-{TRACE}-{SPAN}-01"}
