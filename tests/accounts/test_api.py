@@ -16,8 +16,8 @@ from tests.support.value_names import shown
 from tests.support.wallets import key_request, new_wallet, obtain_key
 
 
-def post(server, body, **options):
-    return requests.post(f"{server}/api/v1/keys", json=body, timeout=WAIT_S, **options)
+def post(server, body):
+    return requests.post(f"{server}/api/v1/keys", json=body, timeout=WAIT_S)
 
 
 def listed(server, wallet, **options):

@@ -7,7 +7,6 @@ from eth_account.messages import encode_defunct
 from scan.accounts.wallet_signatures import key_request_message, require_recent
 from scan.errors import InvalidParameter
 from tests.support import WAIT_S, serving, solidity, wallets
-from tests.support.anvil import Anvil
 
 
 def test_wallets_of_javascript_libraries_get_keys(shared_server):
@@ -24,14 +23,8 @@ def test_wallets_of_javascript_libraries_get_keys(shared_server):
 
 
 @pytest.fixture(scope="module")
-def node():
-    with Anvil() as anvil:
-        yield anvil
-
-
-@pytest.fixture(scope="module")
-def server(node, shared_database_url):
-    environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
+def server(shared_anvil, shared_database_url):
+    environment = {"RPC_URL": shared_anvil.url, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
     with serving.gunicorn(shared_database_url, **environment) as address:
         yield address
 
@@ -46,9 +39,10 @@ def request_key(server, owner, signers, *, more=b""):
 
 
 @pytest.mark.parametrize("count", [1, 7])
-def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count):
+def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, shared_anvil, count):
     signers = [wallets.new_wallet() for _ in range(count)]
-    wallet = node.deploy(node.accounts[0], "SharedWallet", [s.address for s in signers]).address
+    owners = [signer.address for signer in signers]
+    wallet = shared_anvil.deploy(shared_anvil.accounts[0], "SharedWallet", owners).address
     strangers = [wallets.new_wallet() for _ in range(count)]
     assert request_key(server, wallet, strangers).json()["code"] == "signature_mismatch"
     assert request_key(server, wallet, [*signers, signers[0]]).status_code == 403
@@ -58,15 +52,15 @@ def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count
 @pytest.mark.parametrize(
     "name", ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
 )
-def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, node, name):
-    wallet = node.deploy(node.accounts[0], name).address
+def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, shared_anvil, name):
+    wallet = shared_anvil.deploy(shared_anvil.accounts[0], name).address
     response = request_key(server, wallet, [wallets.new_wallet()])
     assert (response.status_code, response.json()["code"]) == (403, "signature_mismatch")
 
 
-def test_a_contract_without_the_function_gets_no_key(server, node):
+def test_a_contract_without_the_function_gets_no_key(server, shared_anvil):
     signer = wallets.new_wallet()
-    node.call("anvil_setCode", signer.address, "0x00")
+    shared_anvil.call("anvil_setCode", signer.address, "0x00")
     assert request_key(server, signer.address, [wallets.new_wallet()]).status_code == 403
     assert request_key(server, signer.address, [signer]).status_code == 201  # its key still signs
 

@@ -23,7 +23,7 @@ from scan.database.errors import UNREACHABLE, Unreachable
 from scan.ethereum.client import Node
 from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
-from tests.support import WAIT_S, database, faulty_node, forked_python, indexing, serving, wallets
+from tests.support import WAIT_S, database, faulty_node, indexing, serving, wallets
 from tests.support.scan_command import OWNERS, require_help, scan
 from tests.support.serving import NOWHERE, ROOT, completed, free_port
 
@@ -233,9 +233,12 @@ def test_keys_are_listed_and_revoked(database_url):
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""
 
 
-# What `scan run` and `scan index` import; then what a connection and the checks of settings read.
-A_START = """
-import sys
+@pytest.mark.check
+def test_a_start_imports_and_reads_what_it_needs_alone():
+    """Each process of `scan run` pays for the rest: half of a start was what nothing used."""
+    # What `scan run` and `scan index` import; then what a connection and the checks of settings
+    # read.
+    program = """import sys
 from scan import settings
 from scan.commands import processes, run
 from scan.database import connection, statements
@@ -249,13 +252,8 @@ settings.read_variables = lambda type_, environ: declared.append(type_) or read(
 settings.doubtful_variables()
 print(len(declared) - len({*declared}))
 """
-
-
-@pytest.mark.check
-def test_a_start_imports_and_reads_what_it_needs_alone():
-    """Each process of `scan run` pays for the rest: half of a start was what nothing used."""
     is_installed = "demo" in registry.installed()
-    started = completed([sys.executable, "-c", A_START % is_installed], cwd=ROOT)
+    started = completed([sys.executable, "-c", program % is_installed], cwd=ROOT)
     assert (started.stdout.splitlines(), started.stderr) == (["", "0", "0"], "")
 
 
@@ -307,20 +305,11 @@ def test_a_start_believes_another_chain_only_after_several_answers(anvil):
             assert name == right and remembered == {node.url: right} and not wrong
 
 
-def scan_key_request(*arguments, **environment):
-    command = [sys.executable, "-m", "scan", "key", "request", *arguments]
-    return forked_python.run(command, env={**os.environ, **environment})
-
-
 def test_a_private_key_in_the_environment_is_enough(shared_server):
     wallet = wallets.new_wallet()
-    done = scan_key_request(
-        "--url",
-        shared_server,
-        "--label",
-        "from a shell",
-        SCAN_PRIVATE_KEY="0x" + bytes(wallet.key).hex(),
-    )
+    private_key = "0x" + bytes(wallet.key).hex()
+    options = ("--url", shared_server, "--label", "from a shell")
+    done = scan("key", "request", *options, SCAN_PRIVATE_KEY=private_key)
     assert done.returncode == 0, done.stderr
     key = done.stdout.splitlines()[0]
     address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
@@ -330,11 +319,12 @@ def test_a_private_key_in_the_environment_is_enough(shared_server):
 
 def test_the_printed_message_can_be_signed_elsewhere(shared_server):
     wallet = wallets.new_wallet()
-    printed = scan_key_request("--owner", wallet.address).stdout
+    printed = scan("key", "request", "--owner", wallet.address).stdout
     [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", printed, re.M)
     [timestamp] = re.findall(r"--timestamp (\d+)", printed)
     assert wallets.owner_of(wallet) in message
     signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
-    again = ("--url", shared_server, "--owner", wallet.address)
-    done = scan_key_request(*again, "--timestamp", timestamp, "--signature", signature)
+    options = ("--url", shared_server, "--owner", wallet.address)
+    signed = ("--timestamp", timestamp, "--signature", signature)
+    done = scan("key", "request", *options, *signed)
     assert re.match(r"scan_[0-9a-f]{64}\n", done.stdout), done.stderr

@@ -10,15 +10,6 @@ import requests
 from tests.support import WAIT_S, database, serving
 from tests.support.scan_command import scan
 
-MUCH = "100000/minute"  # for requests until something has changed
-
-
-@pytest.fixture(scope="module")
-def server(shared_database_url):
-    generous = {"SCAN_RATE_LIMIT_ADDRESS": MUCH}
-    with serving.gunicorn(shared_database_url, RPC_URL=serving.NOWHERE, **generous) as address:
-        yield address
-
 
 def create_key(url, *options):
     done = scan("key", "create", "--label", "Ann", *options, DATABASE_URL=url)
@@ -32,17 +23,17 @@ def ask(server, key, path="/api/v1/stats", method="GET", **body):
     return requests.request(method, f"{server}{path}", headers=headers, timeout=WAIT_S, **body)
 
 
-def test_a_key_of_an_operator_works_with_a_limit_of_its_own(server, shared_database_url):
+def test_a_key_of_an_operator_works_with_a_limit_of_its_own(shared_server, shared_database_url):
     url = shared_database_url
     key, (key_id, limit) = create_key(url, "--limit", "7/minute", "--expires", "90d")
     assert limit == "7"
-    answers = [ask(server, key) for _ in range(8)]
+    answers = [ask(shared_server, key) for _ in range(8)]
     assert [answer.status_code for answer in answers] == [200] * 7 + [429]
     assert answers[0].headers["X-RateLimit-Limit"] == "7"
     changed = scan("key", "change", key_id, "--limit", "5000/minute", DATABASE_URL=url)
     assert changed.stdout.split()[:2] == [key_id, "5000"]
     assert "SCAN_RATE_LIMIT_ADDRESS" in changed.stderr  # 1,000 of an address, with all of its keys
-    serving.wait_until(lambda: ask(server, key).headers["X-RateLimit-Limit"] != "7")
+    serving.wait_until(lambda: ask(shared_server, key).headers["X-RateLimit-Limit"] != "7")
     today = datetime.now(UTC).date()
     listed = scan("key", "list", DATABASE_URL=url).stdout
     line = rf"^{key_id} +scan_\w+ +operator +5000 +\d+ +\S+ +(\S+) +Ann$"
@@ -50,11 +41,11 @@ def test_a_key_of_an_operator_works_with_a_limit_of_its_own(server, shared_datab
     assert today + timedelta(89) <= datetime.fromisoformat(end).date() <= today + timedelta(90)
 
 
-def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
+def test_requests_with_a_key_are_counted_by_day(shared_server, shared_database_url):
     url = shared_database_url
     key, (key_id, _) = create_key(url)
     for _ in range(5):
-        assert ask(server, key).status_code == 200
+        assert ask(shared_server, key).status_code == 200
     before = datetime.now(UTC).date() - timedelta(3)
     database.execute(url, "INSERT INTO api_key_uses VALUES (%s, %s, 20)", key_id, before)
 
@@ -65,37 +56,38 @@ def test_requests_with_a_key_are_counted_by_day(server, shared_database_url):
     serving.wait_until(lambda: len(lines()) == 2 and lines()[0][-2:] == ["5", "Ann"])
     assert lines()[1] == [str(before), key_id, key[:12], "20", "Ann"]
     assert len(scan("key", "usage", "--days", "1", DATABASE_URL=url).stdout.splitlines()) >= 1
-    metrics = requests.get(f"{server}/metrics", timeout=WAIT_S).text
+    metrics = requests.get(f"{shared_server}/metrics", timeout=WAIT_S).text
     assert re.search(
         rf'^scan_api_key_requests_total{{id="{key_id}",label="Ann"}} 5.0$', metrics, re.M
     )
     assert key not in metrics
 
 
-def test_a_key_ends(server, shared_database_url):
+def test_a_key_ends(shared_server, shared_database_url):
     url = shared_database_url
-    ended, (ended_id, _) = create_key(url, "--expires", "1d", "--limit", MUCH)
-    revoked, (revoked_id, _) = create_key(url, "--limit", MUCH)
-    assert ask(server, ended).status_code == ask(server, revoked).status_code == 200
+    limit = ("--limit", "100000/minute")  # for requests until something has changed
+    ended, (ended_id, _) = create_key(url, "--expires", "1d", *limit)
+    revoked, (revoked_id, _) = create_key(url, *limit)
+    assert ask(shared_server, ended).status_code == ask(shared_server, revoked).status_code == 200
     database.execute(url, "UPDATE api_keys SET expires_at = now() WHERE id = %s", ended_id)
     assert scan("key", "revoke", revoked_id, DATABASE_URL=url).stdout == f"revoked {revoked_id}\n"
     for key in (ended, revoked):
-        serving.wait_until(lambda key=key: ask(server, key).status_code == 401)
+        serving.wait_until(lambda key=key: ask(shared_server, key).status_code == 401)
     for_ever = scan("key", "change", ended_id, "--expires", "never", DATABASE_URL=url)
     assert for_ever.stdout == f"{ended_id} 100000 never Ann\n"
-    serving.wait_until(lambda: ask(server, ended).status_code == 200)
+    serving.wait_until(lambda: ask(shared_server, ended).status_code == 200)
     gone = scan("key", "change", revoked_id, "--label", "Bob", DATABASE_URL=url)
     assert (gone.returncode, gone.stderr) == (1, f"scan: no active key {revoked_id}\n")
 
 
-def test_a_key_without_a_wallet_owns_nothing(server, shared_database_url):
+def test_a_key_without_a_wallet_owns_nothing(shared_server, shared_database_url):
     """It acts for no address: not for one that is claimed, and it does not claim the zero one."""
     key, (key_id, _) = create_key(shared_database_url)
     owner, path = f"0x{'00' * 20}", f"/api/v1/keys/{key_id}"
-    assert ask(server, key, path, "DELETE").status_code == 404
+    assert ask(shared_server, key, path, "DELETE").status_code == 404
     claimed = database.execute(shared_database_url, "SELECT has_had_key(%s, 'infinity')", bytes(20))
     body = {"ownerAddress": owner, "url": "https://example.org/", "watchAddress": owner}
-    answer = ask(server, key, "/api/v1/webhooks", "POST", json=body)
+    answer = ask(shared_server, key, "/api/v1/webhooks", "POST", json=body)
     assert (answer.status_code == 403) == claimed[0][0]
 
 

@@ -18,9 +18,10 @@ from scan.database import migrations
 from scan.ethereum.client import Node
 from scan.indexer import chain_identity
 from scan.settings import Settings
-from tests.support import WAIT_S, database, documents, folders, forked_python
+from tests.support import WAIT_S, database, documents, folders
 from tests.support.embedded import running_in
-from tests.support.owners_rows import NEWEST, fill_owners, rows
+from tests.support.owners_rows import NEWEST, fill_owners
+from tests.support.scan_command import scan
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
@@ -28,7 +29,6 @@ pytestmark = pytest.mark.thorough
 
 DOCUMENT = ROOT / "docs/operation.md"
 UPGRADE, BACK_UP = (b for b in documents.blocks(DOCUMENT, "sh") if "test_owners.py" in b.note)
-SCAN = (sys.executable, "-m", "scan")
 
 
 class Folder:
@@ -45,7 +45,6 @@ class Folder:
             database.insert(url, "chain", chain_id=31337, genesis_hash=bytes(32))
             database.insert(url, "blocks", number=12)
             database.execute(url, "UPDATE delivery_queues SET fresh_block = 9")
-            self.rows = rows(url)
             database.execute(url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
             database.execute(url, "UPDATE schema_state SET digest = '\\x0a0b'")
 
@@ -58,7 +57,7 @@ class Folder:
         env = {"PATH": os.environ["PATH"], "RPC_URL": self.rpc_url, **variables}
         env["SCAN_DATA_DIR"] = str(self.path / variables.get("SCAN_DATA_DIR", "var"))
         arguments = [str(self.path / a) if a.endswith(".jsonl") else a for a in arguments]
-        return forked_python.run([*SCAN, *arguments], env=env, timeout=WAIT_S)
+        return scan(*arguments, **env)
 
     def done(self, command):
         ended = self.run(command)
@@ -94,7 +93,7 @@ def test_the_commands_of_a_refusal_bring_all_of_it_along(older, anvil):
     assert older.done(f"scan backup --owners {former}").startswith(f"wrote {older.path}/former")
     assert older.done(drop) == "DROP DATABASE\n"
     assert older.run(f"scan backup --owners {former}").returncode == 2
-    with scan_run(SCAN, older.path, RPC_URL=anvil.url) as running:
+    with scan_run((sys.executable, "-m", "scan"), older.path, RPC_URL=anvil.url) as running:
         running.wait_for_block(3)
         headers = {"X-API-Key": older.key.text}
         response = requests.get(f"{running.url}/api/v1/stats", headers=headers, timeout=WAIT_S)
@@ -148,10 +147,8 @@ def test_a_new_database_names_older_ones_with_keys(older, caplog):
 
 
 def test_a_database_of_ones_own_is_written_and_restored(database_url, tmp_path):
-    env = {"PATH": os.environ["PATH"], "DATABASE_URL": database_url}
-
     def run(*arguments):
-        return forked_python.run([*SCAN, *map(str, arguments)], env=env, timeout=WAIT_S)
+        return scan(*arguments, DATABASE_URL=database_url)
 
     done = run("restore", "--owners", NEWEST)
     assert done.returncode == 0 and "labels: 1 of 1 rows restored" in done.stdout, done

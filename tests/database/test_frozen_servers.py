@@ -48,15 +48,14 @@ def status(address):
     return requests.get(address, timeout=PATIENCE_S).status_code
 
 
-def timed_status(address):
-    """Return the status of an answer, and when it came."""
-    return requests.get(address, timeout=WAIT_S).status_code, time.monotonic()
-
-
 @pytest.mark.parametrize("dead", [("DATABASE_URL",), ("DATABASE_URL", "READ_DATABASE_URL")])
 def test_of_sixteen_requests_at_once_none_waits_after_another(url, dead):
     """By the default time-outs, 6.5 s together: of pages and the API, of what is read and where it
     is written. Twice as many as there are threads end by the time-out of the first ones."""
+
+    def timed_status(address):
+        return requests.get(address, timeout=WAIT_S).status_code, time.monotonic()
+
     paths = (f"{READS}?page=", "/blocks?page=", "/api/v1/transactions?page=", f"{WRITES}&_=")
     with ExitStack() as stack:
         networks = {name: stack.enter_context(DeadNetwork(url)) for name in dead}
@@ -89,12 +88,21 @@ def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
         "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
         "STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
     }
+    over = threading.Event()
+
+    def ask_until_over(address):
+        """Each failure is a line of the server's log, and its pipe takes only so many."""
+        codes = {status(address)}
+        while not over.wait(0.5):
+            codes.add(status(address))
+        return codes
+
     with gunicorn(url, **urls, **settings) as server, ThreadPoolExecutor(16) as pool:
         assert status(server + frozen) == status(server + other) == 200
         with cleared(network.is_alive):
             time.sleep(0.2)  # until what the replica has told is no longer cached
-            over = threading.Event()
-            asking = [pool.submit(ask_until, over, server + frozen) for _ in range(16)]
+
+            asking = [pool.submit(ask_until_over, server + frozen) for _ in range(16)]
             time.sleep(STATEMENT_TIMEOUT_S)
             for _ in range(50):
                 assert status(server + other) == status(f"{server}/healthz") == 200
@@ -103,26 +111,17 @@ def test_what_needs_the_other_server_goes_on(url, network, frozen, other):
         wait_until(lambda: status(server + frozen) == 200)
 
 
-def ask_until(over, address):
-    """Each failure is a line of the server's log, and its pipe takes only so many."""
-    codes = {status(address)}
-    while not over.wait(0.5):
-        codes.add(status(address))
-    return codes
-
-
 def test_a_statement_that_gets_no_response_is_not_asked_again(network, database):
-    assert database.value("http/chain_get_version") is not None
+    def answers():
+        try:
+            return database.value("http/chain_get_version") is not None
+        except Unavailable:
+            return False
+
+    assert answers()
     with cleared(network.is_alive), pytest.raises(errors.NoResponse):
         database.value("http/chain_get_version")
-    wait_until(lambda: answers(database))
-
-
-def answers(database):
-    try:
-        return database.value("http/chain_get_version") is not None
-    except Unavailable:
-        return False
+    wait_until(answers)
 
 
 def test_listening_ends_as_well(network, database):

@@ -25,14 +25,6 @@ from tests.support.scan_command import scan
 
 __all__ = ["first_template", "first_url"]
 
-NOWHERE = "http://127.0.0.1:1"
-
-
-@pytest.fixture
-def empty_url(postgres):
-    with postgres.cloned("template0") as url:
-        yield url
-
 
 @pytest.fixture(scope="module")
 def upgraded_template(postgres, first_template):
@@ -42,17 +34,12 @@ def upgraded_template(postgres, first_template):
         yield name_in(url)
 
 
-@pytest.fixture
-def upgraded_url(postgres, upgraded_template):
-    with postgres.cloned(upgraded_template) as url:
-        yield url
-
-
 def readiness(url):
     return indexing.client_over(url).get("/readyz").status_code
 
 
-def test_a_new_database_gets_the_whole_schema_at_once(empty_url):
+def test_a_new_database_gets_the_whole_schema_at_once(clone):
+    empty_url = clone("template0")
     assert readiness(empty_url) == 503
     assert bring_up(empty_url) == ["schema.sql"]
     assert readiness(empty_url) == 200
@@ -79,14 +66,15 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     bring_up(first_url)
     require_present_shape(first_url, shape(database_url))
     assert readiness(first_url) == 200
-    assert auditing.run(indexing.settings_for(first_url, NOWHERE)) == auditing.EXACT, (
+    assert auditing.run(indexing.settings_for(first_url, serving.NOWHERE)) == auditing.EXACT, (
         "rows of the first release lack what is derived of them now, which the audit has printed:"
         " fill it in a migration; until 1.0 is released run python -m"
         " scan.extensions.demo.tests.first_release_writing"
     )
 
 
-def test_a_migration_that_fails_changes_nothing(upgraded_url):
+def test_a_migration_that_fails_changes_nothing(clone, upgraded_template):
+    upgraded_url = clone(upgraded_template)
     before = shape(upgraded_url)
     with pytest.raises(psycopg2.Error):
         bring_up(upgraded_url, release_with("CREATE TABLE half (x integer); SELECT 1 / 0;"))
@@ -162,22 +150,30 @@ def test_schema_sql_changes_nothing_that_readers_would_wait_for():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("command", ["migrate", "serve"])
-def test_tables_of_another_commit_are_named_with_the_way_out(upgraded_url, tmp_path, command):
+def test_tables_of_another_commit_are_named_with_the_way_out(
+    clone, upgraded_template, tmp_path, command
+):
+    upgraded_url = clone(upgraded_template)
     execute(upgraded_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
     execute(upgraded_url, "COMMENT ON TABLE schema_state IS '0.9.0, commit 0123abcd of 2026-01-31'")
-    ended = refused(command, upgraded_url, tmp_path)
-    assert "The database's tables are of Scan 0.9.0, commit 0123abcd of" in ended
-    assert migrations.own_version() in ended and "unproven" not in ended  # PostgreSQL's words
-    assert f"`{own_call()} backup --owners owners.jsonl`, name an empty database in" in ended
-    assert f"`{own_call()} restore --owners owners.jsonl`" in ended
-    assert "docs/operation.md, Upgrade" in ended
-    assert "`git checkout 0123abcd`" in ended
+    environ = {"DATABASE_URL": upgraded_url, "RPC_URL": serving.NOWHERE}
+    environ |= {"SCAN_DATA_DIR": str(tmp_path), "PORT": str(serving.free_port())}
+    ended = scan(command, **environ)
+    assert ended.returncode == 1, ended.stderr
+    assert "The database's tables are of Scan 0.9.0, commit 0123abcd of" in ended.stderr
+    assert migrations.own_version() in ended.stderr
+    assert "unproven" not in ended.stderr  # PostgreSQL's words
+    assert f"`{own_call()} backup --owners owners.jsonl`, name an empty database in" in ended.stderr
+    assert f"`{own_call()} restore --owners owners.jsonl`" in ended.stderr
+    assert "docs/operation.md, Upgrade" in ended.stderr
+    assert "`git checkout 0123abcd`" in ended.stderr
 
 
 @pytest.mark.thorough
-def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url):
+def test_a_plan_says_that_tables_are_of_another_commit(clone, upgraded_template):
     """Before anything is stopped for an upgrade, and without an index of it."""
+    upgraded_url = clone(upgraded_template)
     execute(upgraded_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
     execute(upgraded_url, "DROP INDEX labels_by_text")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
@@ -194,7 +190,8 @@ def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url):
 
 
 @pytest.mark.thorough
-def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_url):
+def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(clone, upgraded_template):
+    upgraded_url = clone(upgraded_template)
     execute(upgraded_url, "DROP FUNCTION words_of CASCADE")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
     before = shape(upgraded_url)
@@ -206,14 +203,6 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
     assert execute(upgraded_url, "SELECT to_regclass('labels_by_word')::text") == [
         ("labels_by_word",)
     ]
-
-
-def refused(command, url, folder):
-    """What a command prints that ends since it cannot use the database."""
-    environ = {"DATABASE_URL": url, "RPC_URL": NOWHERE, "SCAN_DATA_DIR": str(folder)}
-    ended = scan(command, PORT=str(serving.free_port()), **environ)
-    assert ended.returncode == 1, ended.stderr
-    return str(ended.stderr)
 
 
 @pytest.mark.thorough
@@ -233,35 +222,33 @@ def test_instances_that_start_together_apply_each_migration_once(first_url):
     assert len(applied) == 6 and bring_up(first_url, release) == []
 
 
-def read_until(over, url, table):
-    """How often a table was read, each time without a wait of a second for a lock."""
-    connection, count = psycopg2.connect(url), 0
-    connection.autocommit = True
-    with closing(connection), connection.cursor() as cursor:
-        cursor.execute("SET lock_timeout = '1s'")
-        while not over.is_set():
-            cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
-            count += 1
-    return count
-
-
-FILES = Path(__file__).with_name("files.sql").read_text()
-
-
 @pytest.mark.thorough
 def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplog, monkeypatch):
     """A transaction that has read every table goes on for as long as the migration is tried."""
+    over = threading.Event()
+
+    def read_until_over(table):
+        """How often, each time without a wait of a second for a lock."""
+        connection, count = psycopg2.connect(first_url), 0
+        connection.autocommit = True
+        with closing(connection), connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1s'")
+            while not over.is_set():
+                cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+                count += 1
+        return count
+
     caplog.set_level("INFO")
     bring_up(first_url)
     release = release_with_an_index()
     monkeypatch.setattr(migrations, "expected_schema", lambda: release)
     read = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
-    files = execute(first_url, FILES, list(read))
+    files = Path(__file__).with_name("files.sql").read_text()
+    before = execute(first_url, files, list(read))
     migrating = threading.Thread(target=bring_up, args=(first_url, release))
-    over = threading.Event()
     with ThreadPoolExecutor(len(read)) as pool, ExitStack() as ended:
         ended.callback(over.set)
-        readers = [pool.submit(read_until, over, first_url, table) for table in read]
+        readers = [pool.submit(read_until_over, table) for table in read]
         with closing(psycopg2.connect(first_url)) as reading, reading.cursor() as long_reader:
             for table in read:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
@@ -271,7 +258,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(first_url, caplo
         migrating.join(WAIT_S)
     assert not migrating.is_alive()
     assert all(reader.result() > 10 for reader in readers)
-    assert execute(first_url, FILES, list(read)) == files, "a table was written anew"
+    assert execute(first_url, files, list(read)) == before, "a table was written anew"
     assert execute(first_url, IS_VALID) == [(True,)]
     assert readiness(first_url) == 200
     assert bring_up(first_url, release) == []

@@ -29,29 +29,25 @@ def test_a_service_indexes_the_same_and_no_thread_fails(
         assert digest(url) == digest(indexed.url)
 
 
-BUILT_IN = """
-    SELECT proname, proargtypes::regtype[]::text FROM pg_proc
-    WHERE pronamespace = 'pg_catalog'::regnamespace
-"""
-
-
-BODIES = """
-    SELECT p.proname, regexp_replace(p.prosrc, '--[^\\n]*', '', 'g') FROM pg_proc p
-    JOIN pg_language l ON l.oid = p.prolang WHERE l.lanname = 'plpgsql'
-"""
-
-
 def test_functions_of_the_schema_call_none_that_is_newer(database_url, oldest_database_url):
     """PostgreSQL looks for what PL/pgSQL names only where it is run; SQL is checked when it is
     created."""
-    newer = {*execute(database_url, BUILT_IN)} - {*execute(oldest_database_url, BUILT_IN)}
+    built_in = """
+        SELECT proname, proargtypes::regtype[]::text FROM pg_proc
+        WHERE pronamespace = 'pg_catalog'::regnamespace
+    """
+    bodies = """
+        SELECT p.proname, regexp_replace(p.prosrc, '--[^\\n]*', '', 'g') FROM pg_proc p
+        JOIN pg_language l ON l.oid = p.prolang WHERE l.lanname = 'plpgsql'
+    """
+    newer = {*execute(database_url, built_in)} - {*execute(oldest_database_url, built_in)}
     names = {name for name, _ in newer}
     assert names
-    bodies = execute(oldest_database_url, BODIES)
-    assert len(bodies) > 30
+    of_schema = execute(oldest_database_url, bodies)
+    assert len(of_schema) > 30
     called = {
         (function, name)
-        for function, body in bodies
+        for function, body in of_schema
         for name in names.intersection(re.findall(r"(\w+)\s*\(", body.lower()))
     }
     # Functions that are older for some arguments, each with why PostgreSQL 16 has it for these.

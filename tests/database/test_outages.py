@@ -26,8 +26,6 @@ from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.thorough
 
-PATIENCE_S = 10.0
-
 
 @pytest.fixture(scope="module")
 def url(own_postgres):
@@ -113,20 +111,16 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
         assert statuses() == {200}
 
 
-def insist(request):
-    """A machine that is busy may need more than 100 ms for a statement, and less the next time."""
-    wait_until(lambda: request().status_code == 200)
-
-
 def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
+    # A busy machine may need more than 100 ms for a statement, and less the next time.
     monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
     nobody = "http://127.0.0.1:9"
     settings = settings_for(url, nobody)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
-    insist(lambda: hasty.get("/api/v1/blocks"))
+    wait_until(lambda: hasty.get("/api/v1/blocks").status_code == 200)
     monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)
     client = create_app(settings).test_client()
-    insist(lambda: client.get("/api/v1/blocks"))
+    wait_until(lambda: client.get("/api/v1/blocks").status_code == 200)
     locker = psycopg2.connect(url)
     with locker.cursor() as cursor:
         cursor.execute("LOCK TABLE transactions IN ACCESS EXCLUSIVE MODE")
@@ -138,10 +132,18 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     assert "lock" in locked.json["error"]
     require_unavailable(answer)
     assert "narrow it with blockFrom and blockTo" in answer.json["error"]
-    insist(lambda: client.post("/api/v1/query", json=body))
+    wait_until(lambda: client.post("/api/v1/query", json=body).status_code == 200)
 
 
 def test_the_node_may_go_when_a_chain_is_indexed(database_url):
+    def eventually(client, path, expected):
+        """PostgreSQL passes an announcement on soon after the commit, not within it."""
+        wait_until(
+            lambda: expected.items() <= client.get(path).json.items(),
+            timeout_s=10.0,
+            told=lambda: f"{client.get(path).json} {expected}",
+        )
+
     with Anvil() as node, Indexing(database_url, node.url) as indexing:
         sender, other = node.accounts[:2]
         for value in (1, 2, 3):
@@ -188,17 +190,6 @@ def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_ur
             node.fault = None
             indexing.wait_for(2)
         assert client.get(f"/api/v1/addresses/{other}").json["balanceBlock"] == 2
-
-
-def eventually(client, path, expected):
-    """PostgreSQL passes an announcement on soon after the commit, not within it."""
-    deadline = time.monotonic() + PATIENCE_S
-    while True:
-        answer = client.get(path).json
-        if expected.items() <= answer.items():
-            return
-        assert time.monotonic() < deadline, (answer, expected)
-        time.sleep(0.02)
 
 
 def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):

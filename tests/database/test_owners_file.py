@@ -23,23 +23,13 @@ from tests.support.owners_rows import (
 )
 
 
-@pytest.fixture
-def other_url(postgres, template):
-    with postgres.cloned(template) as url:
-        yield url
-
-
-def opened(url):
-    return closing(Database(url, statement_timeout_ms=0))
-
-
 def write(url, path):
-    with opened(url) as database:
+    with closing(Database(url, statement_timeout_ms=0)) as database:
         return owners_file.write(database, path)
 
 
 def restore(url, path, **options):
-    with opened(url) as database:
+    with closing(Database(url, statement_timeout_ms=0)) as database:
         return owners_file.restore(database, owners_file.read(path), **options)
 
 
@@ -60,15 +50,20 @@ def test_every_table_is_derived_or_of_owners():
 
 def test_columns_that_are_left_out_are_there_and_former_ones_are_not(database_url):
     owned = owners_file.owned_tables()
-    columns = {*execute(database_url, COLUMNS)}
+    sql = "SELECT table_name, column_name FROM information_schema.columns"
+    columns = {*execute(database_url, sql)}
     assert {(table, name) for table, of in owned.items() for name in of.left_out} <= columns
     assert not {(table, name) for table, of in owned.items() for name in of.former} & columns
 
 
-COLUMNS = "SELECT table_name, column_name FROM information_schema.columns"
+def test_all_rows_are_restored_once(database_url, clone, template, tmp_path):
+    def without_blocks(stored):
+        """Without the columns of webhooks that are set as they are restored."""
+        hooks = [orjson.loads(text) | {"first_block": 0} for (text,) in stored["webhooks"]]
+        queues = [orjson.loads(text) | {"fresh_block": 0} for (text,) in stored["delivery_queues"]]
+        return stored | {"webhooks": hooks, "delivery_queues": queues}
 
-
-def test_all_rows_are_restored_once(database_url, other_url, tmp_path):
+    other_url = clone(template)
     fill_owners(database_url)
     expected = rows(database_url)
     assert all(expected.values())
@@ -84,13 +79,6 @@ def test_all_rows_are_restored_once(database_url, other_url, tmp_path):
     assert rows(other_url, with_left_out=True) == once
     write(other_url, tmp_path / "again")
     assert lines(tmp_path / "again").keys() == lines(tmp_path / "file").keys()
-
-
-def without_blocks(stored):
-    """Without the columns of webhooks that are set as they are restored."""
-    of_webhooks = [orjson.loads(text) | {"first_block": 0} for (text,) in stored["webhooks"]]
-    of_queues = [orjson.loads(text) | {"fresh_block": 0} for (text,) in stored["delivery_queues"]]
-    return stored | {"webhooks": of_webhooks, "delivery_queues": of_queues}
 
 
 def lines(path):
@@ -173,7 +161,7 @@ def test_what_is_not_whole_is_refused_before_anything_is_written(database_url, t
     assert not any(rows(database_url).values())
 
 
-def test_another_chain_is_refused(database_url, tmp_path):
+def test_another_chain_is_refused(database_url):
     add_chain(database_url, 1, 0)
     with pytest.raises(OwnersFileError, match="31337, and this database of the chain 1;"):
         restore(database_url, NEWEST)

@@ -1,6 +1,7 @@
 """PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import pytest
 
@@ -11,67 +12,63 @@ from tests.support import WAIT_S, http_client, serving
 from tests.support.database import execute
 from tests.support.http_client import NEWEST, UNLIMITED, assert_soon, cached_newest
 from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import status
 from tests.support.pgbouncer import pgbouncer
 from tests.support.scan_command import started
 
 pytestmark = pytest.mark.long
 
 
-def settings_of(database):
-    """As the session has them."""
-    session = database.new_connection()
-    with session.cursor() as cursor:
-        cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
-        values = dict(cursor.fetchall())
-    session.close()
-    return values
-
-
-@pytest.fixture
-def pooled(database_url):
-    with pgbouncer(database_url, "session") as url:
-        yield url
-
-
 def test_a_session_has_exactly_the_settings_of_its_client(database_url):
     """Two clients with other settings, one after the other, on one session of the server's."""
+
+    def settings_of(url, **options):
+        with (
+            closing(Database(url, **options).new_connection()) as session,
+            session.cursor() as cursor,
+        ):
+            cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
+            return dict(cursor.fetchall())
+
     cases = ((1000, SESSION), (0, {"work_mem": "64MB", "statement_timeout": "0"}), (1000, SESSION))
     with pgbouncer(database_url, "session", default_pool_size="1") as url:
         for timeout_ms, session in cases:
-            pooled = Database(url, statement_timeout_ms=timeout_ms, session=session)
-            direct = Database(database_url, statement_timeout_ms=timeout_ms, session=session)
-            state, expected = settings_of(pooled), settings_of(direct)
+            options = {"statement_timeout_ms": timeout_ms, "session": session}
+            state, expected = settings_of(url, **options), settings_of(database_url, **options)
             expected.pop("client_encoding", None)
             assert state == expected | {key: state[key] for key in state.keys() - expected.keys()}
             assert state.keys() - expected.keys() <= {"application_name", "client_encoding"}
             assert state["statement_timeout"] == str(timeout_ms)
 
 
-def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, pooled):
-    with IndexerProcess(pooled, anvil.url), serving.gunicorn(pooled, **UNLIMITED) as server:
+def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url):
+    with (
+        pgbouncer(database_url, "session") as pooled,
+        IndexerProcess(pooled, anvil.url),
+        serving.gunicorn(pooled, **UNLIMITED) as server,
+    ):
         client = http_client.Client(server)
         for number in range(1, 8):
             anvil.mine()
-            serving.wait_until(lambda number=number: head(database_url) == number)
+            serving.wait_until(lambda number=number: status(database_url)["indexedBlock"] == number)
             assert_soon(client, NEWEST, f'"number":{number},')
             cached_newest(client)
 
 
-def head(url):
-    [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
-    return number
-
-
-def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled):
+def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url):
     """The lock is the session's, which ends with its client's connection."""
-    with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
+    with (
+        pgbouncer(database_url, "session") as pooled,
+        IndexerProcess(pooled, anvil.url) as first,
+        IndexerProcess(pooled, anvil.url) as second,
+    ):
         anvil.mine(3)
-        serving.wait_until(lambda: head(database_url) == 3)
+        serving.wait_until(lambda: status(database_url)["indexedBlock"] == 3)
         serving.wait_until(lambda: "another indexer" in first.output() + second.output())
         loser = first if "another indexer" in first.output() else second
         (second if loser is first else first).kill()
         anvil.mine(2)
-        serving.wait_until(lambda: head(database_url) == 5)
+        serving.wait_until(lambda: status(database_url)["indexedBlock"] == 5)
 
 
 @pytest.mark.parametrize("mode", ["transaction", "statement"])
@@ -99,9 +96,9 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
         database.close()
 
 
-@pytest.mark.parametrize(("command", "mode"), [("deliver", "statement"), ("run", "statement")])
-def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):
-    with pgbouncer(database_url, mode) as url:
+@pytest.mark.parametrize("command", ["deliver", "run"])
+def test_every_part_refuses_to_start_on_shared_sessions(database_url, command):
+    with pgbouncer(database_url, "statement") as url:
         given = {"RPC_URL": serving.NOWHERE, "PORT": str(serving.free_port())}
         given["DATABASE_URL"] = url.replace("postgres@", "postgres:pw@")
         ended = started("scan", command, environ=given)

@@ -1,23 +1,43 @@
 """An instance that reads a streaming replica: how far that is behind, and what goes on without
 the primary. Limits in a Redis that is away are no different from a database that is."""
 
+import re
 import time
 
 import pytest
 import requests
 
-from scan.accounts.api_keys import new_key
 from tests.support import WAIT_S, http_client, serving
-from tests.support.database import execute, insert_key
+from tests.support.database import Postgres, execute, made_key, name_in
+from tests.support.http_client import NEWEST
 from tests.support.indexing import Indexing
-from tests.support.replica import SETTINGS, indexed, primary, replays, replica, urls
 from tests.support.scan_command import started
-
-__all__ = ["primary", "replica", "urls"]
 
 pytestmark = pytest.mark.long
 
-NEWEST = "/api/v1/blocks?limit=1"
+SETTINGS = {"RPC_URL": serving.NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
+
+
+@pytest.fixture(scope="module")
+def replica(own_postgres):
+    own_postgres.make_template()
+    with Postgres(own_postgres) as server:
+        yield server
+
+
+@pytest.fixture
+def urls(own_postgres, replica):
+    """Of a database, and of its copy, which follows it again at the end."""
+    with own_postgres.cloned("template_scan") as url:
+        name = name_in(url)
+        named = "SELECT 1 FROM pg_database WHERE datname = %s"
+        serving.wait_until(lambda: execute(replica.url("postgres"), named, name))
+        yield url, replica.url(name)
+        replays(replica, pause=False)
+
+
+def replays(replica, *, pause):
+    execute(replica.url("postgres"), f"SELECT pg_wal_replay_{'pause' if pause else 'resume'}()")
 
 
 def ready(server):
@@ -31,7 +51,7 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
     with Indexing(url, anvil.url) as indexing, serving.gunicorn(url, **reading) as server:
         anvil.mine(3)
         indexing.wait_for(3)
-        serving.wait_until(lambda: indexed(copy) == 3)
+        serving.wait_until(lambda: ready(server)[1]["indexedBlock"] == 3)
         serving.wait_until(lambda: ready(server)[1]["lagBlocks"] == 0)
         replays(replica, pause=True)
         anvil.mine(5)
@@ -51,11 +71,9 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
         assert ready(server)[1]["lagBlocks"] == 0
 
 
-def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
+def test_keyed_reads_go_on_while_the_primary_is_away(own_postgres, urls):
     url, copy = urls
-    keys = [new_key(), new_key()]
-    for key in keys:
-        insert_key(url, key, 100)
+    keys = [made_key(url, 100), made_key(url, 100)]
     serving.wait_until(lambda: execute(copy, "SELECT count(*) FROM api_keys") == [(2,)])
     with serving.gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:
         client = http_client.Client(server)
@@ -65,7 +83,7 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
             return response.status, response["X-RateLimit-Limit"]
 
         assert ask(keys[0].text) == (200, "100")
-        primary.halt()
+        own_postgres.halt()
         try:
             for _ in range(3):  # also of one that was never looked up, and one that is unknown
                 assert ask(keys[0].text) == ask(keys[1].text) == (200, "100")
@@ -75,11 +93,24 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
             assert (status, "primary cannot be reached" in body["problem"]) == (200, True)
             assert client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 503
         finally:
-            primary.resume()
+            own_postgres.resume()
         serving.wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
 
 
 def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
+    def shown(server, block=None):
+        headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
+        response = requests.get(server + NEWEST, headers=headers, timeout=WAIT_S)
+        records = response.json()["blocks"] if response.status_code == 200 else ()
+        number = records[0]["number"] if records else None
+        assert number is None or response.headers["X-Scan-Block"] == str(number)
+        return response.status_code, number
+
+    def metric(name):
+        text = requests.get(f"{second}/metrics", timeout=WAIT_S).text
+        [value] = re.findall(rf"^{name} (\S+)$", text, re.M)
+        return float(value)
+
     url, copy = urls
     with (
         Indexing(url, anvil.url) as indexing,
@@ -96,27 +127,12 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
         assert shown(second) == (200, 3)  # whoever asks for nothing more gets what there is
         assert shown(second, 3) == (200, 3)
         assert shown(second, 5) == (503, None)
-        assert metric(second, "scan_replica_lag_blocks") == metric(second, "scan_replica_up") + 1
+        assert metric("scan_replica_lag_blocks") == metric("scan_replica_up") + 1
         assert ready(second)[1]["replicaLagBlocks"] == 2
         replays(replica, pause=False)
         serving.wait_until(lambda: shown(second, 5) == (200, 5))
         assert shown(second) == (200, 5)
-        serving.wait_until(lambda: metric(second, "scan_replica_lag_blocks") == 0)
-
-
-def shown(server, block=None):
-    headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
-    response = requests.get(server + NEWEST, headers=headers, timeout=WAIT_S)
-    records = response.json()["blocks"] if response.status_code == 200 else ()
-    number = records[0]["number"] if records else None
-    assert number is None or response.headers["X-Scan-Block"] == str(number)
-    return response.status_code, number
-
-
-def metric(server, name):
-    lines = requests.get(f"{server}/metrics", timeout=WAIT_S).text.splitlines()
-    [value] = [line.split()[1] for line in lines if line.startswith(f"{name} ")]
-    return float(value)
+        serving.wait_until(lambda: metric("scan_replica_lag_blocks") == 0)
 
 
 @pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])

@@ -3,7 +3,6 @@
 import re
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -11,25 +10,10 @@ import pytest
 from scan.database import lists, statements
 from tests.support import extensions_document, statement_document
 from tests.support.database import execute, insert
+from tests.support.serving import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 # Of files, and of what is rendered from templates.
 TEXTS = {name: read() for name, read in statements.texts().items()}
-TEMPLATES = [
-    path.name.removesuffix(".sql.j2")
-    for folder in statements.all_folders()
-    for path in folder.rglob("*.sql.j2")
-]
-# The texts of Python, and of the declarations of owners' tables, that may name a statement.
-NAMED = {
-    table.get(key, "")
-    for table in lists.read_table()["owners"].values()
-    for key in ("after", "written", "restored")
-} | {
-    text
-    for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
-    for text in re.findall(r'"([^"\s]+)"', path.read_text(encoding="utf-8"))
-}
 
 
 @pytest.mark.check
@@ -37,7 +21,7 @@ def test_a_file_holds_one_statement():
     noted = re.compile(r"--[^\n]*|'[^']*'|\$\$.*\$\$", re.S)
     bodies = {statement: noted.sub("", text).strip() for statement, text in TEXTS.items()}
     several = [statement for statement, body in bodies.items() if ";" in body.removesuffix(";")]
-    assert not several, _listed(several)
+    assert several == []
 
 
 @pytest.mark.check
@@ -49,19 +33,38 @@ def test_a_header_fits_its_statement():
 
 @pytest.mark.check
 def test_something_runs_every_statement():
+    """Python names it, or its entity where statements go by that; or its template."""
+    templates = [
+        path.name.removesuffix(".sql.j2")
+        for folder in statements.all_folders()
+        for path in folder.rglob("*.sql.j2")
+    ]
+    python = (path for folder in ("scan", "bench") for path in (ROOT / folder).rglob("*.py"))
+    # The texts of Python, and of the declarations of owners' tables, that may name a statement.
+    named = {
+        text
+        for path in [ROOT / "app.py", *python]
+        for text in re.findall(r'"([^"\s]+)"', path.read_text(encoding="utf-8"))
+    } | {
+        table.get(key, "")
+        for table in lists.read_table()["owners"].values()
+        for key in ("after", "written", "restored")
+    }
+
+    def is_run(statement):
+        stem = statement.partition("/")[2]
+        entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", stem)
+        return not named.isdisjoint((statement, entity)) or any(
+            re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
+            and any(
+                re.fullmatch(r"\w+/" + re.sub(r"{\w+}", "{[^}]+}", template), text)
+                for text in named
+            )
+            for template in templates
+        )
+
     unused = [f"{name} is named nowhere in scan/ and bench/" for name in TEXTS if not is_run(name)]
-    assert not unused, _listed(unused)
-
-
-def is_run(statement):
-    """Whether Python names it, or its entity where statements go by that; or its template."""
-    stem = statement.partition("/")[2]
-    entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", stem)
-    return not NAMED.isdisjoint((statement, entity)) or any(
-        re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
-        and any(map(re.compile(r"\w+/" + re.sub(r"{\w+}", "{[^}]+}", template)).fullmatch, NAMED))
-        for template in TEMPLATES
-    )
+    assert unused == []
 
 
 @pytest.mark.check
@@ -76,10 +79,6 @@ def test_the_readme_lists_the_shapes_and_shows_one_list_as_it_is_rendered():
     assert text == statement_document.whole() or extensions_document.taken_away(), (
         "run python -m tests.support.statement_document"
     )
-
-
-def _listed(offenders):
-    return "\n".join(["", *offenders])
 
 
 @pytest.mark.check
@@ -123,28 +122,16 @@ def test_a_header_may_name_literals(tmp_path):
     assert statements.read_statement("things_list", tmp_path).literals == set()
 
 
-# Tables with few rows; and what is there to read whole ones, or a range that is all of the blocks.
-SMALL = set(
-    "api_keys bodies_from bulk_backfill chain daily_stats deployment_names dexes filled_tables"
-    " indexer_status"
-    " event_views label_state listed_tokens pg_class retention schema_state stale_tokens"
-    " verification_jobs"
-    " verified_contracts webhooks".split()
-)
-PARENTS = """
-    SELECT p.relname, w.relname FROM pg_inherits i
-    JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_class w ON w.oid = i.inhparent
-"""
-LARGE = """
-    UPDATE pg_class SET relpages = 1,
-        reltuples = CASE WHEN pg_relation_size(oid) > 0 THEN 1e7 ELSE -1 END
-    WHERE relkind = 'r'
-"""
-
-
 def test_prepared_statements_read_no_table_that_grows_from_one_end_to_the_other(indexed):
     """Neither whole nor by an index whose entries are all compared, as where a partial index lacks
     the statement's condition. Those whose plan depends on values are held by tests of lists."""
+    # Tables with few rows; and what is there to read whole ones, or a range that is all of the
+    # blocks.
+    small = set(
+        "api_keys bodies_from bulk_backfill chain daily_stats deployment_names dexes filled_tables"
+        " indexer_status event_views label_state listed_tokens pg_class retention schema_state"
+        " stale_tokens verification_jobs verified_contracts webhooks".split()
+    )
     read = {name: statements.read_statement(name) for name in TEXTS}
     prepared = {
         name: statement
@@ -154,35 +141,38 @@ def test_prepared_statements_read_no_table_that_grows_from_one_end_to_the_other(
     read_all = ("audit/", "bulk/", "queries/withdrawals_sum", "queries/contracts_list_most_called")
     held = {name: prepared[name] for name in prepared if not name.startswith(read_all)}
     assert len(held) > 100 and "indexer/addresses_derive" in held
-    url = indexed.url  # with partitions
-    with closing(psycopg2.connect(url)) as opened, opened.cursor() as cursor:
+    # With partitions.
+    with closing(psycopg2.connect(indexed.url)) as opened, opened.cursor() as cursor:
         # As of large tables, whether or not these are analyzed by now; taken back at the end.
         cursor.execute("SET TRANSACTION READ WRITE")
-        cursor.execute(LARGE)
+        cursor.execute(
+            "UPDATE pg_class SET relpages = 1,"
+            " reltuples = CASE WHEN pg_relation_size(oid) > 0 THEN 1e7 ELSE -1 END"
+            " WHERE relkind = 'r'"
+        )
         for avoided in ("seqscan", "hashjoin", "mergejoin", "material"):
             cursor.execute(f"SET enable_{avoided} = off")
-        cursor.execute(PARENTS)
+        cursor.execute(
+            "SELECT p.relname, w.relname FROM pg_inherits i"
+            " JOIN pg_class p ON p.oid = i.inhrelid JOIN pg_class w ON w.oid = i.inhparent"
+        )
         tables = dict(cursor.fetchall())
         plans = {name: generic_plan(cursor, statement) for name, statement in held.items()}
     whole = [
         (name, tables.get(node["Relation Name"], node["Relation Name"]), node.get("Filter"))
         for name, plan in plans.items()
         for node in nodes_of(plan)
-        if "Relation Name" in node and is_read_whole(node)
+        if "Relation Name" in node
+        if node["Node Type"] == "Seq Scan"
+        or ("Index Name" in node and "Index Cond" not in node and "Filter" in node)
     ]
-    offenders = [str(row) for row in whole if row[1] not in SMALL]
-    assert not offenders, _listed(offenders)
+    offenders = [str(row) for row in whole if row[1] not in small]
+    assert offenders == []
 
 
 def generic_plan(cursor, statement):
     cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {numbered(statement)}")
     return cursor.fetchone()[0][0]["Plan"]
-
-
-def is_read_whole(node):
-    return node["Node Type"] == "Seq Scan" or (
-        "Index Name" in node and "Index Cond" not in node and "Filter" in node
-    )
 
 
 def numbered(statement):
@@ -219,6 +209,17 @@ def test_every_statement_fits_the_schema(request, server):
     """Also those that run seldom, of faults of their own or of a column that was renamed; and on
     the oldest PostgreSQL that Scan takes, which lacks functions of newer ones."""
     names = [name for name in TEXTS if not NOT_PLANNED.match(name)]
+
+    def refusal(cursor, statement):
+        """The error by which the server refuses to plan a statement, or None."""
+        cursor.execute("SAVEPOINT before")
+        try:
+            generic_plan(cursor, statement)
+        except psycopg2.Error as error:
+            cursor.execute("ROLLBACK TO before")
+            return error
+        return None
+
     url = request.getfixturevalue(server)
     with closing(psycopg2.connect(url)) as opened, opened.cursor() as cursor:
         cursor.execute(SIMILARITY)
@@ -226,19 +227,8 @@ def test_every_statement_fits_the_schema(request, server):
             cursor.execute(numbered(statements.read_statement(name)))
         refusals = {name: refusal(cursor, statements.read_statement(name)) for name in names}
     unfit = [f"{name}: {error}" for name, error in refusals.items() if error is not None]
-    assert not unfit, _listed(unfit)
+    assert unfit == []
     assert len(names) > 100
-
-
-def refusal(cursor, statement):
-    """The error by which the server refuses to plan a statement, or None."""
-    cursor.execute("SAVEPOINT before")
-    try:
-        generic_plan(cursor, statement)
-    except psycopg2.Error as error:
-        cursor.execute("ROLLBACK TO before")
-        return error
-    return None
 
 
 def nodes_of(plan):
@@ -253,13 +243,25 @@ def test_no_subselect_is_computed_for_one_row_alone(database_url):
     names = [name for name in TEXTS if not NOT_PLANNED.match(name)]
     with closing(psycopg2.connect(database_url)) as opened, opened.cursor() as cursor:
         cursor.execute(SIMILARITY)
-        cursor.execute(EMPTY)
+        cursor.execute(
+            "SELECT relname FROM pg_class"
+            " WHERE relkind = 'p' AND oid NOT IN (SELECT inhparent FROM pg_inherits)"
+        )
         for (table,) in cursor.fetchall():
             cursor.execute(f"CREATE TABLE only_{table} PARTITION OF {table} DEFAULT")
         cursor.execute("SET enable_seqscan = off")
         for name in TEXTS.keys() & {*BEGUN}:
             cursor.execute(numbered(statements.read_statement(name)))
         plans = {name: generic_plan(cursor, statements.read_statement(name)) for name in names}
+
+    def is_correlated(plan):
+        """Whether conditions in it name what is outside of it."""
+        kinds = "Index Cond", "Filter", "Recheck Cond", "Join Filter", "One-Time Filter"
+        nodes = [*nodes_of(plan)]
+        conditions = [value for node in nodes for key, value in node.items() if key in kinds]
+        named = re.findall(r"\b(\w+)\.\w", " ".join(conditions))
+        return not {node.get("Alias") for node in nodes}.issuperset(named)
+
     computed_once = [
         f"{name}: {scan['Alias']}"
         for name, plan in plans.items()
@@ -270,22 +272,7 @@ def test_no_subselect_is_computed_for_one_row_alone(database_url):
         and "Relation Name" in scan
         and is_correlated(part)
     ]
-    assert not computed_once, _listed(computed_once)
-
-
-def is_correlated(plan):
-    """Whether conditions in it name what is outside of it."""
-    nodes = [*nodes_of(plan)]
-    conditions = [value for node in nodes for key, value in node.items() if key in CONDITIONS]
-    named = re.findall(r"\b(\w+)\.\w", " ".join(conditions))
-    return not {node.get("Alias") for node in nodes}.issuperset(named)
-
-
-EMPTY = """
-    SELECT relname FROM pg_class
-    WHERE relkind = 'p' AND oid NOT IN (SELECT inhparent FROM pg_inherits)
-"""
-CONDITIONS = "Index Cond", "Filter", "Recheck Cond", "Join Filter", "One-Time Filter"
+    assert computed_once == []
 
 
 def test_a_statement_is_prepared_where_its_header_has_literals(database, database_url):

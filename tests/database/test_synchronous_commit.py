@@ -1,5 +1,7 @@
 """A primary that commits to two machines, while the second one is away."""
 
+from contextlib import closing
+
 import pytest
 
 from scan.database import connection, errors
@@ -24,9 +26,9 @@ def primary():
 
 @pytest.fixture
 def database(primary):
-    database = connection.Database(primary.url("template_scan"), statement_timeout_ms=300)
-    yield database
-    database.close()
+    url = primary.url("template_scan")
+    with closing(connection.Database(url, statement_timeout_ms=300)) as database:
+        yield database
 
 
 def test_a_commit_that_no_standby_has_confirmed_is_no_success(database):

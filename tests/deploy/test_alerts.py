@@ -13,7 +13,6 @@ import requests
 import yaml
 
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.serving import ROOT, gunicorn, program
@@ -71,9 +70,10 @@ def firing(folder, *cases):
     return [result == "FAILED:" for result in results]
 
 
-def exported(address):
+def exported(url, anvil):
     """What an instance exports, by the name with its labels."""
-    lines = requests.get(f"{address}/metrics", timeout=WAIT_S).text.splitlines()
+    with gunicorn(url, RPC_URL=anvil.url) as address:
+        lines = requests.get(f"{address}/metrics", timeout=WAIT_S).text.splitlines()
     values = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     return {name: float(value) for name, value in values}
 
@@ -83,32 +83,32 @@ def constant(metrics, *names):
     return {f"{name}{{{LABELS}}}": f"{value:f}x120" for name, value in finite.items()}
 
 
+def metrics_of(expression):
+    return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
+
+
 @pytest.fixture
-def database(postgres, template):
-    with Anvil() as anvil:
-        anvil.send(anvil.accounts[0], anvil.accounts[1])
-        anvil.call("anvil_mine", "0x2")
-        anvil.send(anvil.accounts[0], anvil.accounts[1])
-        anvil.call("evm_setNextBlockTimestamp", int(time.time()))
-        anvil.call("anvil_mine", "0x1")
-        with postgres.cloned(template) as url:
-            Indexing(url, anvil.url).run_until(3)
-            yield url, anvil
+def url(anvil, database_url):
+    """A chain whose newest block is of now, and its index."""
+    anvil.send(anvil.accounts[0], anvil.accounts[1])
+    anvil.call("anvil_mine", "0x2")
+    anvil.send(anvil.accounts[0], anvil.accounts[1])
+    anvil.call("evm_setNextBlockTimestamp", int(time.time()))
+    anvil.call("anvil_mine", "0x1")
+    Indexing(database_url, anvil.url).run_until(3)
+    return database_url
 
 
-def test_none_fires_for_a_sound_instance(database, tmp_path):
-    url, anvil = database
-    with gunicorn(url, RPC_URL=anvil.url) as address:
-        metrics = exported(address)
+def test_none_fires_for_a_sound_instance(url, anvil, tmp_path):
+    metrics = exported(url, anvil)
     gauges = {name for rule in GROUPS["scan"] for name in metrics_of(rule["expr"])}
     series = constant(metrics, *gauges)
     assert len(series) >= 14
     series[f"up{{{LABELS}}}"] = "1x120"
     series[f'scan_chain_info{{{LABELS},chain_id="1",name="x"}}'] = "1x120"
-    alerts = [rule["alert"] for rule in GROUPS["scan"]]
     # Blocks of a development node come when there is a transaction.
     series[f"scan_head_age_seconds{{{LABELS}}}"] = "3600x120"
-    assert not any(firing(tmp_path, *((alert, series) for alert in alerts)))
+    assert not any(firing(tmp_path, *((rule["alert"], series) for rule in GROUPS["scan"])))
 
 
 # Of an instance whose chain is in trouble, and of one whose chain is not.
@@ -134,12 +134,10 @@ def test_one_dead_chain_of_two_fires_and_two_sound_ones_do_not(tmp_path):
     assert [case for n, case in enumerate(cases) if fired[n] is (n % 3 == 2)] == []
 
 
-def test_faults_of_the_index_fire_theirs(database, tmp_path):
-    url, anvil = database
+def test_faults_of_the_index_fire_theirs(url, anvil, tmp_path):
     execute(url, "UPDATE indexer_status SET problem = 'no node', node_head = 100")
     execute(url, "UPDATE blocks SET timestamp = timestamp - interval '1 hour'")
-    with gunicorn(url, RPC_URL=anvil.url) as address:
-        metrics = exported(address)
+    metrics = exported(url, anvil)
     of_the_index = {
         "ScanHeadStalled": "scan_head_stalled",
         "ScanLagging": "scan_lag_blocks",
@@ -149,9 +147,11 @@ def test_faults_of_the_index_fire_theirs(database, tmp_path):
     assert firing(tmp_path, *cases) == [True] * 3
 
 
-# An alert, and series by which it fires, as promtool writes them: @ for the labels of an
-# instance, % for those of one of another chain.
-SERIES = r"""
+@pytest.mark.check
+def test_the_others_fire_by_their_series(tmp_path):
+    """As promtool writes these, with @ for the labels of an instance, % for those of one of another
+    chain; after "not" an alert must not fire."""
+    text = r"""
 ScanInstanceDown | up{@} 0x120
 ScanThreadsBusy | scan_http_busy_threads{@} 8x120
 ScanNodeFailing | scan_rpc_failures_total{@,reason="x"} 0+30x120
@@ -183,33 +183,21 @@ ScanErrors | scan_http_requests_total{%,route="/",status="200"} 0+60000x120
 ScanSlow not | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="1.0"} 0x120
     | scan_http_request_seconds_bucket{@,route="/api/v1/verify",le="+Inf"} 0+640x120
 """
-
-
-def cases(text):
-    """Each alert with its series, and whether it is to fire."""
     text = re.sub("^#.*\n", "", text, flags=re.M).replace("@", LABELS).replace("%", OTHER)
+    cases, expected = [], []
     for case in re.split(r"\n(?=\w)", text.strip()):
         alert, *series = [part.strip() for part in case.split("|")]
         by_name = dict(re.fullmatch(r"(\S+\}) (.+)", one).groups() for one in series)
-        yield (alert.removesuffix(" not"), by_name), not alert.endswith(" not")
+        cases.append((alert.removesuffix(" not"), by_name))
+        expected.append(not alert.endswith(" not"))
+    fired = firing(tmp_path, *cases)
+    wrong = [case for n, case in enumerate(cases) if fired[n] is not expected[n]]
+    assert wrong == [] and len(cases) == 18
 
 
-@pytest.mark.check
-def test_the_others_fire_by_their_series(tmp_path):
-    alerts, expected = zip(*cases(SERIES), strict=True)
-    fired = firing(tmp_path, *alerts)
-    wrong = [alert for n, alert in enumerate(alerts) if fired[n] is not expected[n]]
-    assert wrong == [] and len(alerts) == 18
-
-
-def metrics_of(expression):
-    return set(re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression))
-
-
-def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database):
+def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(url, anvil):
     """A renamed metric would silence its alert. A label's first sample comes with its first event,
     but the metric's TYPE is exported from the start."""
-    url, anvil = database
     dashboard = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
     panels = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
     rules = [rule["expr"] for rule in RULES_BY_ALERT.values()]
@@ -224,10 +212,8 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(database)
     ) as address:
         sender = anvil.accounts[0]
         hook = {"ownerAddress": sender, "url": "https://127.0.0.1:9/", "eventTypes": ["tx"]}
-        assert (
-            requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=WAIT_S).status_code
-            == 201
-        )
+        created = requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=WAIT_S)
+        assert created.status_code == 201
         anvil.send(sender, sender)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())

@@ -4,14 +4,12 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import trustme
 
-from tests.support import WAIT_S
 from tests.support.serving import ROOT, completed, exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
@@ -34,38 +32,31 @@ def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path):
 @pytest.mark.thorough
 def test_https_and_http2(shared_server, tmp_path):
     """With a certificate of the test's own; clear text is led to https."""
-    port = free_port()
-    included = {"# include /etc/nginx/scan-tls.conf;": f"include {tls(tmp_path, port)};"}
+    authority, port = trustme.CA(), free_port()
+    certificate = authority.issue_cert("localhost", "127.0.0.1")
+    authority.cert_pem.write_to_path(tmp_path / "ca.pem")
+    certificate.private_key_and_cert_chain_pem.write_to_path(tmp_path / "server.pem")
+    text = (DEPLOY / "nginx-tls.conf").read_text()
+    text = text.replace("listen 443", f"listen 127.0.0.1:{port}").replace("\nlisten [::]", "\n#")
+    text = re.sub(r"/etc/letsencrypt/\S+(?=;)", str(tmp_path / "server.pem"), text)
+    (tmp_path / "tls.conf").write_text(text)
+    included = {"# include /etc/nginx/scan-tls.conf;": f"include {tmp_path}/tls.conf;"}
+    curl = [program("curl"), "-si", "--cacert", str(tmp_path / "ca.pem"), "--noproxy", "*"]
     with nginx(tmp_path, [shared_server] * 3, included) as front:
-        over_tls = curl(f"https://localhost:{port}/healthz", tmp_path)
-        of_nginx = curl(f"https://localhost:{port}/metrics", tmp_path)
-        in_the_clear = curl(f"{front}/healthz", tmp_path)
+        over_tls, of_nginx, in_the_clear = (
+            [line.strip() for line in completed([*curl, address]).stdout.splitlines()]
+            for address in (
+                f"https://localhost:{port}/healthz",
+                f"https://localhost:{port}/metrics",
+                f"{front}/healthz",
+            )
+        )
     assert over_tls[0] == "HTTP/2 200" and '{"status":"alive"}' in over_tls
     assert of_nginx[0] == "HTTP/2 404"
     for answer in (over_tls, of_nginx):
         assert answer.count("strict-transport-security: max-age=31536000") == 1
     assert in_the_clear[0] == "HTTP/1.1 308 Permanent Redirect"
     assert not any(line.startswith("Strict-Transport") for line in in_the_clear)
-
-
-def tls(folder, port):
-    authority = trustme.CA()
-    certificate = authority.issue_cert("localhost", "127.0.0.1")
-    authority.cert_pem.write_to_path(folder / "ca.pem")
-    certificate.private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
-    text = (DEPLOY / "nginx-tls.conf").read_text()
-    text = text.replace("listen 443", f"listen 127.0.0.1:{port}").replace("\nlisten [::]", "\n#")
-    text = re.sub(r"/etc/letsencrypt/\S+(?=;)", str(folder / "server.pem"), text)
-    (folder / "tls.conf").write_text(text)
-    return folder / "tls.conf"
-
-
-def curl(address, folder):
-    """Head and body, line by line."""
-    done = completed(
-        [program("curl"), "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address]
-    )
-    return [line.strip() for line in done.stdout.splitlines()]
 
 
 def test_units_are_valid_to_systemd(tmp_path):
@@ -96,7 +87,7 @@ def test_units_are_hardened(unit):
 @pytest.mark.parametrize("path", [DEPLOY / "Dockerfile", DEPLOY / "ha" / "Dockerfile"], ids=str)
 def test_hadolint_accepts_the_dockerfiles(path):
     linter = Path(sys.executable).with_name("hadolint")
-    checked = subprocess.run([linter, path], capture_output=True, text=True, timeout=WAIT_S)
+    checked = completed([linter, path])
     assert checked.returncode == 0, checked.stdout
 
 

@@ -21,60 +21,59 @@ from tests.support.serving import program
 
 pytestmark = pytest.mark.long
 
-SEED = 18
-
 
 @pytest.fixture(scope="module")
 def stand():
     for name in ("etcd", "haproxy", "nginx"):
         program(name)
-    with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as stand:
+    with temporary_folder("scan-ha-") as folder, standing(folder, seed=18) as stand:
         yield stand
 
 
-def signal_tree(pids, number):
-    """To processes and all below them."""
-    for process in (psutil.Process(pid) for pid in pids):
-        for one in (process, *process.children(recursive=True)):
-            with suppress(ProcessLookupError):
-                os.kill(one.pid, number)
-
-
-def harm_leader(stand, number):
-    """Its Patroni and PostgreSQL, until another node leads."""
-    name = stand.cluster.leader()
-    pids = stand.cluster.processes[name].pid, stand.cluster.postgres_pid(name)
-    stand.cluster.processes[name].is_held = True
-    signal_tree(pids, number)
-    wait_until(lambda: stand.cluster.leader() not in (None, name), "a new leader")
-    if number == signal.SIGSTOP:
-        signal_tree(pids, signal.SIGCONT)
-    stand.cluster.processes[name].is_held = False
-
-
-def kill(part):
-    """Whoever looks after processes starts it again."""
-    return lambda stand: signal_tree([stand.cluster.processes[part].pid], signal.SIGKILL)
-
-
-FAULTS = {
-    **{f"{p} killed": kill(p) for p in ("indexer1", "deliverer1", "api1", "haproxy1", "etcd1")},
-    "leader lost": lambda stand: harm_leader(stand, signal.SIGKILL),
-    # It wakes up as one who believes that it leads, as one does that was cut from all others.
-    "leader frozen": lambda stand: harm_leader(stand, signal.SIGSTOP),
-    "planned switchover": lambda stand: stand.cluster.switch_over(),
-}
-
-
 def test_machines_are_lost_and_nothing_else_is(stand, postgres, template):
+    cluster = stand.cluster
+
+    def signal_tree(number, *pids):
+        """To processes and all below them."""
+        for process in map(psutil.Process, pids):
+            for one in (process, *process.children(recursive=True)):
+                with suppress(ProcessLookupError):
+                    os.kill(one.pid, number)
+
+    def kill(part):
+        """Whoever looks after processes starts it again."""
+        signal_tree(signal.SIGKILL, cluster.processes[part].pid)
+
+    def harm_leader(number):
+        """Its Patroni and PostgreSQL, until another node leads; then they go on if they can."""
+        name = cluster.leader()
+        pids = cluster.processes[name].pid, cluster.postgres_pid(name)
+        cluster.processes[name].is_held = True
+        signal_tree(number, *pids)
+        wait_until(lambda: cluster.leader() not in (None, name), "a new leader")
+        if number == signal.SIGSTOP:
+            signal_tree(signal.SIGCONT, *pids)
+        cluster.processes[name].is_held = False
+
     with stand.load:
         stand.wait_until_whole()
-        for name, fault in FAULTS.items():
+        for fault, *arguments in (
+            (kill, "indexer1"),
+            (kill, "deliverer1"),
+            (kill, "api1"),
+            (kill, "haproxy1"),
+            (kill, "etcd1"),
+            (harm_leader, signal.SIGKILL),
+            # It wakes up as one who believes that it leads, as one does that was cut from all
+            # others.
+            (harm_leader, signal.SIGSTOP),
+            (cluster.switch_over,),
+        ):
             begun = time.monotonic()
-            fault(stand)
+            fault(*arguments)
             time.sleep(1.5)  # by then a supervisor has seen that something ended
             stand.wait_until_whole()
-            print(f"{name}: whole after {time.monotonic() - begun:.1f} s")
+            print(f"{fault.__name__} {arguments}: whole after {time.monotonic() - begun:.1f} s")
     print(stand.load.statuses)
     assert {*stand.load.statuses} <= {200, 201, 503, "ReadTimeout"}
     assert not stand.load.problems
@@ -96,9 +95,8 @@ def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stan
     ):
         answer = requests.patch(f"{patroni}/config", json=change, timeout=WAIT_S, **options)
         assert answer.status_code in (401, 403), options
-        assert requests.post(
-            f"{patroni}/restart", json={}, timeout=WAIT_S, **options
-        ).status_code in (401, 403)
+        answer = requests.post(f"{patroni}/restart", json={}, timeout=WAIT_S, **options)
+        assert answer.status_code in (401, 403), options
     etcd = f"https://{cluster.address('10.0.0.1', 2379)}"
     body = {"key": "Lw==", "range_end": "AA=="}  # everything
     with pytest.raises(requests.RequestException):
@@ -109,14 +107,11 @@ def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stan
     assert answer.status_code == 200
 
 
-def compose_services():
-    return yaml.safe_load((HERE / "compose.yaml").read_text())["services"]
-
-
 def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd():
-    networks = yaml.safe_load((HERE / "compose.yaml").read_text())["networks"]
+    compose = yaml.safe_load((HERE / "compose.yaml").read_text())
+    networks = compose["networks"]
     assert networks["cluster"]["internal"] and networks["database"]["internal"]
-    for name, service in compose_services().items():
+    for name, service in compose["services"].items():
         in_cluster = "cluster" in service.get("networks", ()) or "network_mode" in service
         assert in_cluster == name.startswith(("db", "etcd", "haproxy")), name
 
@@ -124,7 +119,7 @@ def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd():
 def test_the_compose_file_starts_only_with_digests_and_passwords():
     """A variable that is not set stops Compose where it is written as ${NAME:?reason}."""
     text = (HERE / "compose.yaml").read_text()
-    for name, service in compose_services().items():
+    for name, service in yaml.safe_load(text)["services"].items():
         arguments = service.get("build", {}).get("args", {})
         images = [service["image"]] if "build" not in service else list(arguments.values())
         assert images, name
@@ -147,6 +142,10 @@ def test_a_second_run_keeps_the_certificates(tmp_path):
 def test_haproxy_is_open_to_the_machines_of_scan_alone(tmp_path):
     """The file as it is, with ports of the test's, a leader that is not asked for its role, and one
     address of this machine as those of Scan's."""
+
+    def connected(port, source):
+        return socket.create_connection(("127.0.0.1", port), WAIT_S, source_address=(source, 0))
+
     ports = {5000: serving.free_port(), 5001: serving.free_port()}
     text = re.sub(r" check addr .*", "", (HERE / "haproxy.cfg").read_text())
     text = re.sub(
@@ -160,10 +159,9 @@ def test_haproxy_is_open_to_the_machines_of_scan_alone(tmp_path):
         text = text.replace("10.0.0.1:5432", f"127.0.0.1:{leader.getsockname()[1]}")
         text = re.sub(r"^ +server db[23].*", "", text, flags=re.M)
         (tmp_path / "haproxy.cfg").write_text(text)
-        process = subprocess.Popen([program("haproxy"), "-db", "-f", str(tmp_path / "haproxy.cfg")])
-        try:
+        with serving.ending([program("haproxy"), "-db", "-f", str(tmp_path / "haproxy.cfg")]) as ha:
             for port in ports.values():
-                serving.wait_until(lambda port=port: is_open(port), process)
+                serving.wait_until(lambda port=port: serving.accepts(port), ha)
                 with suppress(ConnectionError), connected(port, "127.0.0.3") as stranger:
                     assert stranger.recv(1) == b""
                 with connected(port, "127.0.0.2") as machine:
@@ -171,15 +169,3 @@ def test_haproxy_is_open_to_the_machines_of_scan_alone(tmp_path):
                     session, _ = leader.accept()
                     with session:
                         assert session.recv(1) == b"x"
-        finally:
-            serving.stop(process)
-
-
-def is_open(port):
-    with suppress(OSError), connected(port, "127.0.0.3"):
-        return True
-    return False
-
-
-def connected(port, source):
-    return socket.create_connection(("127.0.0.1", port), WAIT_S, source_address=(source, 0))

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import namedtuple
 
 import pytest
 import requests
@@ -20,42 +19,28 @@ from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.long
-INSTALLED = "/opt/scan"
 
 
-class Stage(namedtuple("Stage", "instructions")):
-    def of(self, name):
-        return [arguments for instruction, arguments in self.instructions if instruction == name]
-
-
-def stages():
-    text = (ROOT / "deploy" / "Dockerfile").read_text()
-    lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.M)).splitlines()
-    result = []
-    for name, _, arguments in (line.partition(" ") for line in lines if line):
-        if name == "FROM":
-            result.append(Stage([]))
-        elif result:
-            result[-1].instructions.append((name, arguments))
-    return result
-
-
-@pytest.fixture(scope="module")
-def root():
-    """What the first stage makes, in a folder that PostgreSQL's user can enter."""
+def test_the_entry_point_serves_the_demo_and_is_found_healthy():
+    """Of what the first stage makes, in a folder that PostgreSQL's user can enter."""
+    text = re.sub(r"^#.*\n", "", (ROOT / "deploy" / "Dockerfile").read_text(), flags=re.M)
+    _, first, last = (
+        [line.partition(" ")[::2] for line in stage.splitlines() if line]
+        for stage in re.split(r"^FROM ", re.sub(r"\\\n\s*", "", text), flags=re.M)
+    )
+    installed = "/opt/scan"
     with temporary_folder("scan-image-") as root:
-        build = root / "build"
+        build, folder = root / "build", root / "data"
         build.mkdir()
-        for instruction, arguments in stages()[0].instructions:
+
+        def carry_out(instruction, arguments):
             if instruction == "COPY":
                 *sources, target = arguments.split()
                 for source in map(ROOT.joinpath, sources):
-                    if source.is_dir():
-                        shutil.copytree(source, build / target)
-                    else:
-                        shutil.copy(source, build / target)
+                    copy = shutil.copytree if source.is_dir() else shutil.copy
+                    copy(source, build / target)
             elif instruction == "RUN":
-                command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
+                command = arguments.replace(installed, f"{root}{installed}")
                 command = command.replace(" --no-cache-dir", "")  # which an image has no use for
                 subprocess.run(
                     ["sh", "-c", command],
@@ -65,29 +50,27 @@ def root():
                     timeout=480,
                     stdout=sys.stderr,
                 )
+
+        for instruction, arguments in first:
+            carry_out(instruction, arguments)
         shutil.rmtree(build)
-        yield root
-
-
-def test_the_entry_point_serves_the_demo_and_is_found_healthy(root):
-    [_, last] = stages()
-    environment = dict(pair.split("=", 1) for line in last.of("ENV") for pair in line.split())
-    path = environment["PATH"].replace(INSTALLED, f"{root}{INSTALLED}")
-    path = path.replace("$PATH", os.environ["PATH"])
-    [entry_point], [command] = last.of("ENTRYPOINT"), last.of("CMD")
-    assert json.loads(command) == ["run"] and last.of("STOPSIGNAL") == ["SIGTERM"]
-    [program] = json.loads(entry_point)
-    folder = root / "data"
-    folder.mkdir(mode=0o755)
-    executable = shutil.which(program, path=path)
-    assert executable is not None and executable.startswith(str(root))
-    with scan_run([executable], folder, PATH=path, HOST=environment["HOST"]) as scan:
-        scan.wait_for_block(718, or_later=True)
-        assert requests.get(f"{scan.url}/api/v1/stats", timeout=WAIT_S).ok
-        [check] = last.of("HEALTHCHECK")
-        words = json.loads(check.partition("CMD ")[2])
-        port = scan.url.rpartition(":")[2]
-        assert environment["PORT"] in words[-1]
-        words[-1] = words[-1].replace(environment["PORT"], port)
-        subprocess.run(words, check=True, timeout=WAIT_S, env={"PATH": path})
-    assert "Traceback" not in (folder / "output").read_text()
+        of = {name: [arguments for other, arguments in last if other == name] for name, _ in last}
+        environment = dict(pair.split("=", 1) for line in of["ENV"] for pair in line.split())
+        path = environment["PATH"].replace(installed, f"{root}{installed}")
+        path = path.replace("$PATH", os.environ["PATH"])
+        [entry_point], [command] = of["ENTRYPOINT"], of["CMD"]
+        assert json.loads(command) == ["run"] and of["STOPSIGNAL"] == ["SIGTERM"]
+        [program] = json.loads(entry_point)
+        folder.mkdir(mode=0o755)
+        executable = shutil.which(program, path=path)
+        assert executable is not None and executable.startswith(str(root))
+        with scan_run([executable], folder, PATH=path, HOST=environment["HOST"]) as scan:
+            scan.wait_for_block(718, or_later=True)
+            assert requests.get(f"{scan.url}/api/v1/stats", timeout=WAIT_S).ok
+            [check] = of["HEALTHCHECK"]
+            words = json.loads(check.partition("CMD ")[2])
+            port = scan.url.rpartition(":")[2]
+            assert environment["PORT"] in words[-1]
+            words[-1] = words[-1].replace(environment["PORT"], port)
+            subprocess.run(words, check=True, timeout=WAIT_S, env={"PATH": path})
+        assert "Traceback" not in (folder / "output").read_text()

@@ -1,6 +1,5 @@
 """The Helm chart, rendered by helm, and the Kurtosis package, run by a Starlark interpreter."""
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -9,8 +8,7 @@ import starlark
 import yaml
 
 from scan.settings import Settings
-from tests.support import WAIT_S
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
 pytestmark = pytest.mark.check
 
@@ -19,8 +17,7 @@ REDIS = "settings.SCAN_RATE_LIMIT_STORAGE=redis://redis:6379"
 
 
 def helm(*arguments):
-    command = [Path(sys.executable).with_name("helm"), *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=WAIT_S)
+    return completed([Path(sys.executable).with_name("helm"), *arguments])
 
 
 def rendered(*values):
@@ -113,6 +110,18 @@ def test_wrong_values_are_named(values, reason):
 
 
 def test_the_kurtosis_package_adds_the_service():
+    def run_package(arguments):
+        """What main.star adds; Kurtosis's own values are dictionaries of their arguments."""
+        module = starlark.Module()
+        for name in ("ServiceConfig", "PortSpec", "ReadyCondition", "GetHttpRequestRecipe", "add"):
+            module.add_callable(name, lambda **values: values)
+        program = f"{text}\nresult = run(struct(add_service = add), {arguments})\n"
+        extensions = [starlark.LibraryExtension.StructType]
+        parsed = starlark.parse("main.star", program)
+        starlark.eval(module, parsed, starlark.Globals.extended_by(extensions))
+        return module["result"]
+
+    text = (ROOT / "deploy" / "kurtosis" / "main.star").read_text()
     service = run_package('["http://a:8545", "http://b:8545"], settings = {"SCAN_LOGS": "all"}')
     config = service["config"]
     assert config["env_vars"] == {"SCAN_LOGS": "all", "RPC_URL": "http://a:8545,http://b:8545"}
@@ -120,16 +129,3 @@ def test_the_kurtosis_package_adds_the_service():
     assert config["ready_conditions"]["recipe"]["endpoint"] == "/readyz"
     with pytest.raises(starlark.StarlarkError, match="at least one URL of a node"):
         run_package("[]")
-
-
-def run_package(arguments):
-    """Return what main.star adds; Kurtosis's own values are dictionaries of their arguments."""
-    text = (ROOT / "deploy" / "kurtosis" / "main.star").read_text()
-    module = starlark.Module()
-    for name in ("ServiceConfig", "PortSpec", "ReadyCondition", "GetHttpRequestRecipe", "add"):
-        module.add_callable(name, lambda **values: values)
-    program = f"{text}\nresult = run(struct(add_service = add), {arguments})\n"
-    extensions = [starlark.LibraryExtension.StructType]
-    parsed = starlark.parse("main.star", program)
-    starlark.eval(module, parsed, starlark.Globals.extended_by(extensions))
-    return module["result"]

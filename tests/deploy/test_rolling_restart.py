@@ -14,23 +14,6 @@ from tests.support import POLL_S, database, serving
 pytestmark = pytest.mark.long
 
 
-def answers_of(front, key, is_over):
-    """What comes back to a client that asks one request after the other."""
-    answers, session = Counter(), requests.Session()
-    session.headers["X-API-Key"] = key
-    query = {"entity": "transactions", "limit": 2}
-    while not is_over.is_set():
-        for method, path, body in (("GET", "blocks?limit=2", None), ("POST", "query", query)):
-            try:
-                url = f"{front}/api/v1/{path}"
-                response = session.request(method, url, json=body, timeout=POLL_S)
-                answers[f"{method} {response.status_code}"] += 1
-            except requests.RequestException as error:
-                answers[f"{method} {type(error).__name__}"] += 1
-        time.sleep(0.002)
-    return answers
-
-
 def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path):
     ports, is_over = [serving.free_port() for _ in range(3)], threading.Event()
     settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
@@ -38,6 +21,23 @@ def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path)
     # Each client has a key of its own, so that they meet different instances.
     keys = [database.made_key(database_url, 1_000_000).text for _ in range(6)]
     with ExitStack() as stack, ThreadPoolExecutor(len(keys)) as pool:
+
+        def answers_of(key):
+            """What comes back to a client that asks one request after the other."""
+            answers, session = Counter(), requests.Session()
+            session.headers["X-API-Key"] = key
+            read = "GET", "blocks?limit=2", None
+            query = "POST", "query", {"entity": "transactions", "limit": 2}
+            while not is_over.is_set():
+                for method, path, body in (read, query):
+                    try:
+                        url = f"{front}/api/v1/{path}"
+                        response = session.request(method, url, json=body, timeout=POLL_S)
+                        answers[f"{method} {response.status_code}"] += 1
+                    except requests.RequestException as error:
+                        answers[f"{method} {type(error).__name__}"] += 1
+                time.sleep(0.002)
+            return answers
 
         def start(port):
             instance = serving.gunicorn_started(database_url, port, **settings)
@@ -48,7 +48,7 @@ def test_no_request_is_lost_while_instances_are_replaced(database_url, tmp_path)
         servers = [address for _, address in instances]
         front = stack.enter_context(serving.nginx(tmp_path, servers, raised))
         stack.callback(is_over.set)
-        clients = [pool.submit(answers_of, front, key, is_over) for key in keys]
+        clients = [pool.submit(answers_of, key) for key in keys]
         for port, (process, _) in zip(ports[:2], instances[:2], strict=True):
             serving.stop(process)
             start(port)

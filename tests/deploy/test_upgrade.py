@@ -1,7 +1,7 @@
 """The upgrade as docs/operation.md has it, from one commit of a checkout to the next."""
 
 import os
-import shutil
+import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_loader
@@ -13,82 +13,61 @@ from tests.support.serving import ROOT, completed
 
 pytestmark = pytest.mark.thorough
 
-DOCUMENT = ROOT / "docs/operation.md"
-[UPGRADE] = [block for block in documents.blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
-ENVIRONMENT = """\
-# A comment.
-DATABASE_URL={}
-RPC_URL=http://127.0.0.1:1/?a=1&b=2
-SCAN_KEEP_DAYS="5000 blocks"
-SCAN_CHAIN_NAME=Two words
-SCAN_EXTENSIONS=retention
-"""
-# What the commands call besides Scan and git. pip has nothing to install: the tree has all.
-PROGRAMS = {
-    "opt/scan/.venv/bin/pip": "true",
-    "opt/scan/.venv/bin/scan": f'[ "$1" = status ] || exec {sys.executable} -m scan "$@"',
-    "bin/systemctl": 'echo "systemctl $*" >> "$CALLS"',
-    "bin/runuser": 'echo "runuser $*" >> "$CALLS"; shift 3; exec "$@"',
-}
 
+def test_the_documented_upgrade_applies_what_the_new_commit_brings(tmp_path, clone):
+    """In a folder with what an installation has in /opt/scan, a clone of `upstream`, and in
+    /etc/scan."""
 
-def run(folder, command):
-    """In a shell for which `folder` is the root."""
-    for path in ("/opt/scan", "/etc/scan"):
-        command = command.replace(path, f"{folder}{path}")
-    env = {"PATH": f"{folder}/bin:{os.environ['PATH']}", "CALLS": f"{folder}/calls"}
-    done = completed(["bash", "-euo", "pipefail", "-c", command], cwd=folder, env=env)
-    assert done.returncode == 0, (command, done.stdout, done.stderr)
-    return done.stdout
+    def run(command):
+        """In a shell for which this folder is the root."""
+        for path in ("/opt/scan", "/etc/scan"):
+            command = command.replace(path, f"{tmp_path}{path}")
+        env = {"PATH": f"{tmp_path}/bin:{os.environ['PATH']}", "CALLS": f"{tmp_path}/calls"}
+        done = completed(["bash", "-euo", "pipefail", "-c", command], cwd=tmp_path, env=env)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout
 
-
-def commit(folder):
     author = "-c user.name=a -c user.email=a@b.example"
-    run(folder, f"git -C upstream add --all && git -C upstream {author} commit --quiet -m next")
-
-
-@pytest.fixture
-def empty_url(postgres):
-    with postgres.cloned("template1") as url:
-        yield url
-
-
-@pytest.fixture
-def machine(tmp_path, empty_url):
-    """A folder with what an installation has in /opt/scan, a clone of `upstream`, and /etc/scan."""
-    upstream = tmp_path / "upstream"
+    commit = f"git -C upstream add --all && git -C upstream {author} commit --quiet -m next"
+    upstream, url = tmp_path / "upstream", clone("template1")
+    upstream.mkdir()
     for name in ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql"):
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        upstream.mkdir(exist_ok=True)
-        copy(ROOT / name, upstream / name)
+        subprocess.run(["cp", "--recursive", ROOT / name, upstream], check=True)
     (upstream / ".gitignore").write_text("__pycache__\n.venv\n")
     script = upstream / "deploy/as-service"
     script.write_text(script.read_text().replace("/etc/scan", f"{tmp_path}/etc/scan"))
-    run(tmp_path, "git init --quiet upstream")
-    commit(tmp_path)
-    run(tmp_path, "git clone --quiet upstream /opt/scan")
-    (tmp_path / "etc/scan").mkdir(parents=True)
-    (tmp_path / "etc/scan/environment").write_text(ENVIRONMENT.format(empty_url))
-    for name, text in PROGRAMS.items():
-        program = tmp_path / name
-        program.parent.mkdir(parents=True, exist_ok=True)
-        program.write_text(f"#!/bin/sh\n{text}\n")
-        program.chmod(0o755)
-    return tmp_path
-
-
-def test_the_documented_upgrade_applies_what_the_new_commit_brings(machine, empty_url):
-    run(machine, "cd /opt/scan && deploy/as-service migrate")
-    migration = machine / "upstream/migrations/9001_added.sql"
+    run("git init --quiet upstream")
+    run(commit)
+    run("git clone --quiet upstream /opt/scan")
+    for name, text in {
+        "etc/scan/environment": (
+            f"# A comment.\nDATABASE_URL={url}\nRPC_URL=http://127.0.0.1:1/?a=1&b=2\n"
+            'SCAN_KEEP_DAYS="5000 blocks"\nSCAN_CHAIN_NAME=Two words\nSCAN_EXTENSIONS=retention\n'
+        ),
+        # What the commands call besides Scan and git. pip has nothing to install: the tree has all.
+        "opt/scan/.venv/bin/pip": "#!/bin/sh\n",
+        "opt/scan/.venv/bin/scan": (
+            f'#!/bin/sh\n[ "$1" = status ] || exec {sys.executable} -m scan "$@"\n'
+        ),
+        "bin/systemctl": '#!/bin/sh\necho "systemctl $*" >> "$CALLS"\n',
+        "bin/runuser": '#!/bin/sh\necho "runuser $*" >> "$CALLS"; shift 3; exec "$@"\n',
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    run("cd /opt/scan && deploy/as-service migrate")
+    migration = upstream / "migrations/9001_added.sql"
     migration.write_text("-- Adds a column.\nALTER TABLE blocks ADD COLUMN added text;\n")
-    commit(machine)
-    (machine / "calls").unlink()
-    printed = run(machine, UPGRADE.text)
+    run(commit)
+    (tmp_path / "calls").unlink()
+    documented = documents.blocks(ROOT / "docs/operation.md", "sh")
+    [upgrade] = [block for block in documented if "test_upgrade.py" in block.note]
+    printed = run(upgrade.text)
     assert "9001_added.sql: Adds a column.\n" in printed
     assert "applied 9001_added.sql\n" in printed
-    database.execute(empty_url, "SELECT added FROM blocks")
-    scan = f"runuser -u scan -- {machine}/opt/scan/.venv/bin/scan"
-    assert (machine / "calls").read_text().splitlines() == [
+    database.execute(url, "SELECT added FROM blocks")
+    scan = f"runuser -u scan -- {tmp_path}/opt/scan/.venv/bin/scan"
+    assert (tmp_path / "calls").read_text().splitlines() == [
         f"{scan} migrate --plan",
         "systemctl stop scan-index",
         f"{scan} migrate",

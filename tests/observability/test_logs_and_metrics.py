@@ -1,5 +1,6 @@
 """What operators see: log lines with request ids and without secrets, and metrics."""
 
+import io
 import json
 import logging
 import math
@@ -12,19 +13,28 @@ import requests
 from gunicorn.config import Config
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.observability import metrics
+from scan.observability import logs, metrics
 from scan.server.responses import GunicornLogs
+from scan.settings import Settings
 from tests.support import WAIT_S, indexing, serving, wallets
-from tests.support.log_lines import NODE, lines
 
-__all__ = ["lines"]
-
-KEY = "scan_" + 64 * "a"
+NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
+AS_JSON = pytest.mark.parametrize("lines", ["json"], indirect=True)
 
 
-AS_TEXT, AS_JSON = (
-    pytest.mark.parametrize("lines", [form], indirect=True) for form in ("text", "json")
-)
+@pytest.fixture(params=["text", "json"])
+def lines(request):
+    """What the root logger writes in either format, and requests with it."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    logs.configure(Settings(rpc_urls=(NODE,), log_format=request.param))
+    stream = io.StringIO()
+    handler = root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
 
 
 def test_every_line_of_a_request_has_its_id(client, lines):
@@ -67,7 +77,7 @@ def test_lines_have_the_trace_of_their_request(lines, client, traceparent, trace
 
 
 @AS_JSON
-def test_every_line_of_a_request_has_its_fields(lines, database_url, monkeypatch):
+def test_every_line_of_a_request_has_its_fields(lines, database_url):
     """Also those that are written before there is a status."""
     client = indexing.client_over(f"{database_url}_gone")
     headers = {"X-Request-Id": "one", "traceparent": f"00-{TRACE}-{SPAN}-01"}
@@ -109,7 +119,7 @@ def log_fault(reason, message, *values):
     [
         (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
         ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
-        (f"the key {KEY} is unknown", KEY[12:]),
+        (f"the key scan_{64 * 'a'} is unknown", 57 * "a"),
         ("signature 0x" + 65 * "ab", 20 * "ab"),
         ("secret " + 32 * "cd", 20 * "cd"),
     ],
@@ -139,31 +149,27 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
 
 LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
 UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\U000e0001")
-
-
 EVERY_TEXT = pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
 
 
-def forged_with(text):
-    return f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
-
-
-def written_of(forged, lines):
-    """All that is logged of a fault with that reason and a record with that field: no line begins
-    otherwise than Scan's own, and no character moves the cursor."""
+def forged_with(text, lines):
+    """A line that is forged with it, and all that is logged of a fault with that reason and of a
+    record with that field: no line begins otherwise than Scan's own, and no character moves the
+    cursor."""
+    forged = f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
     log_fault(forged, "since block %d headers have %s", 7, forged)
     logging.getLogger("scan").error("after", extra={"fields": {"reason": forged}})
     written = lines.getvalue()
     assert not re.search(r"^(?![ {]|....-..-..T[^ ]+ ERROR scan: )", written.strip(), re.M)
     assert re.sub(r"[\n -~☃]", "", written) == "" and "☃" in written
-    return written
+    return forged, written
 
 
-@AS_TEXT
+@pytest.mark.parametrize("lines", ["text"], indirect=True)
 @pytest.mark.check
 @EVERY_TEXT
 def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
-    written = written_of(forged_with(text), lines)
+    _, written = forged_with(text, lines)
     assert "\n  ValueError: foo" in written
 
 
@@ -171,8 +177,8 @@ def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
 @pytest.mark.check
 @EVERY_TEXT
 def test_no_text_can_begin_a_line_of_json_or_leave_it(lines, text):
-    forged = forged_with(text)
-    first, second = map(json.loads, written_of(forged, lines).splitlines())
+    forged, written = forged_with(text, lines)
+    first, second = map(json.loads, written.splitlines())
     assert forged in first["message"] and second["reason"] == forged
 
 

@@ -77,7 +77,9 @@ def test_a_webhooks_url_may_be_without_tls_in_allowed_networks_alone():
         allowed_urls.require_allowed(public, PUBLIC, ())
 
 
-NOT_ALLOWED = """
+@pytest.mark.parametrize(
+    "url",
+    """
         https://93.184.215.14/ https://127.0.0.1/ https://127.1/ https://2130706433/
         https://0x7f000001/ https://0x7f.1/ https://0177.0.0.1/ https://127.0.0.1./ https://[::1]/
         https://[::ffff:127.0.0.1]/ https://[2606:2800:21f:cb07:6820:80da:af6b:8b2c]/
@@ -85,10 +87,8 @@ NOT_ALLOWED = """
         https://metadata.google.internal/ https://app.localhost/ https://app.localhost./
         https://example.com:80/ https://example.com:0/ https://example.com:22/
         https://example.com:8444/
-    """.split()
-
-
-@pytest.mark.parametrize("url", NOT_ALLOWED)
+    """.split(),
+)
 def test_literals_local_names_and_other_ports_are_refused(url):
     with pytest.raises(RefusedUrl):
         target = allowed_urls.parse(url)
@@ -96,8 +96,10 @@ def test_literals_local_names_and_other_ports_are_refused(url):
         allowed_urls.require_allowed(target, [literal] if literal else PUBLIC, ())
 
 
-SPECIAL = [
-    *"""
+@pytest.mark.parametrize(
+    "address",
+    [
+        *"""
             0.0.0.0 10.0.0.1 100.64.0.1 127.0.0.1 127.255.255.255 169.254.169.254 172.16.0.1
             172.31.255.255 192.0.0.8 192.0.2.1 192.88.99.1 192.168.1.1 198.18.0.1 198.51.100.1
             203.0.113.1 224.0.0.1 240.0.0.1 255.255.255.255 :: ::1 ::127.0.0.1 ::ffff:10.0.0.1
@@ -105,15 +107,13 @@ SPECIAL = [
             2002:7f00:1::1 2620:4f:8000::1 3fff::1 4000::1 5f00::1 fc00::1 fd00:ec2::254 fe80::1
             fec0::1 ff02::1
         """.split(),
-    # Reachable from inside a cloud alone, though in public ranges, or in shared ones.
-    *"""
+        # Reachable from inside a cloud alone, though in public ranges, or in shared ones.
+        *"""
             168.63.129.16 192.80.8.124 161.26.0.10 166.8.0.1 166.11.255.254 100.100.100.200
             192.0.0.192
         """.split(),
-]
-
-
-@pytest.mark.parametrize("address", SPECIAL)
+    ],
+)
 def test_special_addresses_are_not_public(address):
     target = allowed_urls.parse("https://example.com/")
     assert not allowed_urls.is_public(ipaddress.ip_address(address))
@@ -121,13 +121,13 @@ def test_special_addresses_are_not_public(address):
         allowed_urls.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
 
 
-ORDINARY = """
+@pytest.mark.parametrize(
+    "address",
+    """
         1.1.1.1 93.184.215.14 172.32.0.1 168.63.129.17 166.12.0.1 161.27.0.1 2606:4700::1111
         2a00:1450::1
-    """.split()
-
-
-@pytest.mark.parametrize("address", ORDINARY)
+    """.split(),
+)
 def test_other_addresses_are_public(address):
     assert allowed_urls.is_public(ipaddress.ip_address(address))
 

@@ -2,8 +2,6 @@
 
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
 
 import pytest
 from hypothesis import given
@@ -14,34 +12,19 @@ from scan.errors import SettingError
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
 from scan.rate_limits.window_storage import ProcessWindows, Window
 from scan.settings import Settings
-from tests.support.serving import redis_server
+from tests.support.serving import at_once, redis_server
 
 pytestmark = pytest.mark.check
 
-TEN_A_MINUTE = parse("10/minute")
 
-
-class Clock:
-    """Time that moves when told to."""
-
-    def __init__(self):
-        self.now = 1_700_000_000.0
-
-    def __call__(self):
-        return self.now
-
-
-@pytest.fixture
-def clock():
-    return Clock()
-
-
-def windows(clock, max_clients=1000):
-    """The windows of ten requests a minute, and how a client is charged."""
-    store = ProcessWindows(max_clients, clock)
-    store.charge(Window(TEN_A_MINUTE, ""), is_counted=False)
+def windows(max_clients=1000):
+    """The windows of ten requests a minute, how a client is charged, and the time it is, which
+    moves when it is changed."""
+    now, rate = [1_700_000_000.0], parse("10/minute")
+    store = ProcessWindows(max_clients, lambda: now[0])
+    store.charge(Window(rate, ""), is_counted=False)
     [table] = store._tables.values()
-    return table, lambda client: store.charge(Window(TEN_A_MINUTE, client))
+    return table, lambda client: store.charge(Window(rate, client)), now
 
 
 class Limiter:
@@ -63,21 +46,20 @@ class Limiter:
 
 @given(st.lists(st.one_of(st.floats(0, 4), st.floats(0, 30)), max_size=120))
 def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
-    clock = Clock()
-    _, charge = windows(clock)
+    _, charge, now = windows()
     charges = []  # when, and whether it was allowed
     for step in steps:
-        clock.now += step
-        live = sum(allowed for at, allowed in charges if at >= clock.now - 60)
+        now[0] += step
+        live = sum(allowed for at, allowed in charges if at >= now[0] - 60)
         verdict = charge("a")
         assert verdict.allowed == (live < 10)
-        charges.append((clock.now, verdict.allowed))
-        live = sum(allowed for at, allowed in charges if at >= clock.now - 60)
+        charges.append((now[0], verdict.allowed))
+        live = sum(allowed for at, allowed in charges if at >= now[0] - 60)
         assert verdict.remaining == 10 - live
 
 
-def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock):
-    table, charge = windows(clock, max_clients=100)
+def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody():
+    table, charge, _ = windows(max_clients=100)
     for n in range(100):
         assert charge(f"early {n}").remaining == 9
     assert Counter(charge(f"late {n}").allowed for n in range(50)) == {True: 10, False: 40}
@@ -85,32 +67,32 @@ def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock
     assert all(charge(f"early {n}").remaining == 8 for n in range(100))
 
 
-def test_places_in_the_full_table_free_in_the_order_of_the_last_requests(clock):
+def test_places_in_the_full_table_free_in_the_order_of_the_last_requests():
     """Otherwise one client that stays keeps those that left, and strangers share a window."""
-    table, charge = windows(clock, max_clients=3)
+    table, charge, now = windows(max_clients=3)
     for name in ("stays", "leaves", "also leaves"):
         charge(name)
-    clock.now += 40
+    now[0] += 40
     charge("stays")
-    clock.now += 40
+    now[0] += 40
     assert [charge(f"stranger {n}").remaining for n in (1, 2, 2, 2)] == [9, 9, 8, 7]
     assert charge("stays").remaining == 8 and len(table) == 3
 
 
-def test_clients_are_forgotten_once_their_window_is_empty(clock):
-    table, charge = windows(clock)
+def test_clients_are_forgotten_once_their_window_is_empty():
+    table, charge, now = windows()
     for n in range(500):
         charge(str(n))
-    clock.now += 61
+    now[0] += 61
     for _ in range(300):
         charge("one who stays")
     assert len(table) == 1
 
 
-def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
-    table, charge = windows(clock)
+def test_a_window_keeps_at_most_twice_its_limit_of_timestamps():
+    table, charge, now = windows()
     for _ in range(1000):
-        clock.now += 6.1
+        now[0] += 6.1
         assert charge("a").allowed
     assert len(table._windows["a"]) <= 20
 
@@ -165,14 +147,7 @@ def test_a_request_that_one_window_refuses_is_not_charged_to_the_other(storage):
 
 def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
     limiter = Limiter(storage, rate_limit_address="25/minute")
-    start = Barrier(40)
-
-    def charge(number):
-        start.wait()
-        return limiter.charge_key(number % 4, 8, "192.0.2.1")
-
-    with ThreadPoolExecutor(40) as pool:
-        results = list(pool.map(charge, range(40)))
+    results = at_once(40, lambda number: limiter.charge_key(number % 4, 8, "192.0.2.1"))
     assert len([r for r in results if r.allowed]) == 25
     # What the ceiling refused is still there for another address.
     count = sum(

@@ -36,12 +36,16 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         assert not is_allowed()
 
 
-ONLY_READS = {"CONFIG SET maxmemory 1": "CONFIG SET maxmemory 0"}
-ONLY_READS["REPLICAOF 127.0.0.1 1"] = "REPLICAOF NO ONE"
-
-
-@pytest.mark.parametrize("fault", ONLY_READS)
-def test_a_redis_that_only_reads_is_down_until_it_counts(shared_database_url, tmp_path, fault):
+@pytest.mark.parametrize(
+    ("fault", "remedy"),
+    [
+        ("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"),
+        ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE"),
+    ],
+)
+def test_a_redis_that_only_reads_is_down_until_it_counts(
+    shared_database_url, tmp_path, fault, remedy
+):
     """Full, or a replica: it answers PING and whatever reads a window."""
     with serving.redis_server(tmp_path) as storage, Redis.from_url(storage) as redis:
         settings = Settings(
@@ -61,7 +65,7 @@ def test_a_redis_that_only_reads_is_down_until_it_counts(shared_database_url, tm
         for _ in range(5):
             assert state() == (0, 503, 503)
             time.sleep(2 * PROBE_EVERY_S)
-        redis.execute_command(ONLY_READS[fault])
+        redis.execute_command(remedy)
         serving.wait_until(lambda: state() == (1, 200, 400))
 
 
