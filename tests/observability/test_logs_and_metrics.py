@@ -77,9 +77,9 @@ def test_lines_have_the_trace_of_their_request(lines, client, traceparent, trace
 
 
 @AS_JSON
-def test_every_line_of_a_request_has_its_fields(lines, database_url):
+def test_every_line_of_a_request_has_its_fields(lines):
     """Also those that are written before there is a status."""
-    client = indexing.client_over(f"{database_url}_gone")
+    client = indexing.client_over("postgresql://nobody@127.0.0.1:1/gone")
     headers = {"X-Request-Id": "one", "traceparent": f"00-{TRACE}-{SPAN}-01"}
     client.get("/api/v1/blocks/a%0Ab", headers=headers)
     assert client.get("/api/v1/stats", headers=headers).status_code == 503
