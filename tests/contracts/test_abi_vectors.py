@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from functools import cache
 
 import pytest
 
@@ -15,7 +14,6 @@ pytestmark = pytest.mark.check
 VECTORS = NODE / "node_modules/@ethersproject/testcases/testcases"
 
 
-@cache
 def vectors(name):
     return json.loads(gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes()))
 
