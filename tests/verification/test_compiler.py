@@ -15,7 +15,6 @@ from unittest.mock import Mock
 import pytest
 
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings
 from scan.verification import compiler_run, compiler_store, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
@@ -25,13 +24,8 @@ from scan.verification.compiler_run import (
 )
 from scan.verification.settings_search import parse_version
 from tests.support import WAIT_S
-from tests.support.compilers import NEWEST, fake, run
+from tests.support.compilers import NEWEST, fake, placed_in, run
 from tests.support.serving import wait_until
-
-
-@pytest.fixture
-def compilers(compilers_dir):
-    return compiler_store.CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
 @pytest.mark.parametrize(
@@ -54,19 +48,19 @@ def test_a_version_that_is_none_is_refused(text):
 
 
 @pytest.mark.parametrize("version", [pytest.param((0, 4, 26), marks=pytest.mark.long), NEWEST])
-def test_no_file_of_this_machine_is_read(compilers, version, tmp_path):
+def test_no_file_of_this_machine_is_read(compilers_dir, version, tmp_path):
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
     paths = ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}")
     imports = "".join(f'import "{path}";\n' for path in paths)
-    output = run(compilers, f"{imports} contract A {{}}", version=version)
+    output = run(placed_in(compilers_dir), f"{imports} contract A {{}}", version=version)
     errors = [error["type"] for error in output["errors"] if error["severity"] == "error"]
     assert errors == ["ParserError"] * len(paths)
     assert "Secret" not in str(output) and "root:" not in str(output)
 
 
 @pytest.mark.thorough
-def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypatch):
+def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers_dir, monkeypatch):
     """Near the limit the time is that of garbage collections, 1 to 30 s: it must not end first."""
     monkeypatch.setattr(sandbox, "MEMORY_KIB", 200 * 1024)
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 300.0)
@@ -74,7 +68,7 @@ def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypa
     used = " ".join(f"m{n}" for n in range(24))
     source = f"contract A {{ uint x; {modifiers} function f() public {used} {{ x++; }} }}"
     with pytest.raises(OutOfLimits, match=r"200 MB|memory"):
-        run(compilers, source, timeout_s=300.0)
+        run(placed_in(compilers_dir), source, timeout_s=300.0)
 
 
 def test_a_compilation_without_end_is_ended_with_its_children(tmp_path):
