@@ -11,11 +11,10 @@ from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check
 
-VECTORS = NODE / "node_modules/@ethersproject/testcases/testcases"
-
 
 def vectors(name):
-    return json.loads(gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes()))
+    folder = NODE / "node_modules/@ethersproject/testcases/testcases"
+    return json.loads(gzip.decompress((folder / f"{name}.json.gz").read_bytes()))
 
 
 def entry(abi, name):
