@@ -170,23 +170,25 @@ def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatc
     assert run(fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'"), "") == {}
 
 
-@pytest.mark.thorough
-def test_output_without_end_is_cut(tmp_path):
-    compilers = fake(tmp_path, "exec cat /dev/zero")
-    with pytest.raises(OutOfLimits, match="32 MB"):
-        run(compilers, "")
-
-
-def test_output_of_too_many_values_is_not_parsed(tmp_path):
-    values = f"yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'"
-    compilers = fake(tmp_path, f"printf '{{\"a\":['; {values}; printf '{{}}]}}'")
-    with pytest.raises(OutOfLimits, match="500,000 values"):
-        run(compilers, "")
-
-
-@pytest.mark.parametrize("script", ["kill -SEGV $$", "exit 1", "echo no json", "echo '[]'"])
-def test_a_crash_is_told_as_one(tmp_path, script):
-    with pytest.raises(OutOfLimits, match="crashed"):
+@pytest.mark.parametrize(
+    ("script", "error", "words"),
+    [
+        pytest.param("exec cat /dev/zero", OutOfLimits, "32 MB", marks=pytest.mark.thorough),
+        (
+            f"""printf '{{"a":['; yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'
+            printf '{{}}]}}'""",
+            OutOfLimits,
+            "500,000 values",
+        ),
+        *(
+            (script, OutOfLimits, "crashed")
+            for script in ("kill -SEGV $$", "exit 1", "echo no json", "echo '[]'")
+        ),
+        ("kill -KILL $$", Unavailable, "too little memory"),  # by the kernel: it may run later
+    ],
+)
+def test_a_compiler_that_crashes_or_says_too_much_is_told(tmp_path, script, error, words):
+    with pytest.raises(error, match=words):
         run(fake(tmp_path, script), "")
 
 
@@ -202,11 +204,6 @@ def test_a_full_disk_is_no_fault_of_the_source(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler_run, "temporary_folder", full)
     with pytest.raises(Unavailable, match="disk"):
         compile_source(compiler, {}, 30.0)
-
-
-def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):
-    with pytest.raises(Unavailable, match="too little memory"):
-        run(fake(tmp_path, "kill -KILL $$"), "")
 
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):

@@ -9,10 +9,9 @@ from scan.indexer import writer
 from tests.support.indexing import Indexing, batches_of
 from tests.support.made_blocks import Move, address
 
-OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
-
 
 def test_topics_narrow_as_they_do_for_a_node(webhooks):
+    emitter, other = address("emitter"), address("other")
     a, b, c = ("0x" + 32 * digits for digits in ("0A", "0B", "0C"))
     narrowed = [
         (None, [0, 1, 2, 3, 4, 5]),
@@ -26,15 +25,18 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks):
     ]
     owners = [address(f"owner {number}") for number in range(len(narrowed))]
     hooks = [
-        webhooks.register(owner, "https://localhost:1/", ("log",), EMITTER, topics=topics)
+        webhooks.register(owner, "https://localhost:1/", ("log",), emitter, topics=topics)
         for owner, (topics, _) in zip(owners, narrowed, strict=True)
     ]
-    emitted = [[], [a], [a, b], [b, a], [a, c, b], [a, b, c, c]]
-    logs = [
-        EventLog(0, n, emitter, tuple(bytes.fromhex(topic[2:]) for topic in topics), bytes([n]))
-        for n, (emitter, topics) in enumerate([*((EMITTER, one) for one in emitted), (OTHER, [a])])
+    emitted = [
+        *((emitter,), (emitter, a), (emitter, a, b), (emitter, b, a), (emitter, a, c, b)),
+        *((emitter, a, b, c, c), (other, a)),
     ]
-    webhooks.chain.append([Move(OTHER, EMITTER)], logs)
+    logs = [
+        EventLog(0, n, by, tuple(bytes.fromhex(topic[2:]) for topic in topics), bytes([n]))
+        for n, (by, *topics) in enumerate(emitted)
+    ]
+    webhooks.chain.append([Move(other, emitter)], logs)
     for owner, hook, (topics, expected) in zip(owners, hooks, narrowed, strict=True):
         indexes = [row["payload"]["data"]["logIndex"] for row in webhooks.deliveries(hook)]
         assert indexes == expected, topics
@@ -83,7 +85,7 @@ def test_logs_of_a_real_chain_are_sent_whatever_is_stored(anvil, webhooks, store
     sender = anvil.accounts[0]
     coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
     hook = webhooks.register(
-        OWNER, "https://localhost:1/", ("log",), bytes.fromhex(coin.address[2:])
+        address("owner"), "https://localhost:1/", ("log",), bytes.fromhex(coin.address[2:])
     )
     first = anvil.head() + 1
     for _ in range(3):
