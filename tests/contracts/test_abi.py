@@ -126,13 +126,6 @@ def test_any_data_decodes_or_is_refused(data, parameter):
         render(kind, value)
 
 
-DECLARED = {
-    "view": "one uint256, over uint256, over address, over uint256 bool, same uint256, same int256,"
-    " mixed address",
-    "nonpayable": "mixed uint256",
-}
-
-
 @pytest.mark.parametrize(
     ("name", "arguments", "signature"),
     [
@@ -148,8 +141,10 @@ DECLARED = {
 )
 def test_a_name_finds_its_overload(name, arguments, signature):
     abi = [{"type": "event", "name": "one", "inputs": []}]
-    for mutability, functions in DECLARED.items():
-        for declared, *types in map(str.split, functions.split(",")):
+    views = "one uint256, over uint256, over address, over uint256 bool, same uint256, same int256"
+    functions = {"view": f"{views}, mixed address", "nonpayable": "mixed uint256"}
+    for mutability, texts in functions.items():
+        for declared, *types in map(str.split, texts.split(",")):
             inputs = [{"type": type_, "name": ""} for type_ in types]
             entry = {"type": "function", "name": declared, "inputs": inputs, "outputs": []}
             abi.append({**entry, "stateMutability": mutability})

@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from functools import cache
 
 import pytest
 
@@ -12,12 +11,10 @@ from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check
 
-VECTORS = NODE / "node_modules/@ethersproject/testcases/testcases"
 
-
-@cache
 def vectors(name):
-    return json.loads(gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes()))
+    folder = NODE / "node_modules/@ethersproject/testcases/testcases"
+    return json.loads(gzip.decompress((folder / f"{name}.json.gz").read_bytes()))
 
 
 def entry(abi, name):

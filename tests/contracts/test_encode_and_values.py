@@ -14,14 +14,10 @@ def vault(explorer):
     return verified(explorer, VAULT, "Vault", CONSTRUCTOR)
 
 
-def encoded(explorer, address, **body):
-    return explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
-
-
 def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
     parts = [{"amount": str(2**255), "to": CHECKSUMMED}, [7, CHECKSUMMED]]
     body = {"functionName": "deposit", "args": ["hé", parts], "value": "1000000000000000001"}
-    call = encoded(explorer, vault, **body).json
+    call = explorer.client.post(f"/api/v1/contracts/{vault}/encode", json=body).json
     signature = "deposit(string,(uint256,address)[])"
     sent_parts = [(2**255, CHECKSUMMED), (7, CHECKSUMMED)]
     assert call == {
@@ -41,10 +37,10 @@ def test_an_encoded_call_is_what_the_contract_takes(explorer, vault):
 
 
 def test_a_call_is_tried_for_its_sender(explorer, vault):
-    sender = explorer.anvil.accounts[1]
+    sender, path = explorer.anvil.accounts[1], f"/api/v1/contracts/{vault}/encode"
     body = {"functionName": "withdraw", "args": [str(10**30)]}
-    assert encoded(explorer, vault, **body).status_code == 200
-    refused = encoded(explorer, vault, **body, **{"from": sender})
+    assert explorer.client.post(path, json=body).status_code == 200
+    refused = explorer.client.post(path, json={**body, "from": sender})
     assert (refused.status_code, refused.json["code"]) == (422, "call_reverted")
     available = explorer.call(vault, "total").json["result"]
     assert refused.json["reason"] == {
@@ -56,7 +52,7 @@ def test_a_call_is_tried_for_its_sender(explorer, vault):
         ],
     }
     body = {"functionName": "deposit", "args": ["", []], "value": str(10**40), "from": OWNER}
-    poor = encoded(explorer, vault, **body)
+    poor = explorer.client.post(path, json=body)
     assert (poor.status_code, poor.json["code"]) == (422, "call_reverted"), poor.json
 
 

@@ -9,7 +9,6 @@ from scan.contracts.read_calls import result
 
 pytestmark = pytest.mark.check
 
-LONG_NAME = "n" * 100_000
 WORD = 32
 
 
@@ -21,23 +20,21 @@ def constructor(*inputs):
     return [{"type": "constructor", "inputs": list(inputs)}]
 
 
-def pairs_of(name):
-    """An array of structures with one member of this name."""
-    return {"name": LONG_NAME, "type": "tuple[]", "components": [{"name": name, "type": "uint8"}]}
-
-
-def size(values):
-    return len(orjson.dumps(values, default=lambda value: value._asdict()))
-
-
 def test_a_long_name_is_not_repeated_for_every_item():
-    data = word(32) + word(400) + bytes(400 * WORD)
-    values = constructor_values(constructor(pairs_of(LONG_NAME)), data)
-    assert values is not None and size(values) < 10_000
+    """Those of an array of structures, and of the structures' one member."""
+    data, long_name = word(32) + word(400) + bytes(400 * WORD), "n" * 100_000
+    pairs = {"name": long_name, "type": "tuple[]"}
+    long = {**pairs, "components": [{"name": long_name, "type": "uint8"}]}
+    short = {**pairs, "components": [{"name": "n", "type": "uint8"}]}
+    values = constructor_values(constructor(long), data)
+    assert values is not None
+    assert len(orjson.dumps(values, default=lambda value: value._asdict())) < 10_000
     assert values[0].value == [["0"]] * 400 and len(values[0].name) == 100
-    outputs = abi.parse_types([pairs_of(LONG_NAME)])
-    assert size(result(abi_json.Function("f", (), outputs), data)) < 10_000
-    named = result(abi_json.Function("f", (), abi.parse_types([pairs_of("n")])), data)
+    unnamed, named = (
+        result(abi_json.Function("f", (), abi.parse_types([type_])), data)
+        for type_ in (long, short)
+    )
+    assert len(orjson.dumps(unnamed)) < 10_000
     assert named == [{"n": "0"}] * 400
 
 

@@ -6,7 +6,7 @@ import pytest
 from tests.support.anvil import calldata
 from tests.support.proxies import FORWARD, SLOT, THIEVES, assembled, either
 
-THIEF, HELPER = "0x" + 20 * "c0", "0x" + 20 * "c1"
+HELPER = "0x" + 20 * "c1"
 OVER = calldata("over(uint256)", 5)
 # Code, the contracts that run for it, and the evidence for over(uint256), which may fail. No code
 # is run to see what it does, so that what a branch depends on is all the same.
@@ -44,12 +44,13 @@ DESIGNS = {
 def test_what_traces_show_is_named_and_what_is_claimed_is_said_to_be(
     explorer, many, code, names, evidence
 ):
-    anvil, contracts = explorer.anvil, {"vault": many, "thief": THIEF}
-    for at, answer in ((THIEF, "1"), (HELPER, THIEF)):
+    anvil, thief = explorer.anvil, "0x" + 20 * "c0"
+    contracts = {"vault": many, "thief": thief}
+    for at, answer in ((thief, "1"), (HELPER, thief)):
         runtime = assembled(f"{answer} 0 MSTORE 32 0 RETURN").hex()
         anvil.call("anvil_setCode", at, f"0x{runtime}")
     proxy = explorer.place(assembled(code).hex())
-    for slot, to in ((SLOT, many), (7, THIEF)):
+    for slot, to in ((SLOT, many), (7, thief)):
         anvil.call("anvil_setStorageAt", proxy, f"0x{slot:064x}", f"0x{to[2:]:0>64}")
     for data in (calldata("nothing()"), OVER):
         explorer.send(proxy, data, gas=300_000)

@@ -11,16 +11,15 @@ from scan.hex import to_hex
 
 pytestmark = pytest.mark.check
 
-OUTER = {"type": "error", "name": "Outer", "inputs": [{"name": "inner", "type": "bytes"}]}
-
 
 def outer(inner):
     return keccak(text="Outer(bytes)")[:4] + encode(["bytes"], [inner])
 
 
 def inner_errors(type_, value):
+    abi = [{"type": "error", "name": "Outer", "inputs": [{"name": "inner", "type": "bytes"}]}]
     budget = DecodingBudget(processor_s=60.0)
-    inner = revert_reasons.InnerErrors([index_abi([OUTER])], {}, budget)
+    inner = revert_reasons.InnerErrors([index_abi(abi)], {}, budget)
     [argument] = inner.in_arguments([Argument("a", type_, value)])
     return argument.errors
 

@@ -48,16 +48,10 @@ BEACON = (
     "a3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
     "545afa5036515af43d6000803e604d573d6000fd5b3d6000f3"
 )
-# Safe's proxy 1.4.1 without its metadata.
-SAFE = (
-    "608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e"
-    + "00" * 28
-    + "60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e"
-    "60008114156070573d6000fd5b3d6000f3fe"
-)
-COMPTROLLER = Path(__file__).with_name("Unitroller.sol").read_text().replace("FALLBACK", FALLBACK)
-# The loupe is a facet, too, as in the reference implementations.
-DIAMOND = Path(__file__).with_name("Diamond.sol").read_text().replace("FALLBACK", FALLBACK)
+
+
+def source_of(name):
+    return Path(__file__).with_name(name).read_text().replace("FALLBACK", FALLBACK)
 
 
 @pytest.mark.check
@@ -135,10 +129,16 @@ def test_proxies_by_their_slot(explorer, many, kind):
 
 
 def test_a_safe_and_a_comptroller(explorer, many):
-    safe = explorer.place(SAFE)
+    without_metadata = (  # of Safe's proxy 1.4.1
+        "608060405273ffffffffffffffffffffffffffffffffffffffff600054167fa619486e"
+        + "00" * 28
+        + "60003514156050578060005260206000f35b3660008037600080366000845af43d6000803e"
+        "60008114156070573d6000fd5b3d6000f3fe"
+    )
+    safe = explorer.place(without_metadata)
     explorer.anvil.call("anvil_setStorageAt", safe, "0x" + 64 * "0", word(many))
     expect(explorer, safe, "safe", many, "code")
-    comptroller = deploy(explorer, COMPTROLLER, "Unitroller", word(many)[2:])
+    comptroller = deploy(explorer, source_of("Unitroller.sol"), "Unitroller", word(many)[2:])
     expect(explorer, comptroller, "comptroller", many, "trace")
 
 
@@ -156,8 +156,10 @@ def test_an_account_that_delegates(explorer, many):
 
 
 def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
-    facets = [*(verified(explorer, DIAMOND, name) for name in ("Loupe", "Other")), many]
-    diamond = deploy(explorer, DIAMOND, "Diamond", "".join(word(facet)[2:] for facet in facets))
+    source = source_of("Diamond.sol")
+    # The loupe is a facet, too, as in the reference implementations.
+    facets = [*(verified(explorer, source, name) for name in ("Loupe", "Other")), many]
+    diamond = deploy(explorer, source, "Diamond", "".join(word(facet)[2:] for facet in facets))
     assert explorer.call(diamond, "grown", 4).json == {
         "result": "5",
         "implementation": facets[1],
@@ -171,7 +173,7 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
     assert all(f"/address/{facet}" in page for facet in facets)
     record = explorer.transact(diamond, calldata("grow(uint256)", 3))
     assert record["logs"][0]["event"]["name"] == "Grown"
-    explorer.verify(diamond, DIAMOND, VERSION, contractName="Diamond", optimizationUsed=0)
+    explorer.verify(diamond, source, VERSION, contractName="Diamond", optimizationUsed=0)
     assert explorer.contract(diamond).json["proxy"] == {
         "type": "eip2535",
         "implementation": facets[0],

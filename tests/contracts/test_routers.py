@@ -9,14 +9,13 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
 from tests.support.proxies import word
 
-SOURCE = Path(__file__).with_name("Routers.sol").read_text()
-STANDARD = standard_input({"Routers.sol": SOURCE})
+STANDARD = standard_input({"Routers.sol": Path(__file__).with_name("Routers.sol").read_text()})
 
 
 @pytest.fixture(scope="module")
 def modules(explorer):
-    names = ("Core", "Market")
-    return [explorer.verified(STANDARD, VERSION, f"Routers.sol:{name}") for name in names]
+    names = "Routers.sol:Core", "Routers.sol:Market"
+    return [explorer.verified(STANDARD, VERSION, name) for name in names]
 
 
 def made(explorer, modules, name):

@@ -11,7 +11,6 @@ from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check
 
-PACKAGES = NODE / "node_modules"
 # The packages' contracts whose events and functions that change state are all claimed, by the
 # folder of their artifacts.
 OPENZEPPELIN = "@openzeppelin/contracts/build/contracts/{}.json"
@@ -70,22 +69,17 @@ def claimed(standard):
     ]
 
 
-def published(standard):
-    """Entries of the packages' ABIs by their kinds and canonical signatures."""
-    file, names = PUBLISHED[standard]
-    abis = [json.loads((PACKAGES / file.format(name)).read_text())["abi"] for name in names.split()]
-    return {
-        (entry["type"], signature(entry["name"], parse_types(entry["inputs"]))): entry
-        for abi in abis
-        for entry in abi
-        if entry["type"] in ("function", "event", "error")
-    }
-
-
 @pytest.mark.parametrize("standard", sorted(PUBLISHED))
 def test_what_is_claimed_is_what_the_packages_define_and_all_of_it(standard):
     """The names of arguments, and which of them an event indexes."""
-    defined = published(standard)
+    file, names = PUBLISHED[standard]
+    files = [NODE / "node_modules" / file.format(name) for name in names.split()]
+    defined = {
+        (entry["type"], signature(entry["name"], parse_types(entry["inputs"]))): entry
+        for path in files
+        for entry in json.loads(path.read_text())["abi"]
+        if entry["type"] in ("function", "event", "error")
+    }
     both = [key for key in claimed(standard) if (key[0], key[1].signature) in defined]
     assert len(both) >= 2
     for kind, entry in both:

@@ -11,6 +11,10 @@ OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
 NEWEST = (0, 8, 28)
 
 
+def placed_in(directory, kind=compiler_store.SOLC):
+    return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), kind)
+
+
 def fake(tmp_path, script, version="0.8.28"):
     """A compiler that does what no real one should."""
     name = f"solc-{version}"
@@ -18,7 +22,7 @@ def fake(tmp_path, script, version="0.8.28"):
     executable.parent.mkdir()
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
-    return compiler_store.CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    return placed_in(tmp_path)
 
 
 def run(compilers, source, timeout_s=30.0, version=NEWEST):

@@ -17,8 +17,6 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.indexing import Indexing
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy
 
-ADDRESS = CHECKSUMMED.lower()
-
 
 def test_a_contract_that_no_block_showed_is_read_from_the_node_and_verified(explorer):
     """As one of the genesis block that contracts alone call."""
@@ -57,19 +55,19 @@ def test_submissions_that_are_malformed_are_refused_as_expected(explorer, many):
     expected.compare(__file__, explorer.client, {"many": many.lower()})
 
 
-def standard(sources, **settings):
-    return json.dumps({"language": "Solidity", "sources": sources, "settings": settings})
-
-
-TOO_LARGE = [
-    ("sourceCode", standard({f"{n}.sol": {"content": ""} for n in range(10_000)})),
-    ("sourceCode", standard({"A.sol": {"content": MANY}}, remappings=["a=" + "b" * 1_100_000])),
-    ("libraries", {"A.sol": dict.fromkeys(map(str, range(201)), ADDRESS)}),
-    ("constructorArguments", "0x" + "ab" * 2_400_000),
-]
-
-
-@pytest.mark.parametrize(("field", "value"), TOO_LARGE, ids=range(len(TOO_LARGE)))
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("sourceCode", json.dumps(standard_input({f"{n}.sol": "" for n in range(10_000)}))),
+        (
+            "sourceCode",
+            json.dumps(standard_input({"A.sol": MANY}, remappings=["a=" + "b" * 1_100_000])),
+        ),
+        ("libraries", {"A.sol": dict.fromkeys(map(str, range(201)), CHECKSUMMED.lower())}),
+        ("constructorArguments", "0x" + "ab" * 2_400_000),
+    ],
+    ids=range(4),
+)
 def test_a_value_that_is_too_large_is_refused(explorer, many, field, value):
     body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION, field: value}
     answer = explorer.client.post("/api/v1/verify", json=body)

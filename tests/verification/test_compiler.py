@@ -15,7 +15,6 @@ from unittest.mock import Mock
 import pytest
 
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings
 from scan.verification import compiler_run, compiler_store, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
@@ -25,13 +24,8 @@ from scan.verification.compiler_run import (
 )
 from scan.verification.settings_search import parse_version
 from tests.support import WAIT_S
-from tests.support.compilers import NEWEST, fake, run
+from tests.support.compilers import NEWEST, fake, placed_in, run
 from tests.support.serving import wait_until
-
-
-@pytest.fixture
-def compilers(compilers_dir):
-    return compiler_store.CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
 @pytest.mark.parametrize(
@@ -54,19 +48,19 @@ def test_a_version_that_is_none_is_refused(text):
 
 
 @pytest.mark.parametrize("version", [pytest.param((0, 4, 26), marks=pytest.mark.long), NEWEST])
-def test_no_file_of_this_machine_is_read(compilers, version, tmp_path):
+def test_no_file_of_this_machine_is_read(compilers_dir, version, tmp_path):
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
     paths = ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}")
     imports = "".join(f'import "{path}";\n' for path in paths)
-    output = run(compilers, f"{imports} contract A {{}}", version=version)
+    output = run(placed_in(compilers_dir), f"{imports} contract A {{}}", version=version)
     errors = [error["type"] for error in output["errors"] if error["severity"] == "error"]
     assert errors == ["ParserError"] * len(paths)
     assert "Secret" not in str(output) and "root:" not in str(output)
 
 
 @pytest.mark.thorough
-def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypatch):
+def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers_dir, monkeypatch):
     """Near the limit the time is that of garbage collections, 1 to 30 s: it must not end first."""
     monkeypatch.setattr(sandbox, "MEMORY_KIB", 200 * 1024)
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 300.0)
@@ -74,7 +68,7 @@ def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers, monkeypa
     used = " ".join(f"m{n}" for n in range(24))
     source = f"contract A {{ uint x; {modifiers} function f() public {used} {{ x++; }} }}"
     with pytest.raises(OutOfLimits, match=r"200 MB|memory"):
-        run(compilers, source, timeout_s=300.0)
+        run(placed_in(compilers_dir), source, timeout_s=300.0)
 
 
 def test_a_compilation_without_end_is_ended_with_its_children(tmp_path):
@@ -176,23 +170,25 @@ def test_a_compiler_runs_where_its_network_cannot_be_denied(tmp_path, monkeypatc
     assert run(fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'"), "") == {}
 
 
-@pytest.mark.thorough
-def test_output_without_end_is_cut(tmp_path):
-    compilers = fake(tmp_path, "exec cat /dev/zero")
-    with pytest.raises(OutOfLimits, match="32 MB"):
-        run(compilers, "")
-
-
-def test_output_of_too_many_values_is_not_parsed(tmp_path):
-    values = f"yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'"
-    compilers = fake(tmp_path, f"printf '{{\"a\":['; {values}; printf '{{}}]}}'")
-    with pytest.raises(OutOfLimits, match="500,000 values"):
-        run(compilers, "")
-
-
-@pytest.mark.parametrize("script", ["kill -SEGV $$", "exit 1", "echo no json", "echo '[]'"])
-def test_a_crash_is_told_as_one(tmp_path, script):
-    with pytest.raises(OutOfLimits, match="crashed"):
+@pytest.mark.parametrize(
+    ("script", "error", "words"),
+    [
+        pytest.param("exec cat /dev/zero", OutOfLimits, "32 MB", marks=pytest.mark.thorough),
+        (
+            f"""printf '{{"a":['; yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'
+            printf '{{}}]}}'""",
+            OutOfLimits,
+            "500,000 values",
+        ),
+        *(
+            (script, OutOfLimits, "crashed")
+            for script in ("kill -SEGV $$", "exit 1", "echo no json", "echo '[]'")
+        ),
+        ("kill -KILL $$", Unavailable, "too little memory"),  # by the kernel: it may run later
+    ],
+)
+def test_a_compiler_that_crashes_or_says_too_much_is_told(tmp_path, script, error, words):
+    with pytest.raises(error, match=words):
         run(fake(tmp_path, script), "")
 
 
@@ -208,11 +204,6 @@ def test_a_full_disk_is_no_fault_of_the_source(tmp_path, monkeypatch):
     monkeypatch.setattr(compiler_run, "temporary_folder", full)
     with pytest.raises(Unavailable, match="disk"):
         compile_source(compiler, {}, 30.0)
-
-
-def test_a_compiler_that_the_kernel_kills_may_run_later(tmp_path):
-    with pytest.raises(Unavailable, match="too little memory"):
-        run(fake(tmp_path, "kill -KILL $$"), "")
 
 
 def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):

@@ -13,17 +13,12 @@ from pathlib import Path
 import pytest
 
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings
 from scan.verification import compiler_store
 from scan.verification.languages import vyper
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support import WAIT_S
-from tests.support.compilers import NEWEST, fake, run
+from tests.support.compilers import NEWEST, fake, placed_in, run
 from tests.support.solidity import NODE
-
-
-def placed_in(directory, kind=compiler_store.SOLC):
-    return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), kind)
 
 
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path):
@@ -78,35 +73,31 @@ def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path
         placed_in(tmp_path / "file" / "solc").compiler((0, 8, 19))
 
 
-def fake_npm(folder, listed=None, soljson=NODE / "node_modules/solc-0.8.28/soljson.js"):
-    """An npm that has one package, solc@0.8.28, with `listed` as its integrity; its folder."""
-    tarball = folder / "package.tgz"
-    with tarfile.open(tarball, "w:gz", compresslevel=1) as package:
-        package.add(soljson, "package/soljson.js")
-    digest = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
-    npm = folder / "bin" / "npm"
-    npm.parent.mkdir()
-    npm.write_text(
-        "#!/bin/sh\n"
-        'case "$1 $2" in\n'
-        f"""'view solc@0.8.28') echo '"{listed or f"sha512-{digest}"}"';;\n"""
-        f"'pack solc@0.8.28') cp {tarball} solc-0.8.28.tgz;;\n"
-        "*) echo 'npm error code E404' >&2; exit 1;;\n"
-        "esac\n"
-    )
-    npm.chmod(0o755)
-    return npm.parent
-
-
 @pytest.fixture
 def use_npm(tmp_path, monkeypatch):
-    """Let fake_npm()'s folder be the only source of compilers, of which no digest is pinned."""
+    """Lets an npm with one package, solc@0.8.28, with `listed` as its integrity, be the only source
+    of compilers, of which no digest is pinned."""
 
     def unreachable():
         raise compiler_store.NotFetched("nothing is reached from a test")
 
-    def use(folder):
-        monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    def use(listed=None, soljson=NODE / "node_modules/solc-0.8.28/soljson.js"):
+        tarball, npm = tmp_path / "package.tgz", tmp_path / "bin" / "npm"
+        with tarfile.open(tarball, "w:gz", compresslevel=1) as package:
+            package.add(soljson, "package/soljson.js")
+        digest = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
+        npm.parent.mkdir()
+        npm.write_text(
+            "#!/bin/sh\n"
+            'case "$1 $2" in\n'
+            f"""'view solc@0.8.28') echo '"{listed or f"sha512-{digest}"}"';;\n"""
+            f"'pack solc@0.8.28') cp {tarball} solc-0.8.28.tgz;;\n"
+            "*) echo 'npm error code E404' >&2; exit 1;;\n"
+            "esac\n"
+        )
+        npm.chmod(0o755)
+        monkeypatch.setenv("PATH", str(npm.parent), prepend=os.pathsep)
+        return npm
 
     (none := tmp_path / "no_digests.json").write_text("{}")
     monkeypatch.setattr(compiler_store, "_probe", unreachable)
@@ -157,7 +148,7 @@ def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch,
 
 @pytest.mark.thorough
 def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, use_npm):
-    use_npm(fake_npm(tmp_path))
+    use_npm()
     directory = tmp_path / "solc"
     compilers = placed_in(directory)
     assert compilers.install(NEWEST) == "npm"
@@ -171,9 +162,8 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, use_npm)
 @pytest.mark.thorough
 def test_a_package_that_holds_another_version_is_not_placed(tmp_path, use_npm):
     """As npm's solc 0.8.1 holds 0.8.0."""
-    folder = fake_npm(tmp_path)
-    (folder / "npm").write_text((folder / "npm").read_text().replace("0.8.28", "0.8.27"))
-    use_npm(folder)
+    npm = use_npm()
+    npm.write_text(npm.read_text().replace("0.8.28", "0.8.27"))
     with pytest.raises(compiler_store.NotFetched, match=r"reports version 0\.8\.28"):
         placed_in(tmp_path / "solc").install((0, 8, 27))
     with pytest.raises(compiler_store.NotPublished):
@@ -184,7 +174,7 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, use_
     soljson, path = tmp_path / "soljson.js", tmp_path / "seen.json"
     hostile_soljson = Path(__file__).with_name("hostile_soljson.js").read_text()
     soljson.write_text(hostile_soljson.replace("SEEN", json.dumps(str(path))))
-    use_npm(fake_npm(tmp_path, soljson=soljson))
+    use_npm(soljson=soljson)
     monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
     assert placed_in(tmp_path / "solc").install(NEWEST) == "npm"
     report = json.loads(path.read_text())
@@ -201,7 +191,7 @@ def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(
 ):
     soljson = tmp_path / "soljson.js"
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
-    use_npm(fake_npm(tmp_path, listed, soljson))
+    use_npm(listed, soljson)
     monkeypatch.setattr(compiler_store, "NPM_DIGESTS", pinned or compiler_store.NPM_DIGESTS)
     with pytest.raises(compiler_store.NotFetched, match="digest"):
         placed_in(tmp_path / "solc").install(NEWEST)

@@ -18,12 +18,6 @@ def with_highest_cap(runtime):
     return f"{store}61{len(runtime) // 2:04x}8060246000396000f3{runtime}"
 
 
-COMPARED = """SELECT e.address
-    FROM creation_comparisons e
-    JOIN verified_contracts v USING (creation_hash)
-    WHERE v.address = decode(substr(%s, 3), 'hex')"""
-
-
 def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alike(
     explorer, running_jobs
 ):
@@ -54,7 +48,11 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
         return bytecode["verified"]
 
     others = (alike, unlike, placed)
-    wait_until(lambda: len(explorer.sql(COMPARED, verified)) == 2)
+    compared = """SELECT e.address
+        FROM creation_comparisons e
+        JOIN verified_contracts v USING (creation_hash)
+        WHERE v.address = decode(substr(%s, 3), 'hex')"""
+    wait_until(lambda: len(explorer.sql(compared, verified)) == 2)
     assert match_of(alike) == ("full", "full", f"0x{7:064x}")
     assert {match_of(unlike), match_of(placed)} == {("runtime", None, None)}
     assert [*map(is_called_verified, others)] == [True, False, False]

@@ -109,42 +109,37 @@ def test_without_its_compiler_a_contract_stays_as_the_file_has_it(explorer, veri
 
 @pytest.fixture
 def older(explorer):
-    """Addresses of contracts that an older version verified; the second has newer transactions."""
+    """Addresses of contracts that an older version verified, of which the second has newer
+    transactions, and what compiles them again, after its first step."""
     sources = [{PATH: SOURCE.replace("contract Box", f"// {n}\ncontract Box")} for n in (1, 2, 3)]
     named = VERSION, f"{PATH}:Box", SEVEN
     addresses = [explorer.verified(standard_input(source), *named) for source in sources]
     explorer.send(addresses[1], "")
     explorer.sql("TRUNCATE read_findings, compiled_sources")
-    yield addresses
+    compiling = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
+    assert compiling.step() is True
+    yield addresses, compiling
     explorer.sql("TRUNCATE read_findings, verified_contracts")
 
 
-@pytest.fixture
-def compiling(explorer, older):
-    """What compiles older contracts, after its first step."""
-    compiling = RestoredSources(explorer.database, explorer.app.extensions["scan"].verifier)
-    assert compiling.step() is True
-    return compiling
-
-
-def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(
-    explorer, older, compiling
-):
+def test_contracts_of_an_older_version_are_compiled_again_newest_use_first(explorer, older):
+    addresses, compiling = older
     mapped = "SELECT '0x' || encode(address, 'hex') FROM compiled_sources"
-    assert explorer.sql(mapped) == [(older[1],)]
+    assert explorer.sql(mapped) == [(addresses[1],)]
     assert explorer.database.row("verification/read_findings_count") == (2, 0)
     claim, now = "verification/read_findings_claim", datetime.now(UTC)
     assert explorer.database.row(claim, now=now) is not None  # by another process
     assert compiling.step() is False
     explorer.sql("UPDATE read_findings SET due_at = now() - interval '1 minute'")
     assert [compiling.step(), compiling.step()] == [True, True]
-    assert {address for (address,) in explorer.sql(mapped)} == set(older)
+    assert {address for (address,) in explorer.sql(mapped)} == set(addresses)
     kept = "SELECT 1 FROM compiled_sources WHERE layout IS NOT NULL"
     assert len(explorer.sql(kept)) == 3
     assert compiling.step() is False
 
 
-def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, compiling):
+def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, older):
+    _, compiling = older
     changed = "UPDATE verified_contracts SET sources = replace(sources::text, '+', '-')::json"
     explorer.sql(changed)
     before = explorer.sql("SELECT * FROM verified_contracts ORDER BY address")
@@ -153,7 +148,8 @@ def test_what_no_longer_gives_its_code_keeps_what_it_has(explorer, compiling):
     assert explorer.database.row("verification/read_findings_count") == (0, 2)
 
 
-def test_compiling_again_ends_at_once_where_others_wait(explorer, compiling):
+def test_compiling_again_ends_at_once_where_others_wait(explorer, older):
+    _, compiling = older
     places = explorer.app.extensions["scan"].verifier.places
     with places.running(float("inf"), gives_way=True) as place:
         place.check()

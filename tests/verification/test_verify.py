@@ -12,47 +12,26 @@ pytestmark = pytest.mark.thorough
 
 BOX = Path(__file__).with_name("Box.sol").read_text()
 MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint256 first)")
-SEVEN = f"{7:064x}"
-
 IMMUTABLES = Path(__file__).with_name("Immutables.sol").read_text()
-Case = namedtuple("Case", "version source name settings arguments match", defaults=("", "full"))
-
-
-WHOLE_PATH = "contracts/told/Nobody.sol"
-
-
-def _compiled(case):
-    standard = standard_input({WHOLE_PATH: case.source}, **case.settings)
-    return compiled(case.version, standard, WHOLE_PATH, case.name)
-
-
+Case = namedtuple("Case", "version source name settings match", defaults=("full",))
 ON = {"enabled": True, "runs": 200}
-# Settings told in full: one compilation says yes or no.
-TOLD = {"optimizationUsed": 1, "runs": 200, "evmVersion": "cancun", "viaIR": False}
 NO_HASH = {"bytecodeHash": "none"}
 
 
 @pytest.mark.parametrize(
     "case",
     [
-        Case("0.4.26", BOX, "Box", {}, SEVEN),
-        Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
-        Case("0.5.16", BOX, "Box", {"optimizer": {"enabled": True, "runs": 999999}}, SEVEN),
-        Case("0.6.12", BOX, "Box", {"optimizer": ON, "evmVersion": "byzantium"}, SEVEN),
-        Case("0.7.6", IMMUTABLES, "Fixed", {"optimizer": ON}, SEVEN),
-        Case("0.8.4", MODERN_BOX, "Box", {"optimizer": {"enabled": True, "runs": 1}}, SEVEN),
-        Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
-        Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
-        Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
+        Case("0.4.26", BOX, "Box", {}),
+        Case("0.4.26", BOX, "Box", {"optimizer": ON}),
+        Case("0.5.16", BOX, "Box", {"optimizer": {"enabled": True, "runs": 999999}}),
+        Case("0.6.12", BOX, "Box", {"optimizer": ON, "evmVersion": "byzantium"}),
+        Case("0.7.6", IMMUTABLES, "Fixed", {"optimizer": ON}),
+        Case("0.8.4", MODERN_BOX, "Box", {"optimizer": {"enabled": True, "runs": 1}}),
+        Case("0.8.28", IMMUTABLES, "Fixed", {}),
+        Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}),
+        Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}),
         *(
-            Case(
-                "0.8.28",
-                MODERN_BOX,
-                "Box",
-                {"optimizer": ON, "metadata": metadata},
-                SEVEN,
-                "partial",
-            )
+            Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, "partial")
             for metadata in (NO_HASH, {**NO_HASH, "appendCBOR": False})
         ),
     ],
@@ -60,7 +39,10 @@ NO_HASH = {"bytecodeHash": "none"}
 )
 def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_full(explorer, case):
     """But of code without a hash of its metadata, which matches partially whatever is given."""
-    address = explorer.deploy(_compiled(case).creation, case.arguments)
+    path, seven = "contracts/told/Nobody.sol", f"{7:064x}"
+    standard = standard_input({path: case.source}, **case.settings)
+    built = compiled(case.version, standard, path, case.name)
+    address = explorer.deploy(built.creation, seven)
     answer = explorer.verify(address, case.source, case.version)
     assert answer.status_code == 200, answer.json
     assert (answer.json["success"], answer.json["address"]) == (True, address)
@@ -68,19 +50,18 @@ def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_fu
     assert (answer.json["match"], answer.json["creationMatch"]) == ("partial", "partial")
     assert answer.json["contractName"] == case.name
     assert answer.json["compilerVersion"].startswith(case.version + "+")
-    assert answer.json["constructorArguments"] == "0x" + case.arguments
+    assert answer.json["constructorArguments"] == "0x" + seven
     for name in case.settings.keys() - {"optimizer"}:
         assert answer.json["settings"][name] == case.settings[name]
-    whole = standard_input({WHOLE_PATH: case.source}, **case.settings)
-    named = {"contractName": f"{WHOLE_PATH}:{case.name}", "license": "MIT"}
-    named["constructorArguments"] = case.arguments
-    answer = explorer.verify(address, whole, case.version, **named)
+    named = {"contractName": f"{path}:{case.name}", "license": "MIT"}
+    named["constructorArguments"] = seven
+    answer = explorer.verify(address, standard, case.version, **named)
     assert (answer.status_code, answer.json["match"]) == (200, case.match), answer.json
     stored = explorer.contract(address).json
     assert (stored["creationMatch"], stored["verifiedBy"]) == (case.match, None)
-    assert stored["abi"] == _compiled(case).abi
+    assert stored["abi"] == built.abi
     kept = stored["sources"], stored["license"], stored["filePath"]
-    whole = {WHOLE_PATH: {"content": case.source}}, "MIT", WHOLE_PATH
+    whole = {path: {"content": case.source}}, "MIT", path
     assert (kept == whole) is (case.match == "full")
 
 
@@ -101,27 +82,25 @@ def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer, patch):
     assert explorer.call(address, "number").json["result"] == str(number)
 
 
-LIBRARY = Path(__file__).with_name("Library.sol").read_text()
-
-
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_libraries_are_linked_and_called(explorer, version):
-    standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)
+    source = Path(__file__).with_name("Library.sol").read_text()
+    standard = standard_input({"Uses.sol": source}, optimizer=ON)
     library_address = explorer.deploy(compiled(version, standard, "Uses.sol", "Maths").creation)
     linked = {"Uses.sol": {"Maths": library_address}}
-    with_library = standard_input({"Uses.sol": LIBRARY}, optimizer=ON, libraries=linked)
+    with_library = standard_input({"Uses.sol": source}, optimizer=ON, libraries=linked)
     address = explorer.deploy(compiled(version, with_library, "Uses.sol", "Uses").creation)
 
-    options = {name: TOLD[name] for name in ("optimizationUsed", "runs", "viaIR")}
-    answer = explorer.verify(library_address, LIBRARY, version, **options)
+    options = {"optimizationUsed": 1, "runs": 200, "viaIR": False}
+    answer = explorer.verify(library_address, source, version, **options)
     assert (answer.json["contractName"], answer.json["match"]) == ("Maths", "full")
     options["contractName"] = "Uses.sol:Uses"
     wrong = {"Maths": "0x" + 40 * "1"}
-    answer = explorer.verify(address, LIBRARY, version, libraries=wrong, **options)
+    answer = explorer.verify(address, source, version, libraries=wrong, **options)
     assert answer.status_code == 422
     assert "linked to" in answer.json["error"]
     for more in ({}, {"libraries": {"Maths": library_address}}, {"libraries": linked}):
-        answer = explorer.verify(address, LIBRARY, version, **options, **more)
+        answer = explorer.verify(address, source, version, **options, **more)
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
     assert explorer.call(address, "four", "5").json["result"] == "20"

@@ -54,16 +54,6 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     assert standard_input(path, {path: {"content": pair}}, stored) == moved
 
 
-NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
-
-
-def input_of(contract, old="", new=""):
-    """A standard JSON input, without settings that a search finds."""
-    standard = contract.standard_input(old, new)
-    standard["settings"] = {n: v for n, v in contract.settings.items() if n in NOT_SEARCHED}
-    return standard
-
-
 def settings_of(version):
     """An EVM version and an optimisation that the release takes."""
     release = VYPER.kind.parse_version(version)
@@ -102,11 +92,16 @@ def test_equal_sources_are_told_from_changed_ones_over_kinds_and_releases(
     changed = explorer.verify(address, other, version, **named)
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
 
-    comment = explorer.verify(address, input_of(contract, "As deployed", "Other"), version, **named)
+    # Without settings that a search finds.
+    not_searched = {"bytecodeMetadata", "experimentalCodegen", "enable_decimals"}
+    given = {name: contract.settings[name] for name in not_searched & contract.settings.keys()}
+    commented = {**contract.standard_input("As deployed", "Other"), "settings": given}
+    comment = explorer.verify(address, commented, version, **named)
     assert comment.status_code == 200, comment.json
     assert comment.json["match"] == "partial"
 
-    equal = explorer.verify(address, input_of(contract), version, **named)
+    same = {**contract.standard_input(), "settings": given}
+    equal = explorer.verify(address, same, version, **named)
     level = "full" if contract.has_hash else "partial"
     assert (equal.status_code, equal.json["match"]) == (200, level), equal.json
     assert equal.json["creationMatch"] == level

@@ -76,20 +76,18 @@ def test_a_list_is_read_by_pages(webhooks):
     assert [text for page in pages for text in page] == sorted(texts(*addresses))
 
 
-ALL = {"sent", "received", "transfer sent", "transfer received", "other", "self", "large"}
-
-
 def test_events_are_narrowed(webhooks):
     """Of webhooks that are registered so, and of those that are changed."""
     hooks = []
+    every = {"sent", "received", "transfer sent", "transfer received", "other", "self", "large"}
     narrowed = [
-        ({}, ALL),
+        ({}, every),
         ({"direction": "in"}, {"received", "transfer received", "self", "large"}),
         ({"direction": "out"}, {"sent", "transfer sent", "other", "self"}),
         ({"minimumValue": str(2**256 - 1)}, {"large"}),
         ({"tokens": [to_hex(SHOP)]}, {"sent", "received", "other", "self", "large"}),
         ({"direction": "in", "minimumValue": "41"}, {"self", "large"}),
-        ({"minimumValue": {to_hex(TOKEN): "21"}}, ALL - {"transfer sent"}),
+        ({"minimumValue": {to_hex(TOKEN): "21"}}, every - {"transfer sent"}),
         (
             {"minimumValue": {"coin": "11", to_hex(TOKEN): "41", to_hex(SHOP): "9"}},
             {"received", "self", "large"},
@@ -177,25 +175,23 @@ def test_a_list_of_a_webhook_of_logs_is_shorter(webhooks):
     assert create(webhooks, to_hex(OWNER), CLIENT, **fields)[0] == 201
 
 
-NEIGHBOUR, ELSEWHERE = "192.0.2.77", "198.51.100.1"
-
-
 def test_lists_from_a_network_have_a_tenth_of_what_others_leave(webhooks):
     """Whoever owns them, as with keys that are old, wherever they are activated, and stopped ones,
     too."""
+    neighbour, elsewhere = "192.0.2.77", "198.51.100.1"
     wallet = new_wallet()
     key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()["key"]
     webhooks.execute("UPDATE api_keys SET created_at = now() - interval '8 days'")
     lists, owner = {"watchAddresses": texts(ANNA, BERT)}, owner_of(wallet)
     assert create(webhooks, to_hex(OWNER), CLIENT, **lists)[0] == 201
     webhooks.execute("UPDATE webhooks SET address_count = 995000")
-    second = create(webhooks, owner, NEIGHBOUR, key, **lists)[1]
+    second = create(webhooks, owner, neighbour, key, **lists)[1]
     for active in (False, True):
         moved = webhooks.client.patch(
             f"{WEBHOOKS}/{second['id']}",
             json={"active": active},
             headers={"X-API-Key": key},
-            environ_base={"REMOTE_ADDR": ELSEWHERE},
+            environ_base={"REMOTE_ADDR": elsewhere},
         )
         assert moved.status_code == 200
     webhooks.execute("UPDATE webhooks SET active = false")
@@ -203,11 +199,11 @@ def test_lists_from_a_network_have_a_tenth_of_what_others_leave(webhooks):
         status, body = create(webhooks, another, CLIENT, key, **lists)
         assert (status, body["code"]) == (409, "limit_reached")
     assert create(webhooks, to_hex(BERT), CLIENT)[0] == 201  # one address is no list
-    assert create(webhooks, to_hex(BERT), ELSEWHERE, **lists)[0] == 201
+    assert create(webhooks, to_hex(BERT), elsewhere, **lists)[0] == 201
     webhooks.execute(
-        "UPDATE webhooks SET address_count = 895001 WHERE client_address = %s", ELSEWHERE
+        "UPDATE webhooks SET address_count = 895001 WHERE client_address = %s", elsewhere
     )
-    status, body = create(webhooks, to_hex(ANNA), ELSEWHERE, **lists)
+    status, body = create(webhooks, to_hex(ANNA), elsewhere, **lists)
     assert (status, "may count as 900,000" in body["error"]) == (409, True)
     private = webhooks.another(owner_auth="never")
     body = {"ownerAddress": to_hex(ANNA), "url": URL, **lists}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support import expected
 from tests.support.made_blocks import Move, address
-from tests.support.webhooks import Webhooks, insist
+from tests.support.webhooks import insist
 
 OWNER = address("owner")
 OWNER_HEX = f"0x{OWNER.hex()}"
@@ -18,14 +18,6 @@ URL = "https://hooks.example.com/scan"
 @pytest.fixture(autouse=True)
 def public_names(names):
     names["example.com"] = lambda _: ["93.184.215.14"]
-
-
-@pytest.fixture(scope="module")
-def unchanged(shared_database_url, authority):
-    """For requests that are refused, and so leave nothing behind."""
-    webhooks = Webhooks(shared_database_url, authority.bundle)
-    yield webhooks
-    webhooks.close()
 
 
 def create(webhooks, **body):
@@ -68,16 +60,16 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks):
     }
 
 
-def test_bad_input_is_refused_and_named_as_expected(unchanged):
-    expected.compare(__file__, unchanged.client, {"owner": OWNER_HEX})
+def test_bad_input_is_refused_and_named_as_expected(webhooks):
+    expected.compare(__file__, webhooks.client, {"owner": OWNER_HEX})
     for field, value in {
         "url": f"{URL}{'x' * 2048}",
         "watchAddresses": [OWNER_HEX] * 20_001,
         "tokens": [OWNER_HEX] * 101,
     }.items():
-        answer = create(unchanged, eventTypes=["token_transfer"], **{field: value})
+        answer = create(webhooks, eventTypes=["token_transfer"], **{field: value})
         assert (answer.status_code, answer.get_json()["field"]) == (400, field)
-    assert listed(unchanged) == []
+    assert listed(webhooks) == []
 
 
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(

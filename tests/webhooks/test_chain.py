@@ -22,42 +22,41 @@ from tests.support.serving import ROOT, free_port, wait_until
 
 EXAMPLES = ROOT / "docs" / "examples"
 
-FIELDS = {
-    "tx": (),
-    "token_transfer": ("logIndex", "batchIndex", "value"),
-    "internal_transfer": ("transferIndex", "value"),
-    "dex_trade": ("logIndex", "tokenIn", "amountOut"),
-}
-
 
 def test_every_event_of_a_chain_is_of_the_parties_that_its_node_tells(webhooks, scenario, truth):
     """One webhook watches all addresses; each transaction and record is told to its parties."""
+    fields = {
+        "tx": (),
+        "token_transfer": ("logIndex", "batchIndex", "value"),
+        "internal_transfer": ("transferIndex", "value"),
+        "dex_trade": ("logIndex", "tokenIn", "amountOut"),
+    }
+
+    def values(event, data):
+        return tuple(str(data[name]) for name in ("hash", "blockNumber", *fields[event]))
+
     expected = Counter()
     for transaction in truth.transactions:
         created = truth.created.get(transaction["hash"])
         for party in {transaction["fromAddress"], transaction["toAddress"], created} - {None}:
-            expected[party, "tx", _values("tx", transaction)] += 1
+            expected[party, "tx", values("tx", transaction)] += 1
     for event, (names, records) in {
         "token_transfer": (("fromAddress", "toAddress"), truth.token_transfers),
         "internal_transfer": (("fromAddress", "toAddress"), truth.internal_transfers),
         "dex_trade": (("maker", "pairAddress"), truth.dex_trades),
     }.items():
         for record in records:
-            values = _values(event, {"hash": record["transactionHash"], **record})
-            expected.update((party, event, values) for party in {record[n] for n in names})
+            told = values(event, {"hash": record["transactionHash"], **record})
+            expected.update((party, event, told) for party in {record[n] for n in names})
     watched = sorted({party for party, *_ in expected})
-    webhooks.register(address("owner"), "https://localhost:1/", FIELDS, watchAddresses=watched)
+    webhooks.register(address("owner"), "https://localhost:1/", fields, watchAddresses=watched)
     node = scenario.anvil
     Indexing(webhooks.settings.database_url, node.url).run_until(node.head())
     stored = "SELECT body FROM event_bodies JOIN deliveries ON body_id = event_bodies.id"
     events = [json.loads(body) for (body,) in webhooks.execute(stored)]
     data = [(event["event"], event["data"]) for event in events]
-    assert Counter((d["watchAddress"], type_, _values(type_, d)) for type_, d in data) == expected
-    assert {type_ for _, type_, _ in expected} == {*FIELDS}
-
-
-def _values(event, data):
-    return tuple(str(data[name]) for name in ("hash", "blockNumber", *FIELDS[event]))
+    assert Counter((d["watchAddress"], type_, values(type_, d)) for type_, d in data) == expected
+    assert {type_ for _, type_, _ in expected} == {*fields}
 
 
 RECEIVERS = pytest.mark.parametrize(

@@ -12,10 +12,6 @@ from tests.support.webhooks import QUICK
 OWNER, OTHER = address("owner"), address("other")
 
 
-def fail(_handler, _received):
-    return Answer(500)
-
-
 def test_an_event_reaches_its_receiver_signed(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url("/hook?token=1#part"))
     webhooks.chain.append([Move(OWNER, OTHER)])
@@ -31,7 +27,7 @@ def test_an_event_reaches_its_receiver_signed(webhooks, receiver):
 
 def test_a_failed_attempt_is_logged_with_the_host_alone(webhooks, receiver, caplog):
     """Paths and query strings of receivers often hold credentials."""
-    receiver.behaviour = fail
+    receiver.behaviour = lambda *_: Answer(500)
     webhooks.register(OWNER, receiver.url("/secret?token=secret"))
     webhooks.chain.append([Move(OWNER, OTHER)])
     with caplog.at_level(logging.INFO), webhooks.delivering():
@@ -67,7 +63,7 @@ def test_first_attempts_keep_chain_order_though_some_fail(webhooks, receiver):
 def test_a_retry_sends_the_same_bytes_under_the_same_id(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
-    receiver.behaviour = fail
+    receiver.behaviour = lambda *_: Answer(500)
     with webhooks.delivering():
         receiver.wait_for(2)
         assert webhooks.record(OWNER, hook)["failCount"] >= 1
@@ -86,7 +82,7 @@ def test_a_retry_sends_the_same_bytes_under_the_same_id(webhooks, receiver):
 def test_a_webhook_that_runs_out_of_retries_is_stopped(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
-    receiver.behaviour = fail
+    receiver.behaviour = lambda *_: Answer(500)
     with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01, 0.01))):
         wait_until(lambda: not webhooks.record(OWNER, hook)["active"])
         webhooks.chain.append([Move(OWNER, OTHER)])

@@ -15,7 +15,6 @@ from tests.support.made_blocks import Move, address
 from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
-WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 HASTY = QUICK._replace(grace_s=0.1)  # for what hangs until it is ended
 
 
@@ -96,21 +95,21 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhoo
         webhooks.register(address(f"owner {number}"), "https://127.0.0.1:9/", watch_address=OWNER)
     webhooks.chain.append([Move(OWNER, OTHER)])
     queues = webhooks.queues()
-    assert leases_at_once(queues) == 4
+
+    def leases_at_once():
+        """By threads for all of the twelve."""
+        leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
+        claims = [lease for lease in leases if lease]
+        for lease in claims:
+            queues.settle(lease, (), now(), goes_on=False)
+        return len(claims)
+
+    assert leases_at_once() == 4
     while lease := queues.claim(healthy_only=False, now=now()):
         quick = sender.Outcome(204, None, sent=True, seconds=1.9)
         queues.settle(lease, [FinishedAttempt(*lease.first, quick)], now(), goes_on=False)
     webhooks.chain.append([Move(OWNER, OTHER)])
-    assert leases_at_once(queues) == 8
-
-
-def leases_at_once(queues):
-    """How many queues may be served at once, by threads for all of twelve."""
-    leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
-    claims = [lease for lease in leases if lease]
-    for lease in claims:
-        queues.settle(lease, (), now(), goes_on=False)
-    return len(claims)
+    assert leases_at_once() == 8
 
 
 def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver):
@@ -155,7 +154,7 @@ def settle_beside_an_event(webhooks, queues, lease, finished, goes_on):
         with other.transaction() as tx:
             tx.execute("webhooks/queues_lock", webhook_id=lease.webhook_id)
             settled = thread.submit(queues.settle, lease, finished, now(), goes_on=goes_on)
-            serving.wait_until(lambda: webhooks.execute(WAITING))
+            serving.wait_until(lambda: webhooks.execute("SELECT 1 FROM pg_locks WHERE NOT granted"))
             event = tx.value(
                 "webhooks/deliveries_insert_test", webhook_id=lease.webhook_id, now=now()
             )

@@ -4,8 +4,6 @@ from tests.support import database, made_blocks, serving
 from tests.support.receiver import Answer
 from tests.support.webhooks import Webhooks
 
-OWNER, OTHER = made_blocks.address("owner"), made_blocks.address("other")
-
 
 def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
     own_postgres, authority, receiver
@@ -22,8 +20,9 @@ def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
     receiver.behaviour = kill_once
     own_postgres.make_template()
     webhooks = Webhooks(own_postgres.url("template_scan"), authority.bundle)
-    webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append([made_blocks.Move(OWNER, OTHER)])
+    owner = made_blocks.address("owner")
+    webhooks.register(owner, receiver.url())
+    webhooks.chain.append([made_blocks.Move(owner, made_blocks.address("other"))])
     with webhooks.delivering():
         serving.wait_until(lambda: killed)
     own_postgres.start()

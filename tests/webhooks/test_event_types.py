@@ -17,10 +17,6 @@ def internal(recipient, value, index=0):
     return InternalTransfer(0, index, TransferType.CALL, PURSE, recipient, value)
 
 
-def payloads(webhooks, hook):
-    return [delivery["payload"] for delivery in webhooks.deliveries(hook)]
-
-
 def test_events_are_as_expected(webhooks):
     watched = {
         "tx": ANNA,
@@ -61,7 +57,7 @@ def test_events_are_as_expected(webhooks):
 def test_an_event_names_what_nothing_proves_of_it(webhooks, reason, names):
     hook = webhooks.register(ANNA, URL, ("tx",))
     webhooks.chain.append([Move(ANNA, BERT)], unproven=reason)
-    [event] = payloads(webhooks, hook)
+    [event] = (delivery["payload"] for delivery in webhooks.deliveries(hook))
     page = openapi_document.DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
     openapi_document.check(page["content"]["application/json"]["schema"], event, "tx")
     assert event["data"].get("unproven") == names
@@ -95,17 +91,17 @@ def test_test_events_have_the_fields_of_their_types(webhooks):
         internal_transfers=[internal(ANNA, 1)],
         is_traced=True,
     )
+
+    def shape(value):
+        return type(value), len(value) if str(value).startswith("0x") else None
+
     page = openapi_document.DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
     for event_type, hook in hooks.items():
         webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
-        real, sample = payloads(webhooks, hook)
+        real, sample = (delivery["payload"] for delivery in webhooks.deliveries(hook))
         openapi_document.check(page["content"]["application/json"]["schema"], real, event_type)
         assert sample["event"] == real["event"] == event_type
         assert sample["data"].pop("test") is True
         assert sample["data"].keys() == real["data"].keys() - {"methodId"}
         for name, value in sample["data"].items():
             assert shape(value) == shape(real["data"][name]), name
-
-
-def shape(value):
-    return type(value), len(value) if str(value).startswith("0x") else None

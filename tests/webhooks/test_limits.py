@@ -134,10 +134,10 @@ def test_who_exceeds_the_share_of_an_owner_or_a_network_is_stopped_first(
     """A block has room for 100 events, of which the victim has 20, and a quiet owner one."""
     monkeypatch.setitem(derivation.LIMITS, "block_events", 100)
     _, loud_client = ATTACKS[attack][0]
-    hooks = [
-        create(webhooks, f"0x{address(owner).hex()}", client, watchAddresses=[watched(n)])[1]["id"]
-        for n, (owner, client) in enumerate([VICTIM, *ATTACKS[attack], ("quiet", loud_client)])
-    ]
+    hooks = []
+    for n, (name, client) in enumerate([VICTIM, *ATTACKS[attack], ("quiet", loud_client)]):
+        owner, watched = (f"0x{address(text).hex()}" for text in (name, f"watched {n}"))
+        hooks.append(create(webhooks, owner, client, watchAddresses=[watched])[1]["id"])
     events = [20, *[19] * len(ATTACKS[attack]), 1]
     webhooks.chain.append(
         [
@@ -151,10 +151,6 @@ def test_who_exceeds_the_share_of_an_owner_or_a_network_is_stopped_first(
     assert 80 < sum(counts.values()) <= 100
     active = {id_ for (id_,) in webhooks.execute("SELECT id FROM webhooks WHERE active")}
     assert {id_ for id_, count in counts.items() if count} == active
-
-
-def watched(number):
-    return f"0x{address(f'watched {number}').hex()}"
 
 
 def pending_counts(webhooks):

@@ -19,14 +19,9 @@ URL = "https://127.0.0.1:9/T0K3N"
 
 
 @pytest.fixture
-def url(webhooks):
-    return webhooks.settings.database_url
-
-
-@pytest.fixture
-def key(url):
+def key(database_url):
     """Of no owner of a webhook."""
-    return made_key(url, 1000)
+    return made_key(database_url, 1000)
 
 
 @pytest.fixture
@@ -72,8 +67,8 @@ ENDS = {
         *[pytest.param(ENDS[name], marks=pytest.mark.thorough) for name in ("expired", "removed")],
     ],
 )
-def test_a_webhook_ends_with_its_key(webhooks, private, url, key, receiver, end):
-    kept = made_key(url, 1000)
+def test_a_webhook_ends_with_its_key(webhooks, private, database_url, key, receiver, end):
+    kept = made_key(database_url, 1000)
     ends = made(private, receiver.url("/ends"), X_API_Key=key.text)
     made(private, receiver.url("/stays"), X_API_Key=kept.text)
     with webhooks.delivering(**PRIVATE):
@@ -136,9 +131,9 @@ def test_webhooks_of_before_end_where_access_needs_a_key(webhooks, private, key,
 
 
 @pytest.mark.thorough
-def test_whoever_made_a_webhook_changes_it_and_a_neighbour_does_not(private, url, key):
+def test_whoever_made_a_webhook_changes_it_and_a_neighbour_does_not(private, database_url, key):
     """From one address, as of an office."""
-    neighbour = made_key(url, 1000)
+    neighbour = made_key(database_url, 1000)
     makers = ({"X_API_Key": key.text}, {"X_Forwarded_User": "anna"})
     others = ({"X_API_Key": neighbour.text}, {"X_Forwarded_User": "bert"})
     of_owner = f"/webhooks?owner=0x{OWNER.hex()}"
@@ -167,22 +162,26 @@ def test_a_session_s_webhook_is_of_its_key(webhooks, private, key):
 
 
 @pytest.mark.thorough
-def test_an_operator_lists_and_ends_webhooks(webhooks, private, url, key):
+def test_an_operator_lists_and_ends_webhooks(webhooks, private, database_url, key):
     by_key = made(private, X_API_Key=key.text)["id"]
     by_person = made(private, owner=OTHER, X_Forwarded_User="anna smith")["id"]
-    _, *lines = scan("webhooks", "list", DATABASE_URL=url).stdout.splitlines()
+    _, *lines = scan("webhooks", "list", DATABASE_URL=database_url).stdout.splitlines()
     assert [line.split()[0] for line in lines] == [str(by_person), str(by_key)]
     assert lines[0].endswith("  anna smith") and f" {key.id} " in lines[1]
     assert "T0K3N" not in "".join(lines)
-    of_person = scan("webhooks", "list", "--json", "--user", "anna smith", DATABASE_URL=url)
-    of_owner = scan("webhooks", "list", "--json", "--owner", f"0x{OWNER.hex()}", DATABASE_URL=url)
+    of_person = scan(
+        "webhooks", "list", "--json", "--user", "anna smith", DATABASE_URL=database_url
+    )
+    of_owner = scan(
+        "webhooks", "list", "--json", "--owner", f"0x{OWNER.hex()}", DATABASE_URL=database_url
+    )
     assert json.loads(of_person.stdout)["user"] == "anna smith"  # one line
     assert json.loads(of_owner.stdout)["id"] == by_key
     webhooks.chain.append([Move(OTHER, OTHER)])
-    ended = scan("webhooks", "remove", str(by_person), "3", DATABASE_URL=url)
+    ended = scan("webhooks", "remove", str(by_person), "3", DATABASE_URL=database_url)
     assert (ended.returncode, ended.stdout) == (1, f"ended {by_person}\n")
     assert webhooks.pending() == 0
     reason = "an operator ended the webhook"
     assert listed(private, OTHER, X_API_Key=key.text) == [(by_person, False, reason)]
-    left = scan("webhooks", "list", "--json", DATABASE_URL=url).stdout
+    left = scan("webhooks", "list", "--json", DATABASE_URL=database_url).stdout
     assert json.loads(left)["id"] == by_key

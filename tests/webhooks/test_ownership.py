@@ -4,7 +4,7 @@ from functools import partial
 
 from tests.support.wallets import key_request, new_wallet, owner_of
 
-URL, WITHOUT_PATH = "https://localhost:9?token=hunter2", "https://localhost:9"
+URL = "https://localhost:9?token=hunter2"
 
 
 class Caller:
@@ -95,7 +95,7 @@ def test_an_unclaimed_owner_needs_no_key_unless_the_operator_asks_for_one(webhoo
 
 
 MANAGED, REFUSED = [200, 201, 404, 200, 200], [403] * 5
-REGISTRANT, STRANGER = "2001:db8:1:2::7", "2001:db8:1:3::7"
+STRANGER = "2001:db8:1:3::7"
 
 
 def statuses(caller, number):
@@ -104,7 +104,8 @@ def statuses(caller, number):
 
 def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(webhooks):
     owner = owner_of(new_wallet())
-    registrant = Caller(webhooks.client, peer=REGISTRANT)
+    address = "2001:db8:1:2::7"
+    registrant = Caller(webhooks.client, peer=address)
     created = registrant.create(owner)[1]
     _, foreign_key = claimed(webhooks.client)
     for stranger in (
@@ -112,10 +113,10 @@ def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(
         Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret="f" * 64),
         Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret=""),
         Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret="é"),
-        Caller(webhooks.client, peer=STRANGER, X_Forwarded_For=REGISTRANT),
+        Caller(webhooks.client, peer=STRANGER, X_Forwarded_For=address),
         foreign_key,
     ):
-        assert stranger.url_of(owner) == WITHOUT_PATH
+        assert stranger.url_of(owner) == "https://localhost:9"
         assert statuses(stranger, created["id"]) == REFUSED
     neighbour = Caller(webhooks.client, peer="2001:db8:1:2::8")  # in the same /64
     with_secret = Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret=created["secret"])

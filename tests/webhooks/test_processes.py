@@ -14,14 +14,22 @@ from tests.support.webhooks import NO_NODE, Deliverer
 pytestmark = pytest.mark.thorough
 
 OWNERS = [made_blocks.address(f"owner {number}") for number in range(10)]
-BLOCKS = 100
 
 
 def test_kills_lose_no_event(webhooks, receiver):
     for owner in OWNERS:
         webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
     expected = []
-    feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
+
+    def feed(blocks):
+        """1,000 events over the time that the kills take: owner and transaction of each."""
+        for _ in range(blocks):
+            hashes = webhooks.chain.append([made_blocks.Move(owner, bytes(20)) for owner in OWNERS])
+            events = zip(OWNERS, hashes, strict=True)
+            expected.extend((owner.hex(), f"0x{hash_.hex()}") for owner, hash_ in events)
+            time.sleep(0.1)
+
+    feeder = threading.Thread(target=feed, args=[100])
     feeder.start()
     chance = random.Random(6)
     kills = 25
@@ -33,11 +41,11 @@ def test_kills_lose_no_event(webhooks, receiver):
             deliverer.kill()
     feeder.join()
     with Deliverer(webhooks) as deliverer:
-        expected += feed(webhooks, blocks=1)
+        feed(1)
         wait_until(lambda: not webhooks.pending())
         assert deliverer.terminate() == 0, "told to stop, it ends well"
     events = {(r.path[1:], r.event["data"]["hash"]) for r in receiver.received}
-    assert len(expected) == (BLOCKS + 1) * len(OWNERS)
+    assert len(expected) == 101 * len(OWNERS)
     assert events == set(expected), "none is lost"
     deliveries = {(r.delivery, r.path, r.body) for r in receiver.received}
     assert len(deliveries) == len(expected), "a repeated one is the same to the byte"
@@ -59,15 +67,3 @@ def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
         wait_until(lambda: not webhooks.pending())
     first, second, third = receiver.received
     assert first.delivery != second.delivery == third.delivery
-
-
-def feed(webhooks, blocks=BLOCKS):
-    """1,000 events over the time that the kills take: (owner, transaction) of each."""
-    events = []
-    for _ in range(blocks):
-        hashes = webhooks.chain.append([made_blocks.Move(owner, bytes(20)) for owner in OWNERS])
-        events += [
-            (owner.hex(), f"0x{hash_.hex()}") for owner, hash_ in zip(OWNERS, hashes, strict=True)
-        ]
-        time.sleep(0.1)
-    return events

@@ -24,9 +24,6 @@ def test_retry_after_is_honoured_within_twice_the_step(after_s, delay_s):
     assert retry_delay_s(RETRY_STEPS_S, 1, after_s, 0.5) == pytest.approx(delay_s)
 
 
-NOW = datetime(2024, 1, 1, tzinfo=UTC)
-
-
 @pytest.mark.parametrize(
     ("header", "seconds"),
     [
@@ -39,4 +36,4 @@ NOW = datetime(2024, 1, 1, tzinfo=UTC)
     ],
 )
 def test_retry_after_is_seconds_or_a_date(header, seconds):
-    assert retry_after_s(header, NOW) == seconds
+    assert retry_after_s(header, datetime(2024, 1, 1, tzinfo=UTC)) == seconds

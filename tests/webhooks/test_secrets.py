@@ -22,10 +22,6 @@ def rotated(webhooks, hook, status=200):
     return hook._replace(secret=answer.get_json().get("secret"))
 
 
-def end_former(webhooks):
-    webhooks.execute("UPDATE former_secrets SET ends_at = now()")
-
-
 def verified(received, hook):
     """What the library makes of a request."""
     library = Webhook("whsec_" + b64encode(hook.secret.encode()).decode())
@@ -52,7 +48,7 @@ def test_both_secrets_sign_until_the_former_one_ends(webhooks, receiver):
     verify = Path(__file__).with_name("verify.cjs").read_text()
     script = completed(["node", "-e", verify], cwd=NODE, input=json.dumps(given))
     assert json.loads(script.stdout) == received.event
-    end_former(webhooks)
+    webhooks.execute("UPDATE former_secrets SET ends_at = now()")
     received = sent(webhooks, receiver)
     assert verified(received, after) == received.event
     with pytest.raises(WebhookVerificationError):
@@ -79,7 +75,7 @@ def test_the_newest_six_secrets_sign_and_no_others_are_kept(webhooks, receiver):
     assert all(verified(received, hook) == received.event for hook in hooks[-6:])
     kept = "SELECT count(*) <= 6, min(ends_at) - now() > '23 h' FROM former_secrets"
     assert webhooks.execute(kept) == [(True, True)]
-    end_former(webhooks)
+    webhooks.execute("UPDATE former_secrets SET ends_at = now()")
     rotated(webhooks, hooks[-1])
     assert webhooks.execute("SELECT count(*) FROM former_secrets") == [(1,)]
 

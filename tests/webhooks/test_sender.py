@@ -3,7 +3,7 @@
 import ipaddress
 import itertools
 import socket
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import pytest
 from requests.utils import get_netrc_auth
@@ -15,36 +15,24 @@ from scan.webhooks.queues import now
 from scan.webhooks.sender import Message, ReceiverConnection
 from tests.support.receiver import Answer, Receiver, running
 
-SECRET = "5" * 64
 MESSAGE = Message(7, "tx", b'{"event" : "tx"}')
-LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-SHORT = AttemptTimeouts(total_s=0.6, connect_s=0.5)
 
 
 @pytest.fixture(scope="module")
-def timer():
-    timer = AttemptDeadlines()
-    yield timer
-    timer.close()
-
-
-@pytest.fixture
-def post(authority, timer):
+def post(authority):
     """Sends one message, or several over one connection."""
-    plain = Outbound(timer, tls_context(str(authority.bundle)), LOOPBACK)
+    timer = AttemptDeadlines()
+    loopback = (ipaddress.ip_network("127.0.0.0/8"),)
+    plain = Outbound(timer, tls_context(str(authority.bundle)), loopback)
 
     def post(url, times=1, **changed):
         outbound = plain._replace(**changed)
-        with closing(ReceiverConnection(outbound, url, [SECRET], is_healthy=True)) as connection:
+        connection = ReceiverConnection(outbound, url, ["5" * 64], is_healthy=True)
+        with closing(connection):
             return [connection.post(MESSAGE, now()) for _ in range(times)][-1]
 
-    return post
-
-
-@contextmanager
-def answering(*names, authority):
-    with running(Receiver(*authority.certificate(*names))) as server:
-        yield server
+    yield post
+    timer.close()
 
 
 def test_a_receiver_in_an_allowed_network_may_be_without_tls(post):
@@ -68,10 +56,10 @@ def test_a_redirect_is_a_failure_and_not_followed(post, receiver):
 
 
 def test_a_certificate_is_verified_by_name_address_and_authority(post, authority, receiver):
-    with answering("other.example", authority=authority) as server:
+    with running(Receiver(*authority.certificate("other.example"))) as server:
         of_another_name = post(server.url())
         assert server.received == []
-    with answering("127.0.0.1", authority=authority) as server:
+    with running(Receiver(*authority.certificate("127.0.0.1"))) as server:
         assert post(server.url(host="127.0.0.1")).is_success
         assert not post(server.url(host="localhost")).is_success
     for outcome in (of_another_name, post(receiver.url(), context=tls_context(""))):
@@ -83,7 +71,7 @@ def test_a_certificate_is_verified_by_name_address_and_authority(post, authority
 
 def test_a_name_that_changes_to_loopback_is_not_connected_to(post, authority, monkeypatch, names):
     """Nothing is allowed here, as in production; the receiver would answer if it were asked."""
-    with answering("hooks.example.com", authority=authority) as server:
+    with running(Receiver(*authority.certificate("hooks.example.com"))) as server:
         monkeypatch.setattr(allowed_urls, "PORTS", (server.server_port,))
         for inside in (["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], ["10.0.0.1"]):
             names["hooks.example.com"] = lambda _, inside=inside: inside
@@ -105,7 +93,7 @@ def test_a_name_is_resolved_once_without_proxy_and_netrc(
     assert get_netrc_auth("https://hooks.example.com/") == ("scan", "secret")
     answers = [["127.0.0.1"], ["10.0.0.1"]]
     names["hooks.example.com"] = lambda _: answers.pop(0)
-    with answering("hooks.example.com", authority=authority) as server:
+    with running(Receiver(*authority.certificate("hooks.example.com"))) as server:
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
     headers = {name.lower() for name in server.received[0].headers}
@@ -137,10 +125,11 @@ def test_a_receiver_that_hangs_is_cut(post, receiver, dripped):
         receiver.closing.wait()
 
     receiver.behaviour = drip
-    outcome = post(receiver.url(), timeouts=SHORT)
+    short = AttemptTimeouts(total_s=0.6, connect_s=0.5)
+    outcome = post(receiver.url(), timeouts=short)
     assert outcome[:3] == (None, "no response within 0.6 s", True)
     with socket.create_server(("127.0.0.1", 0)) as silent:  # in the handshake
-        outcome = post(f"https://localhost:{silent.getsockname()[1]}/", timeouts=SHORT)
+        outcome = post(f"https://localhost:{silent.getsockname()[1]}/", timeouts=short)
     assert outcome[:3] == (None, "no response within 0.6 s", False)
 
 

@@ -86,13 +86,13 @@ def test_hostile_code_is_read_in_one_pass(repeated):
     assert is_searched_by(code_of(code), code + bytes(64))
 
 
-def is_in(comparison, creation, stored):
-    links = orjson.dumps([[*link] for link in stored.links]).decode()
-    return comparison.is_in(creation, stored.size, stored.masked_hash, links)
-
-
 def test_creations_are_compared_as_often_as_codes_differ():
     """A thousand contracts may have one search hash: of equal places, one hash does for all."""
+
+    def is_in(comparison, creation, stored):
+        links = orjson.dumps([[*link] for link in stored.links]).decode()
+        return comparison.is_in(creation, stored.size, stored.masked_hash, links)
+
     plain = LINKED + bytes(creation_codes.MAX_CODE_BYTES - len(LINKED))
     creation = plain[:3] + b"\x22" * 20 + plain[23:]
     linked, constant = code_of(plain, ByteRange(3, 23)), code_of(plain)

@@ -106,27 +106,20 @@ def test_comments_end_where_the_compiler_ends_them(source):
     assert SourceText(source, is_vyper=False).function_at(span_of("revert", source)).name == "f"
 
 
-REFUSALS = """function f() {
-    require(a > b(1, 2), "a // text"); // require(a, "comment");
-    if (c) revert("b"); else revert Lib.Bad(1, "x");
-    require(d, Bad()); require(e); revert(); assert(g);
-    require(h, string(i)); require(j, WHY); revert(k(1));
-    assembly { revert(0, 0) revert(28, 4) revert(add(r, 32), mload(r)) }
-    string memory s = "revert('no')";
-}
-error Bad(); string constant WHY = "why";"""
-
-
 def test_the_words_of_statements_that_refuse():
+    source = """function f() {
+        require(a > b(1, 2), "a // text"); // require(a, "comment");
+        if (c) revert("b"); else revert Lib.Bad(1, "x");
+        require(d, Bad()); require(e); revert(); assert(g);
+        require(h, string(i)); require(j, WHY); revert(k(1));
+        assembly { revert(0, 0) revert(28, 4) revert(add(r, 32), mload(r)) }
+        string memory s = "revert('no')";
+    }
+    error Bad(); string constant WHY = "why";"""
     words = [b'"a // text"', b'"b"', b"Bad(", b"Bad(", b"", b"", b"assert", None, b'"why"', None]
-    refusals = ContractText({0: SourceText(REFUSALS, is_vyper=False)}).refusals(["f"])
+    refusals = ContractText({0: SourceText(source, is_vyper=False)}).refusals(["f"])
     assert [r.words for r in refusals] == [*words, b"", None, None]
     assert [r.is_stored for r in refusals[-3:]] == [True, True, False]
-
-
-CALLING = """using {plus as +} for Price global;
-function f() { a(); g; } function a() { b(); /* c(); */ } function b() {} function c() { d(); }
-function d() {} function plus() { d(); } function g() {} constructor() {}"""
 
 
 @pytest.mark.parametrize(
@@ -139,7 +132,11 @@ function d() {} function plus() { d(); } function g() {} constructor() {}"""
     }.items(),
 )
 def test_the_functions_that_a_call_may_run(name, run):
-    text = ContractText({0: SourceText(CALLING, is_vyper=False)})
+    source = """using {plus as +} for Price global;
+    function f() { a(); g; } function a() { b(); /* c(); */ } function b() {}
+    function c() { d(); } function d() {} function plus() { d(); } function g() {}
+    constructor() {}"""
+    text = ContractText({0: SourceText(source, is_vyper=False)})
     assert {*text.run_by([name])} == {*run.split()}
 
 

@@ -12,8 +12,6 @@ from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
 
-SOURCE = Path(__file__).with_name("Inferred.sol").read_text()
-
 
 def functions_of(explorer, address):
     answer = explorer.client.get(f"/api/v1/contracts/{address}/inferred-functions")
@@ -24,10 +22,11 @@ def functions_of(explorer, address):
 
 def test_functions_are_those_that_the_compiler_has(explorer):
     """Their names come from a verified contract with the same ones; the code has no ABI by them."""
-    changed = SOURCE.replace("+ block.number", "+ block.timestamp")  # so that this is another code
+    source = Path(__file__).with_name("Inferred.sol").read_text()
+    changed = source.replace("+ block.number", "+ block.timestamp")  # so that this is another code
     twin, other = (
-        compiled(VERSION, standard_input({"L.sol": source}), "L.sol", "Ledger")
-        for source in (SOURCE, changed)
+        compiled(VERSION, standard_input({"L.sol": text}), "L.sol", "Ledger")
+        for text in (source, changed)
     )
     expected = {}
     for entry in filter(lambda entry: entry["type"] == "function", twin.abi):
@@ -41,7 +40,7 @@ def test_functions_are_those_that_the_compiler_has(explorer):
     assert shown == {selector: known[:2] for selector, known in expected.items()}
     known = [text for f in functions for text in f["candidates"]]
     assert known == ["balanceOf(address)"]  # which a standard has
-    assert explorer.verify(twin, SOURCE, VERSION, optimizationUsed=0).status_code == 200
+    assert explorer.verify(twin, source, VERSION, optimizationUsed=0).status_code == 200
     candidates = {f["selector"]: f["candidates"] for f in functions_of(explorer, other)}
     assert candidates == {selector: [known[2]] for selector, known in expected.items()}
     assert explorer.contract(other).json.get("abi") is None
@@ -68,20 +67,20 @@ def test_hostile_code_has_what_can_be_inferred_in_time(explorer, code, count):
     assert {(f["inputs"], f["stateMutability"]) for f in functions} <= {(None, None)}
 
 
-def ask(explorer, address, client):
-    path = f"/api/v1/contracts/{address}/inferred-functions"
-    return explorer.app.test_client().get(path, environ_overrides={"REMOTE_ADDR": client})
-
-
 @pytest.mark.thorough
 def test_clients_have_their_turns_and_one_with_many_delays_no_other(explorer):
     """Whoever floods waits in a queue of its own, and is refused beyond that."""
     codes = [b"\x5b" * (200 + number) for number in range(QUEUED_PER_CLIENT + 4)]
     *places, of_other = [explorer.place(code.hex()) for code in codes]
+
+    def ask(address, client):
+        path = f"/api/v1/contracts/{address}/inferred-functions"
+        return explorer.client.get(path, environ_overrides={"REMOTE_ADDR": client})
+
     with ThreadPoolExecutor(len(places)) as pool:
-        flooding = [pool.submit(ask, explorer, place, "198.51.100.1") for place in places]
+        flooding = [pool.submit(ask, place, "198.51.100.1") for place in places]
         wait_until(lambda: any(each.done() for each in flooding))  # the queue is full
-        assert ask(explorer, of_other, "203.0.113.1").status_code == 200
+        assert ask(of_other, "203.0.113.1").status_code == 200
         assert sum(each.done() for each in flooding) < len(flooding) / 2
         statuses = [each.result().status_code for each in flooding]
     assert 429 in statuses

@@ -16,19 +16,20 @@ from scan.extensions.contract_details.source_highlighting import MAX_HIGHLIGHTED
 
 pytestmark = pytest.mark.check
 
-SOURCE = """// A <comment> \\
+
+def test_a_source_has_its_colours():
+    source = """// A <comment> \\
 pragma solidity ^0.8.20;
 contract A { /* of
   two lines */ string s = "\\""; uint256 y = 0x1f + 2 ether; }"""
-COLOURED = """<i class=c>// A &lt;comment&gt; \\</i>
-<i class=k>pragma solidity</i> ^0.8.20;
-<i class=k>contract</i> A { <i class=c>/* of</i>
-<i class=c>  two lines */</i> <i class=k>string</i> s = <i class=s>&quot;\\&quot;&quot;</i>; \
-<i class=k>uint256</i> y = <i class=s>0x1f</i> + <i class=s>2</i> <i class=k>ether</i>; }"""
-
-
-def test_a_source_has_its_colours():
-    assert "\n".join(highlighted_lines(SOURCE)) == COLOURED
+    assert [*highlighted_lines(source)] == [
+        "<i class=c>// A &lt;comment&gt; \\</i>",
+        "<i class=k>pragma solidity</i> ^0.8.20;",
+        "<i class=k>contract</i> A { <i class=c>/* of</i>",
+        "<i class=c>  two lines */</i> <i class=k>string</i> s = "
+        "<i class=s>&quot;\\&quot;&quot;</i>; <i class=k>uint256</i> y = "
+        "<i class=s>0x1f</i> + <i class=s>2</i> <i class=k>ether</i>; }",
+    ]
 
 
 @pytest.mark.thorough

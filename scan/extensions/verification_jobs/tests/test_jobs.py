@@ -241,19 +241,19 @@ def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer
     assert not runner._running  # whose leases are extended for ever
 
 
-def is_admitted(places, client, taken):
-    """Not while a verification of the test before has its place."""
-    with suppress(Unavailable):
-        taken.enter_context(places.admitted(client))
-        return True
-
-
 def test_jobs_run_in_the_places_of_other_verifications(explorer, jobs, address):
     """While all are taken, a job waits, and it does not fail."""
     places = explorer.app.extensions["scan"].verifier.places
     with ExitStack() as taken:
+
+        def is_admitted(client):
+            """Not while a verification of the test before has its place."""
+            with suppress(Unavailable):
+                taken.enter_context(places.admitted(client))
+                return True
+
         for client in "abcd":
-            serving.wait_until(lambda client=client: is_admitted(places, client, taken))
+            serving.wait_until(lambda client=client: is_admitted(client))
         job_id = jobs.submit(request(address), CLIENT)
         with explorer.running_jobs():
             job = jobs.wait(job_id, 0.5)

@@ -19,12 +19,9 @@ SOURCES = {path: (PROJECT / path).read_text() for path in (PARENT_PATH, PATH)}
 STANDARD = standard_input(SOURCES, optimizer={"enabled": True, "runs": 200}, evmVersion="cancun")
 
 
-def contract():
-    return compilation(projects.VERSION, STANDARD)["contracts"][PATH]["Refusing"]
-
-
 def creation(number):
-    return f"0x{contract()['evm']['bytecode']['object']}{number:064x}"
+    contract = compilation(projects.VERSION, STANDARD)["contracts"][PATH]["Refusing"]
+    return f"0x{contract['evm']['bytecode']['object']}{number:064x}"
 
 
 def build_info(project):
@@ -34,31 +31,27 @@ def build_info(project):
 
 
 @pytest.fixture
-def use(explorer, monkeypatch):
-    """Let the application know the builds of a folder."""
+def failure(explorer, monkeypatch):
+    """The record of a creation that failed, where the application knows the builds of a folder."""
     sources = explorer.app.extensions["scan"].sources.of_extensions
 
-    def use_folder(folder):
+    def fail(folder, number):
         builds = build_watch.Builds([folder], listing_share=0)
         builds.refresh()
         monkeypatch.setitem(sources, BuiltCreations, builds)
+        return explorer.transact(None, creation(number), gas=1_000_000)
 
-    return use_folder
-
-
-def failure(explorer, use, folder, number):
-    use(folder)
-    return explorer.transact(None, creation(number), gas=1_000_000)
+    return fail
 
 
-def test_the_line_by_a_build(explorer, use, tmp_path):
-    location = failure(explorer, use, build_info(tmp_path), 1)["error"]["location"]
+def test_the_line_by_a_build(failure, tmp_path):
+    location = failure(build_info(tmp_path), 1)["error"]["location"]
     assert (location["file"], location["line"]) == (PATH, 7)
     assert (location["address"], location["function"]) == (None, "constructor")
 
 
-def test_the_line_of_a_parent_in_another_file(explorer, use, tmp_path):
-    record = failure(explorer, use, build_info(tmp_path), 2)
+def test_the_line_of_a_parent_in_another_file(explorer, failure, tmp_path):
+    record = failure(build_info(tmp_path), 2)
     location = record["error"]["location"]
     assert (location["file"], location["line"]) == (PARENT_PATH, 5)
     page = explorer.client.get(f"/tx/{record['hash']}").text
@@ -78,13 +71,13 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize(("place", "value"), MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_build_says_nothing(explorer, use, tmp_path, place, value):
+def test_a_malformed_build_says_nothing(failure, tmp_path, place, value):
     folder = build_info(tmp_path)
     info = json.loads((folder / "a1.json").read_text())
     *around, last = place.split()
     reduce(getitem, around, info)[last] = value
     projects.write(folder / "a1.json", info)
-    error = failure(explorer, use, folder, 1)["error"]
+    error = failure(folder, 1)["error"]
     assert (error["name"], error["location"]) == ("Error", None)
 
 

@@ -109,23 +109,18 @@ def test_a_build_that_lies_verifies_nothing(running, tmp_path):
     assert "bytes" in claim["reason"]
 
 
-def copy_of_other_sources(project, half):
-    """Return a folder with a newer artifact of the same code, whose source is of another code."""
-    artifact, folder = foundry(project) / "Halves.sol/Halves.json", project.parent / "copies"
+def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
+    artifact = foundry(tmp_path / "project") / "Halves.sol/Halves.json"
     content = json.loads(artifact.read_text())
     os.utime(artifact, (1, 1))
-    other = SOURCES[HALVES_PATH].replace("whole / 2", half)
-    (folder / HALVES_PATH).parent.mkdir(parents=True)
-    (folder / HALVES_PATH).write_text(other)
+    # A newer artifact of the same code, whose source is of another code.
+    copy = tmp_path / "copies" / HALVES_PATH
+    copy.parent.mkdir(parents=True)
+    copy.write_text(other := SOURCES[HALVES_PATH].replace("whole / 2", "whole.hunter2secret"))
     content["metadata"]["sources"][HALVES_PATH]["keccak256"] = f"0x{keccak(text=other).hex()}"
     content["rawMetadata"] = json.dumps(content["metadata"])
-    return write(folder / "Halves.json", content)
-
-
-def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
-    folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
     library = running.deploy(creation_of("Halves"))
-    Watched(running, folder).step()
+    Watched(running, write(tmp_path / "copies/Halves.json", content)).step()
     [claim] = running.get(f"/api/v1/contracts/{library}/claims")["claims"]
     assert claim["reason"] == "its source does not compile here; the log says why"
     page = running.get(f"/address/{library}?tab=contract")

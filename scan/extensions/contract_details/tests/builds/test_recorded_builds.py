@@ -14,7 +14,6 @@ pytestmark = pytest.mark.thorough
 
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
-MAKER = Path(__file__).with_name("Maker.sol").read_text()
 # The files of a project by tool, and the folder that is watched.
 TOOLS = {
     "foundry": ("out", {"out/Tally.sol/Tally.json": "foundry.json", "src/Tally.sol": "Tally.sol"}),
@@ -64,7 +63,7 @@ def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_pa
 def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, tool, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
     blueprint = running.deploy(blueprint_of(creation_of(tool)))
-    maker = deploy(running, MAKER, "Maker")
+    maker = deploy(running, Path(__file__).with_name("Maker.sol").read_text(), "Maker")
     step = 300 + [*TOOLS].index(tool)
     running.send(maker, calldata("make(address,uint256)", blueprint, step), gas=500_000)
     created = f"/api/v1/contract-creations?factory={maker}"

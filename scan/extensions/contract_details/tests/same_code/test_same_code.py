@@ -7,14 +7,14 @@ from tests.support.explorer import standard_input
 from tests.support.indexing import sources
 from tests.support.many_functions import deploy
 
-SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
 COUNT = 7
 
 
 @pytest.fixture(scope="module")
 def twins(explorer):
-    addresses = [deploy(explorer, SOURCE, "Twin") for _ in range(COUNT)]
-    given = standard_input({"Twin.sol": SOURCE})
+    source = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
+    addresses = [deploy(explorer, source, "Twin") for _ in range(COUNT)]
+    given = standard_input({"Twin.sol": source})
     assert explorer.verify(addresses[2], given, "0.8.28").status_code == 200
     return addresses
 

@@ -10,7 +10,6 @@ from tests.support.scan_command import scan
 pytestmark = pytest.mark.thorough
 
 TRANSFER = "transfer(address,uint256)"
-TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 EVENT = "Transfer(address,address,uint256)"
 
 
@@ -36,14 +35,15 @@ def run(database_url, tmp_path):
 
 
 def test_signatures_of_every_form_are_stored_once(run, database_url):
+    topic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
     files = {
         "text": f"{TRANSFER}\n{EVENT}",
-        "text with hashes": f"# a comment\n\n0xA9059CBB {TRANSFER}\r\n  {TOPIC}\t{EVENT}\n",
+        "text with hashes": f"# a comment\n\n0xA9059CBB {TRANSFER}\r\n  {topic}\t{EVENT}\n",
         "other separators": f"0xa9059cbb,{TRANSFER}\n0xddf252ad: {EVENT}\n",
         "names and spaces": "function transfer(address to, uint value)\n"
         "event Transfer(address indexed from, address indexed to, uint256 value)",
         "a byte order mark": f"\ufeff{TRANSFER}\n{EVENT}\n",
-        "JSON": json.dumps({"0xa9059cbb": [TRANSFER], TOPIC: [EVENT]}, indent=1),
+        "JSON": json.dumps({"0xa9059cbb": [TRANSFER], topic: [EVENT]}, indent=1),
         "JSON of texts": json.dumps({"0xa9059cbb": TRANSFER, "0xddf252ad": EVENT}),
         "twice the same": f"{TRANSFER}\n{EVENT}\n{TRANSFER}\n",
     }
@@ -71,27 +71,25 @@ def test_signatures_are_listed_and_deleted_by_selector_or_text(run, database_url
     assert run("remove", "f()").returncode == run("delete", "nonsense").returncode == 1
 
 
-WRONG = (
-    "transfer(address,uint256",
-    "0xa9059cbb",
-    "0xdeadbeef transfer(address,uint256)",
-    "f(uint7)",
-    "x" * 30_000,
-    "f(uint256)\x00",
-    "'; DROP TABLE signatures; --",
-    "f(address)\u202e",
-)
-
-
 def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run, database_url):
-    content = "\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n"
+    wrong = [
+        "transfer(address,uint256",
+        "0xa9059cbb",
+        "0xdeadbeef transfer(address,uint256)",
+        "f(uint7)",
+        "x" * 30_000,
+        "f(uint256)\x00",
+        "'; DROP TABLE signatures; --",
+        "f(address)\u202e",
+    ]
+    content = "\n".join([TRANSFER, "", *wrong, EVENT]) + "\n"
     done = run("import", content=content)
     assert (done.returncode, done.stdout, stored(database_url)) == (1, "", [])
-    assert done.stderr.startswith("line 3: ") and len(done.stderr) < 1000 * len(WRONG)
+    assert done.stderr.startswith("line 3: ") and len(done.stderr) < 1000 * len(wrong)
     done = run("import", "--skip-invalid", content=content)
     named = [line.partition(": ")[0] for line in done.stderr.splitlines()]
-    assert named == [f"line {3 + number}" for number in range(len(WRONG))]
-    assert done.stdout == f"2 signatures read, 2 of them new, {len(WRONG)} lines skipped\n"
+    assert named == [f"line {3 + number}" for number in range(len(wrong))]
+    assert done.stdout == f"2 signatures read, 2 of them new, {len(wrong)} lines skipped\n"
     assert (done.returncode, stored(database_url)) == (0, BOTH)
     done = run("import", content="no\n" * 30)
     assert "and 10 more\nscan: 30 lines are invalid" in done.stderr

@@ -11,8 +11,6 @@ from tests.support import expected, faulty_node
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
 
-WHO = "0x" + 18 * "5e" + "0abc"
-
 
 @pytest.fixture
 def kept(kept):
@@ -21,18 +19,18 @@ def kept(kept):
 
 
 def test_changed_variables_have_their_names_as_expected(kept):
-    names = {"WHO": WHO, "sender": kept.sender.lower(), "Kept": kept.address}
-    long = "ä" * 40
+    who, long = "0x" + 18 * "5e" + "0abc", "ä" * 40
+    names = {"WHO": who, "sender": kept.sender.lower(), "Kept": kept.address}
     calls = {
-        "set": ("set(address,uint256)", WHO, 1234),
+        "set": ("set(address,uint256)", who, 1234),
         "flip": ("flip()",),
-        "nested": ("nested(uint256,bytes32,address)", 77, b"\x11" * 32, WHO),
+        "nested": ("nested(uint256,bytes32,address)", 77, b"\x11" * 32, who),
         "named": ("named(string,uint256)", "naïve", 9),
         "marked": ("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9),
         "computed": ("computed(uint256)", 7),
-        "hold": ("hold(uint256,address,uint128,string)", 3, WHO, 55, "a note"),
-        "first offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
-        "second offer": ("offer(address,uint128,string)", WHO, 56, "b" * 40),
+        "hold": ("hold(uint256,address,uint128,string)", 3, who, 55, "a note"),
+        "first offer": ("offer(address,uint128,string)", who, 56, "b" * 40),
+        "second offer": ("offer(address,uint128,string)", who, 56, "b" * 40),
         "a short text": ("write(string,bytes)", "short", b""),
         "a long text": ("write(string,bytes)", long, b"\x01" * 31),
         # A part of it does not change, so that the changes alone do not say what it is.
@@ -45,8 +43,8 @@ def test_changed_variables_have_their_names_as_expected(kept):
     assert kept.values(variable="total")["total"] == kept.read("total")
     for path, getter in (
         ("huge[999999999999]", ("huge", 999999999999)),
-        (f"allowances[{kept.sender.lower()}][{WHO}]", ("allowances", kept.sender, WHO)),
-        (f"holders[3].shares[{WHO}]", ("sharesOf", 3, WHO)),
+        (f"allowances[{kept.sender.lower()}][{who}]", ("allowances", kept.sender, who)),
+        (f"holders[3].shares[{who}]", ("sharesOf", 3, who)),
     ):
         assert kept.values(variable=path)[path] == kept.read(*getter)
 

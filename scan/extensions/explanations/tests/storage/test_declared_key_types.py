@@ -13,12 +13,12 @@ from tests.support import expected
 from tests.support.anvil import calldata
 
 MARK = bytes.fromhex("12345678")
-SOURCE = Path(__file__).with_name("DeclaredKeys.sol").read_text()
 
 
 @pytest.fixture(scope="module")
 def declared(explorer):
-    return deploy(explorer, {"Declared.sol": SOURCE}, "Declared.sol", "Declared")
+    source = Path(__file__).with_name("DeclaredKeys.sol").read_text()
+    return deploy(explorer, {"Declared.sol": source}, "Declared.sol", "Declared")
 
 
 def test_values_are_those_of_the_getters(declared):

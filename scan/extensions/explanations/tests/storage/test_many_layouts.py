@@ -18,7 +18,6 @@ TYPES = {
     "t": layout.StorageType("value", "uint256", 32),
     "s": layout.StorageType("bytes", "string", 32),
 }
-DIAMOND = Path(__file__).with_name("Diamond.sol").read_text()
 
 
 def variables(count, type_="t", name="v"):
@@ -58,7 +57,7 @@ def test_the_variables_of_distinct_layouts_are_bounded_together():
 
 @pytest.fixture(scope="module")
 def diamond(explorer):
-    sources = {"Diamond.sol": DIAMOND}
+    sources = {"Diamond.sol": Path(__file__).with_name("Diamond.sol").read_text()}
     first = deploy(explorer, sources, "Diamond.sol", "Facet").address
     copies = [
         deploy(explorer, sources, "Diamond.sol", "Facet", is_verified=False).address

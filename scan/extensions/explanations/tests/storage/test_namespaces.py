@@ -12,19 +12,12 @@ from scan.extensions.explanations.tests.storage.conftest import deploy
 from tests.support import expected
 from tests.support.anvil import calldata
 
-PATH = "Upgradeable.sol"
-# As OpenZeppelin's upgradeable contracts keep their state, since version 5.
-FOLDER = Path(__file__).with_name("namespaces")
-SOURCES = {str(f.relative_to(FOLDER)): f.read_text() for f in sorted(FOLDER.rglob("*.sol"))}
-OWNED = "erc7201:example.storage.Owned"
 
-
-@pytest.fixture
-def token(explorer):
-    return deploy(explorer, SOURCES, PATH, "Token")
-
-
-def test_members_of_namespaces_are_named_as_expected(token):
+def test_members_of_namespaces_are_named_as_expected(explorer):
+    # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
+    folder = Path(__file__).with_name("namespaces")
+    sources = {str(f.relative_to(folder)): f.read_text() for f in sorted(folder.rglob("*.sol"))}
+    token = deploy(explorer, sources, "Upgradeable.sol", "Token")
     who = "0x" + 18 * "5e" + "0abc"
     names = {"WHO": who, "Token": token.address}
     for name, (signature, *values) in {
@@ -33,11 +26,11 @@ def test_members_of_namespaces_are_named_as_expected(token):
         "corrupt": ("corrupt()",),  # a value that no member has is a number
     }.items():
         data = calldata(signature, *values)
-        names[name] = token.explorer.send(token.address, data, gas=1_000_000)
-    expected.compare(__file__, token.explorer.client, names)
+        names[name] = explorer.send(token.address, data, gas=1_000_000)
+    expected.compare(__file__, explorer.client, names)
     inner = int.from_bytes(keccak(text="example.storage.Owned")) - 1
     slot = int.from_bytes(keccak(inner.to_bytes(32))) & ~0xFF
-    [entry] = token.storage(variable=f"{OWNED}.since").json["variables"]
+    [entry] = token.storage(variable="erc7201:example.storage.Owned.since").json["variables"]
     assert (int(entry["slot"], 16), entry["offset"], entry["type"]) == (slot, 20, "uint64")
 
 
@@ -91,4 +84,4 @@ contract A {{
     uint256 public plain = {len(comment)};
 }}
 """
-    assert deploy(explorer, {PATH: source}, PATH, "A").values()["plain"] == str(len(comment))
+    assert deploy(explorer, {"A.sol": source}, "A.sol", "A").values()["plain"] == str(len(comment))

@@ -12,28 +12,23 @@ from tests.support import expected
 from tests.support.anvil import calldata
 from tests.support.explorer import compiled, from_node_modules, standard_input
 
-OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
-UPGRADEABLE = Path(__file__).with_name("Upgradeable.sol").read_text()
-COIN = f"""// SPDX-License-Identifier: MIT
-pragma solidity ^0.8.20;
-import "{OPENZEPPELIN}/token/ERC20/ERC20.sol";
-contract Coin is ERC20 {{ constructor() ERC20("Coin", "COIN") {{ _mint(msg.sender, 1000); }} }}
-"""
-
-
-def with_imports(path, source, name):
-    metadata = compiled(VERSION, standard_input({path: source}, **OPTIMIZED), path, name).metadata
-    imported = [other for other in json.loads(metadata)["sources"] if other != path]
-    return {path: source, **from_node_modules(*imported)}
 
 
 def of_openzeppelin(explorer, path, source, name, arguments="", **more):
-    return deploy(explorer, with_imports(path, source, name), path, name, arguments, **more)
+    """A contract of a source that imports others."""
+    metadata = compiled(VERSION, standard_input({path: source}, **OPTIMIZED), path, name).metadata
+    imported = [other for other in json.loads(metadata)["sources"] if other != path]
+    sources = {path: source, **from_node_modules(*imported)}
+    return deploy(explorer, sources, path, name, arguments, **more)
 
 
 def test_a_token_of_openzeppelin_is_named_as_expected(explorer):
-    coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
+    source = """// SPDX-License-Identifier: MIT
+    pragma solidity ^0.8.20;
+    import "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+    contract Coin is ERC20 { constructor() ERC20("Coin", "COIN") { _mint(msg.sender, 1000); } }"""
+    coin = of_openzeppelin(explorer, "Coin.sol", source, "Coin")
     names = {"WHO": WHO, "sender": coin.sender.lower(), "Coin": coin.address}
     for function in ("transfer", "approve"):
         data = calldata(f"{function}(address,uint256)", WHO, 10)
@@ -47,15 +42,13 @@ def test_a_token_of_openzeppelin_is_named_as_expected(explorer):
     }
 
 
-@pytest.fixture(scope="module")
-def implementations(explorer):
-    names = ("First", "Second")
-    path = "Upgradeable.sol"
-    return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
-
-
-def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer, implementations):
+def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer):
     """Also while it gets another implementation."""
+    path = "Upgradeable.sol"
+    source = Path(__file__).with_name(path).read_text()
+    implementations = {
+        name: of_openzeppelin(explorer, path, source, name).address for name in ("First", "Second")
+    }
     argument = f"{int(implementations['First'], 16):064x}"
     proxy = Path(__file__).with_name("OwnProxy.sol").read_text()
     own = of_openzeppelin(explorer, "Own.sol", proxy, "Own", argument, is_verified=False)
@@ -66,25 +59,21 @@ def test_a_proxy_is_named_by_its_implementations_layouts_as_expected(explorer, i
     expected.compare(__file__, explorer.client, names, "proxies")
 
 
-OLD = Path(__file__).with_name("Old.sol").read_text()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.5.16", "0.6.12", "0.7.6", "0.8.4"])
 def test_releases_of_solidity(explorer, version):
-    old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
+    source = Path(__file__).with_name("Old.sol").read_text()
+    old = deploy(explorer, {"Old.sol": source}, "Old.sol", "Old", version=version)
     account = old.account("set(address,uint256)", WHO, 8)
     names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
     of_old = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
     assert (names, old.values()["owner"]) == (of_old, WHO)
 
 
-VYPER = Path(__file__).with_name("token.vy").read_text()
-
-
 @pytest.mark.thorough
 def test_a_contract_of_vyper_is_named_as_expected(explorer, vyper):
-    address = vyper.verified(explorer, "0.4.3", VYPER, "Named.vy:Named")
+    source = Path(__file__).with_name("token.vy").read_text()
+    address = vyper.verified(explorer, "0.4.3", source, "Named.vy:Named")
     named = Deployed(explorer, address)
     sender = named.sender.lower()
     names = {"WHO": WHO, "sender": sender, "Named": address}

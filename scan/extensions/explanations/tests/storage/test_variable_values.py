@@ -2,8 +2,8 @@
 
 import pytest
 
-from scan.extensions.explanations.tests.storage import conftest
 from tests.support import expected
+from tests.support.anvil import calldata
 
 WHO = "0x" + 18 * "5e" + "0abc"
 LONG = "a long string, ä, " * 8
@@ -12,12 +12,12 @@ LONG = "a long string, ä, " * 8
 @pytest.fixture(scope="module")
 def filled(kept):
     for call in (
-        conftest.calldata("set(address,uint256)", WHO, 77),
-        conftest.calldata("write(string,bytes)", LONG, b"\x05" * 31),
-        conftest.calldata("hold(uint256,address,uint128,string)", 4, WHO, 8, LONG),
-        conftest.calldata("offer(address,uint128,string)", WHO, 9, "short"),
-        conftest.calldata("offer(address,uint128,string)", WHO, 10, LONG),
-        conftest.calldata("named(string,uint256)", "some name", 12),
+        calldata("set(address,uint256)", WHO, 77),
+        calldata("write(string,bytes)", LONG, b"\x05" * 31),
+        calldata("hold(uint256,address,uint128,string)", 4, WHO, 8, LONG),
+        calldata("offer(address,uint128,string)", WHO, 9, "short"),
+        calldata("offer(address,uint128,string)", WHO, 10, LONG),
+        calldata("named(string,uint256)", "some name", 12),
     ):
         kept.explorer.send(kept.address, call, gas=5_000_000)
     return kept
@@ -81,9 +81,7 @@ def test_the_names_of_state_changes(filled, name, variable):
 
 def test_the_state_of_an_older_block(filled):
     number = int(filled.explorer.anvil.call("eth_blockNumber"), 16)
-    filled.explorer.send(
-        filled.address, conftest.calldata("set(address,uint256)", WHO, 78), gas=5_000_000
-    )
+    filled.explorer.send(filled.address, calldata("set(address,uint256)", WHO, 78), gas=5_000_000)
     path = f"balances[{WHO}]"
     assert filled.values(variable=path, block=number) == {path: "77"}
     assert filled.values(variable=path) == {path: "78"}

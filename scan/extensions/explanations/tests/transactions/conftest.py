@@ -1,7 +1,5 @@
 """One chain of transactions that fail in every way there is, and services behind nodes that lie."""
 
-import json
-
 import pytest
 
 from tests.support import explorer, faulty_node, indexing, reasons
@@ -26,22 +24,11 @@ def is_trace(call):
 
 
 NO_TRACES = faulty_node.refuse(is_trace)
-NO_TRACERS = faulty_node.refuse(lambda call: call["method"] == "debug_traceTransaction")
-
-
-def answering_traces(result):
-    """A node that says this, as JSON, to every request for a trace."""
-    return faulty_node.replacing(is_trace, lambda _: json.loads(result))
 
 
 def behind(played, fault=None):
     """As explorer.behind()."""
     return explorer.behind(indexing.settings_for(played.url, played.anvil.url), fault)
-
-
-def client_over(played, node):
-    """Another service over such a node."""
-    return indexing.client_over(played.url, node.url)
 
 
 def answer_of(played, name, what="trace", client=None):

@@ -1,7 +1,6 @@
 """The line in which the creation of a contract failed, which left no contract: by the source of
 another one that the same code has created."""
 
-from collections import namedtuple
 from functools import partial
 from pathlib import Path
 
@@ -15,24 +14,9 @@ from tests.support.solidity import marked_line
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
 SOURCE = Path(__file__).with_name("FailingCreations.sol").read_text()
-TEXT = "a text of more than thirty-two bytes, which take two words"
 
 
-class Deployed(namedtuple("Deployed", "explorer creation factory")):
-    """`creation` is the code of Created."""
-
-    def transact(self, to, data):
-        return self.explorer.transact(to, data, gas=1_400_000)
-
-    def location(self, to, data):
-        """Of the failure of a transaction."""
-        return self.transact(to, data)["error"]["location"]
-
-    def created(self, number, text=TEXT):
-        return f"0x{self.creation}{arguments(number, text)}"
-
-
-def arguments(number, text):
+def arguments(number, text="a text of more than thirty-two bytes, which take two words"):
     words = text.encode().hex()
     words += "0" * (-len(words) % 64)
     return f"{number:064x}{64:064x}{len(text):064x}{words}"
@@ -50,11 +34,12 @@ def deploy(explorer, name, arguments="", library="0x"):
 
 @pytest.fixture(scope="module")
 def deployed(explorer):
+    """The creation code of Created, and the address of a factory."""
     _, library = deploy(explorer, "Maths")
     creation, _ = deploy(explorer, "Created", arguments(10, "a"))
     deploy(explorer, "Child", f"{8:064x}", library)
     _, factory = deploy(explorer, "Factory", "", library)
-    return Deployed(explorer, creation, factory)
+    return creation, factory
 
 
 FAILURES = {
@@ -68,25 +53,29 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
-def test_the_line_where_a_creation_failed(deployed, number, mark, function):
-    location = deployed.location(None, deployed.created(number))
+def test_the_line_where_a_creation_failed(explorer, deployed, number, mark, function):
+    data = f"0x{deployed[0]}{arguments(number)}"
+    location = explorer.transact(None, data, gas=1_400_000)["error"]["location"]
     assert location["file"] == PATH
     assert (location["line"], location["function"]) == (line_of(mark), function)
-    verified = deployed.explorer.contract(location["address"]).json
+    verified = explorer.contract(location["address"]).json
     assert verified["contractName"] == "Created"  # by the same code
 
 
-def test_a_creation_by_a_factory(deployed):
-    error = deployed.transact(deployed.factory, calldata("create(uint256)", 6))["error"]
+def test_a_creation_by_a_factory(explorer, deployed):
+    _, factory = deployed
+    data = calldata("create(uint256)", 6)
+    error = explorer.transact(factory, data, gas=1_400_000)["error"]
     assert error["location"]["line"] == line_of("fails: child")
-    verified = deployed.explorer.contract(error["location"]["address"]).json
+    verified = explorer.contract(error["location"]["address"]).json
     assert verified["contractName"] == "Child"
     assert error["reverting"]["type"] == "CREATE"
 
 
-def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed):
-    sent = deployed.explorer.send(deployed.factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
-    own, child, _ = deployed.explorer.frames(sent)
+def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(explorer, deployed):
+    _, factory = deployed
+    sent = explorer.send(factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
+    own, child, _ = explorer.frames(sent)
     assert own["error"] is None
     assert child["error"]["location"]["line"] == line_of("fails: child")
 
@@ -100,13 +89,13 @@ def test_of_versions_that_differ_in_comments_the_line_is_of_the_one_that_was_cre
         explorer.verified(standard, VERSION, f"{PATH}:Created", arguments(10, "a"), creations[-1])
     lines = []
     for creation in creations:
-        code = f"0x{creation}{arguments(1, TEXT)}"
+        code = f"0x{creation}{arguments(1)}"
         error = explorer.transact(None, code, gas=1_400_000)["error"]
         lines.append(error["location"]["line"] - line_of("fails: text"))
     assert lines == [0, 1, 2]
 
 
 @pytest.mark.parametrize("data", ["0xfe", "0x60006000fd"])
-def test_creations_by_no_known_code_have_no_line(deployed, data):
-    error = deployed.transact(None, data)["error"]
+def test_creations_by_no_known_code_have_no_line(explorer, deployed, data):
+    error = explorer.transact(None, data, gas=1_400_000)["error"]
     assert error is not None and error["location"] is None

@@ -67,11 +67,6 @@ def failing(request, explorer):
     yield deployed(explorer, request.param)
 
 
-@pytest.fixture(scope="module")
-def optimized(explorer):
-    return deployed(explorer, "optimized")
-
-
 def expected_line(name, mark):
     """The marked line; of a loop any line may be the last."""
     marked, lines = line_of(mark), FAILING.split("\n")
@@ -107,7 +102,8 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     assert is_merged or location["source"] in FAILING.split("\n")[location["line"] - 1]
 
 
-def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized):
+def test_a_check_that_the_compiler_generates_is_said_to_be_one(explorer):
+    optimized = deployed(explorer, "optimized")
     location = optimized.error(call_of("wrongType", 2, "bool"))["location"]
     assert (location["function"], location["generated"]) == ("wrongType", True)
 
@@ -139,17 +135,14 @@ def test_the_page_shows_the_line_and_links_to_it(failing):
     assert f"<bdi>{PATH}</bdi>, line {number}" in tree
 
 
-# All steps of a transaction, as geth gives them; anvil does so only where it is started to.
-ALL_STEPS = Path(__file__).with_name("all_steps.js").read_text()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["passOn", "add", "created", "caught", "delegated", "gas"])
 def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
     record = failing.transaction(call_of(name))
     sent, expected = record["hash"], record["error"]["location"]
-    steps = failing.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": ALL_STEPS})
-
+    # All of them, as geth gives them; anvil does so only where it is started to.
+    tracer = {"tracer": Path(__file__).with_name("all_steps.js").read_text()}
+    steps = failing.explorer.anvil.call("debug_traceTransaction", sent, tracer)
     refusing = refuse(runs_javascript, -32000, "TypeError: tracer not found")
     fault = before(refusing, replacing(asks_for_steps, steps))
     with behind(failing.explorer.settings, fault) as (client, _):
@@ -241,36 +234,19 @@ def test_other_code_that_stood_there_before_has_no_line(failing):
         execute(url, delete, *earlier)
 
 
-DEEP = Path(__file__).with_name("Deep.sol").read_text()
-BOTTOM, CALL = 6, 8
-
-
 @pytest.mark.thorough
 def test_the_line_is_that_of_the_innermost_call(explorer):
-    standard = standard_input({"src/Deep.sol": DEEP}, evmVersion="cancun")
+    source = Path(__file__).with_name("Deep.sol").read_text()
+    standard = standard_input({"src/Deep.sol": source}, evmVersion="cancun")
     deep = explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
     record = explorer.transact(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
     error = record["error"]
     assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
-    assert error["location"]["line"] == BOTTOM
+    bottom, call = 6, 8
+    assert error["location"]["line"] == bottom
     frames = explorer.frames(record["hash"])
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
-    assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
-
-
-COUNTING = """{
-    step: function(log, db) {},
-    fault: function(log, db) {},
-    result: function(context, db) { return this.stepped; }
-}"""
-
-
-def is_in_javascript(call):
-    options = [param for param in call["params"] if isinstance(param, dict)]
-    return any("Date.now()" in str(option.get("tracer")) for option in options)
-
-
-answer_slowly = replacing(is_in_javascript, TOO_SLOW)
+    assert lines == [None] * 6 + [call] * (MAX_LOCATIONS - 1) + [bottom]
 
 
 @pytest.mark.thorough
@@ -278,9 +254,14 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
     # With data a loop; without, a call of itself with data, 100,000 gas and no care, then the loop.
     loops = "0x" + "36601157" + "5f5f60015f5f30620186a0f150" + "5b601156"
     address = f"0x{0xABCDEF:040x}"
+    counting = """{
+        step: function(log, db) {},
+        fault: function(log, db) {},
+        result: function(context, db) { return this.stepped; }
+    }"""
 
     def traced(most_ms, result=f"return '{TOO_SLOW}'"):
-        options = bounded(COUNTING, most_ms)
+        options = bounded(counting, most_ms)
         tracer = options["tracer"].replace(f"return '{TOO_SLOW}'", result)
         overrides = {address: {"code": loops}}
         call = {"to": address, "gas": hex(300_000)}
@@ -297,9 +278,13 @@ def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
     sent = failing.transaction(call_of("text"))["hash"]
     listings = []
 
+    def is_in_javascript(call):
+        options = [param for param in call["params"] if isinstance(param, dict)]
+        return any("Date.now()" in str(option.get("tracer")) for option in options)
+
     def note(calls, forward):
         listings.extend(filter(asks_for_steps, calls))
-        return answer_slowly(calls, forward)
+        return replacing(is_in_javascript, TOO_SLOW)(calls, forward)
 
     with behind(failing.explorer.settings, note) as (client, _):
         answer = client.get(f"/api/v1/transactions/{sent}")

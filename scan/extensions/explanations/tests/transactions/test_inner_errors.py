@@ -1,6 +1,5 @@
 """Errors in the bytes of errors, events and results: why a call inside failed, passed on."""
 
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -10,18 +9,14 @@ from tests.support.anvil import calldata, encoded_call
 from tests.support.explorer import standard_input
 from tests.support.many_functions import VERSION
 
-SOURCE = Path(__file__).with_name("Wrapped.sol").read_text()
-
-
-Wrapping = namedtuple("Wrapping", "explorer target wrapper")
-
 
 @pytest.fixture(scope="module")
 def wrapping(explorer):
-    standard = standard_input({"Wrapped.sol": SOURCE})
-    names = ("Target", "Wrapper")
-    verified = [explorer.verified(standard, VERSION, f"Wrapped.sol:{name}") for name in names]
-    return Wrapping(explorer, *verified)
+    """The addresses of a contract, and of what wraps the errors of its calls."""
+    source = Path(__file__).with_name("Wrapped.sol").read_text()
+    standard = standard_input({"Wrapped.sol": source})
+    names = "Wrapped.sol:Target", "Wrapped.sol:Wrapper"
+    return [explorer.verified(standard, VERSION, name) for name in names]
 
 
 def pay(amount):
@@ -66,21 +61,22 @@ def calls_of(own, target):
     return calls
 
 
-def test_errors_inside_are_answered_as_expected(wrapping):
-    own, target = wrapping.wrapper.lower(), wrapping.target.lower()
+def test_errors_inside_are_answered_as_expected(explorer, wrapping):
+    target, own = wrapping
     names = {"Wrapper": own, "Target": target}
     for name, data in calls_of(own, target).items():
-        names[name] = wrapping.explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
-    expected.compare(__file__, wrapping.explorer.client, names)
+        names[name] = explorer.send(own, f"0x{data.hex()}", gas=1_000_000)
+    expected.compare(__file__, explorer.client, names)
 
 
-def test_bytes_that_are_no_known_error_stay_bytes(wrapping):
+def test_bytes_that_are_no_known_error_stay_bytes(explorer, wrapping):
     """Neither another selector, nor the right one before what it does not encode."""
+    target, wrapper = wrapping
     identity = f"0x{4:040x}"  # the precompiled contract that returns what it gets
-    known = encoded_call("TooLow(uint256,address)", 5, wrapping.target)
+    known = encoded_call("TooLow(uint256,address)", 5, target)
     wrong = known[:-32] + b"\xff" * 32
     for data in (known[:4], b"\1\2\3\4" + known[4:], wrong, known + bytes(1)):
         call = calldata("logged(address,bytes)", identity, data)
-        record = wrapping.explorer.transact(wrapping.wrapper, call, gas=1_000_000)
+        record = explorer.transact(wrapper, call, gas=1_000_000)
         [_, reason] = record["logs"][0]["event"]["arguments"]
         assert reason["value"] == "0x" + data.hex() and "errors" not in reason

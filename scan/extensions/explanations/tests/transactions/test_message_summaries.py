@@ -20,9 +20,8 @@ from tests.support.serving import wait_until
 OWNER, SHOP = address("owner"), address("shop")
 
 
-def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(
-    indexed, services, client
-):
+def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(indexed, client):
+    services = own_services(indexed.settings)
     rows = execute(
         indexed.url,
         "SELECT hash, block_number, status FROM transactions ORDER BY ordinal DESC LIMIT 400",
@@ -44,23 +43,14 @@ def test_sentences_are_those_of_the_api_and_are_of_transactions_that_succeeded(
 
 
 @pytest.fixture
-def services(indexed):
-    return own_services(indexed.settings)
-
-
-@pytest.fixture
 def blocks(indexed):
     """Of nine transactions that succeeded, by their hashes."""
     rows = execute(indexed.url, "SELECT hash, block_number FROM transactions WHERE status LIMIT 9")
     return {to_hex(transaction_hash): number for transaction_hash, number in rows}
 
 
-@pytest.fixture
-def one_block(blocks):
-    return dict([next(iter(blocks.items()))])
-
-
-def test_sentences_take_a_share_of_the_time(services, blocks):
+def test_sentences_take_a_share_of_the_time(indexed, blocks):
+    services = own_services(indexed.settings)
     without_more = MessageSummaries(lambda: services, burst_s=1e-9, share=0.0)
     [known] = without_more.read(blocks)
     assert [*without_more.read(blocks)] == [known]
@@ -68,7 +58,9 @@ def test_sentences_take_a_share_of_the_time(services, blocks):
     assert with_more.read(blocks).keys() == blocks.keys()
 
 
-def test_no_message_waits_for_the_sentences_of_others(services, one_block):
+def test_no_message_waits_for_the_sentences_of_others(indexed, blocks):
+    services = own_services(indexed.settings)
+    one_block = dict([next(iter(blocks.items()))])
     begun, may_end = threading.Semaphore(0), threading.Event()
 
     def slow_services():

@@ -15,17 +15,6 @@ PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
 SINK = "0x00000000000000000000000000000000deadbeef"
 
 
-# Functions that emit what changes nothing, and those that change it, with their arguments.
-EMITTED = {
-    "renounce": (),
-    "give": (SINK,),
-    "upgrade": (SINK,),
-    "pause": (),
-    "createPair": (SINK, SINK),
-}
-TRUE = {"giveTruly": (SINK,), "upgradeTruly": (SINK,), "pauseTruly": ()}
-
-
 @pytest.fixture(scope="module")
 def played(postgres, template):
     """A client, and the names of transactions and contracts, as expected/ has them."""
@@ -84,7 +73,17 @@ def play(anvil):
         "too large": anvil.transact(one, pretender, "createTooLarge", gas=10_000_000),
         "paid while reading": anvil.transact(one, pretender, "payWhileReading", gas=200_000),
     }
-    for function, arguments in {**EMITTED, **TRUE}.items():
+    # Functions that emit what changes nothing, and those that change it.
+    for function, *arguments in (
+        ("renounce",),
+        ("give", SINK),
+        ("upgrade", SINK),
+        ("pause",),
+        ("createPair", SINK, SINK),
+        ("giveTruly", SINK),
+        ("upgradeTruly", SINK),
+        ("pauseTruly",),
+    ):
         anvil.mine()
         sent[function] = anvil.transact(one, pretender, function, *arguments)
     sent["ETH"] = anvil.transact(one, contracts["ETH"], "transfer", SINK, 5 * ETHER)

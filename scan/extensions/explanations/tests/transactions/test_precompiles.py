@@ -68,6 +68,13 @@ CALLS += [(to, bytes(size), None, None, None) for to, size in SIZES.items()]
 
 @pytest.mark.thorough
 def test_what_the_node_s_contracts_are_given_and_return(postgres, template):
+    def shown(arguments, expected):
+        """Those that are expected; of None any value is."""
+        if expected is None or arguments is None:
+            return arguments
+        values = {argument["name"]: argument["value"] for argument in arguments}
+        return {name: value and values[name] for name, value in expected.items()}
+
     with Anvil(hardfork="osaka") as node, postgres.cloned(template) as url:
         one = node.accounts[0]
         sent = [
@@ -84,26 +91,10 @@ def test_what_the_node_s_contracts_are_given_and_return(postgres, template):
             assert shown(frame["result"], returned) == returned, (to, data)
 
 
-def shown(arguments, expected):
-    """Those that are expected; of None any value is."""
-    if expected is None or arguments is None:
-        return arguments
-    values = {argument["name"]: argument["value"] for argument in arguments}
-    return {name: value and values[name] for name, value in expected.items()}
-
-
 def frame_of(to, data, output=b"", **fields):
-    call = {
-        **dict.fromkeys(TraceFrame._fields),
-        "trace_address": (),
-        "type": "CALL",
-        "to_address": to.to_bytes(20, "big"),
-        "input": data,
-        "input_size": len(data),
-        "output": output,
-        "output_size": len(output),
-    }
-    return TraceFrame(**{**call, **fields})
+    call = {"type": "CALL", "to_address": to.to_bytes(20), "input": data, "input_size": len(data)}
+    call |= {"output": output, "output_size": len(output), **fields}
+    return TraceFrame(**{**dict.fromkeys(TraceFrame._fields), "trace_address": (), **call})
 
 
 @pytest.mark.check

@@ -1,7 +1,5 @@
 """GET /transactions/:hash/state-changes, beside the states of the blocks around."""
 
-import json
-
 from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions import conftest
@@ -12,6 +10,15 @@ from tests.support import faulty_node
 def test_state_changes_are_the_states_of_the_blocks_around(played):
     """Of transactions alone in their blocks; the miner's account has the block's reward."""
     fields = ("balance", "nonce", "code")
+
+    def state(address, block):
+        code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
+        return {
+            "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
+            "nonce": int(played.anvil.call("eth_getTransactionCount", address, block), 16),
+            "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
+        }
+
     for name in ("alone", "clearing", "deployment", "money", "failed alone"):
         changes = answer_of(played, name, "state-changes")
         number = changes["blockNumber"]
@@ -19,17 +26,14 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
         touched = {receipt["from"], receipt["to"] or receipt["contractAddress"]}
         by_address = {account["address"]: account for account in changes["accounts"]}
         assert [*by_address] == sorted(by_address)
-        changed = {
-            address
+        states = {
+            address: [state(address, hex(block)) for block in (number - 1, number)]
             for address in {*by_address, *touched}
-            if any(
-                states(played, address, number)[0][part] != states(played, address, number)[1][part]
-                for part in fields
-            )
         }
+        changed = {address for address, (before, after) in states.items() if before != after}
         assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
         for address, account in by_address.items():
-            before, after = states(played, address, number)
+            before, after = states[address]
             pairs = {
                 field: {"before": before[field], "after": after[field]}
                 for field in fields
@@ -51,20 +55,6 @@ def test_state_changes_are_the_states_of_the_blocks_around(played):
     assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
 
 
-def states(played, address, number):
-    records = []
-    for block in (hex(number - 1), hex(number)):
-        code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
-        records.append(
-            {
-                "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
-                "nonce": int(played.anvil.call("eth_getTransactionCount", address, block), 16),
-                "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
-            }
-        )
-    return records
-
-
 def test_the_parity_form_of_state_changes_says_the_same(played):
     """As OpenEthereum's documentation has it, of a node without tracers."""
     one, two = ("0x" + 40 * digit for digit in "12")
@@ -73,7 +63,7 @@ def test_the_parity_form_of_state_changes_says_the_same(played):
     made = {"balance": {"+": "0x2"}, "nonce": {"+": "0x1"}, "code": {"+": "0x6001"}}
     diff = {one: {**paid, "storage": {f"0x{9:064x}": {"*": word}}}, two: {**made, "storage": {}}}
     replayed = faulty_node.replacing("trace_replayTransaction", {"stateDiff": diff})
-    fault = faulty_node.before(conftest.NO_TRACERS, replayed)
+    fault = faulty_node.before(faulty_node.refuse_method("debug_traceTransaction"), replayed)
     with conftest.behind(played, fault) as (client, _):
         accounts = answer_of(played, "fine", "state-changes", client)["accounts"]
     code = {"size": 2, "hash": "0x" + keccak(b"\x60\1").hex()}
@@ -89,7 +79,8 @@ def test_the_parity_form_of_state_changes_says_the_same(played):
 
 def test_nonces_are_numbers_or_quantities(played):
     sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
-    with conftest.behind(played, conftest.answering_traces(json.dumps(sides))) as (client, _):
+    fault = faulty_node.replacing(conftest.is_trace, sides)
+    with conftest.behind(played, fault) as (client, _):
         changes = answer_of(played, "fine", "state-changes", client)
     assert [a["nonce"] for a in changes["accounts"]] == [{"before": 0, "after": 1}]
 
@@ -97,7 +88,7 @@ def test_nonces_are_numbers_or_quantities(played):
 def test_more_accounts_and_slots_than_are_shown_are_told(played):
     accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
     accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
-    fault = conftest.answering_traces(json.dumps({"pre": {}, "post": accounts}))
+    fault = faulty_node.replacing(conftest.is_trace, {"pre": {}, "post": accounts})
     with conftest.behind(played, fault) as (client, _):
         changes = answer_of(played, "fine", "state-changes", client)
     assert (changes["accountCount"], changes["slotCount"]) == (600, 3000)

@@ -2,7 +2,6 @@
 trace."""
 
 import re
-import time
 from html import unescape
 
 import pytest
@@ -21,6 +20,7 @@ from tests.support.faulty_node import (
     replacing,
 )
 from tests.support.lists import get
+from tests.support.serving import wait_until
 
 
 def error_of(played, name, client=None):
@@ -38,9 +38,9 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     selector = keccak(text="BadStart(uint256)")[:4]
     insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
     execute(played.url, insert, selector, "BadStart(uint256 number)")
-    deadline = time.monotonic() + 30  # the cache of responses learns of it a moment later
-    while (error := error_of(played, "creation"))["name"] is None and time.monotonic() < deadline:
-        time.sleep(0.05)
+    # The cache of responses learns of it a moment later.
+    wait_until(lambda: error_of(played, "creation")["name"])
+    error = error_of(played, "creation")
     execute(played.url, "DELETE FROM signatures")
     assert (error["kind"], error["source"]) == ("custom", "imported")
     assert error["reason"] == "The call reverted: BadStart(number=77)"
@@ -49,7 +49,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
 def test_the_node_is_asked_once_and_never_again(played):
     """By another process, too: what is kept is of the block alone, and not decoded."""
     with FaultyNode(played.anvil.url) as node:
-        first, second = (conftest.client_over(played, node) for _ in range(2))
+        first, second = (indexing.client_over(played.url, node.url) for _ in range(2))
         assert error_of(played, "recurse", first)["name"] == "Empty"
         node.fault = conftest.NO_TRACES
         assert error_of(played, "recurse", second)["name"] == "Empty"

@@ -43,7 +43,7 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
             assert "offers no traces" in refused.json["error"]
         assert requests[1] == requests[0]  # the second was answered without asking it again
         node.fault = faulty_node.cut_connection
-        away = conftest.client_over(played, node).get(path)
+        away = client_over(played.url, node.url).get(path)
         assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
         assert "Retry-After" in away.headers
     off = client_over(played.url, played.anvil.url, traces="off")
@@ -87,8 +87,9 @@ def test_a_frame_without_recipient_is_shown(played, kind):
 @pytest.mark.thorough
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
     database.execute(played.url, "DELETE FROM transaction_failures")
-    large = '{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}'
-    with conftest.behind(played, conftest.answering_traces(large)) as (client, node):
+    large = {"type": "CALL", "output": "0x" + 4_300_000 * "00"}
+    fault = faulty_node.replacing(conftest.is_trace, large)
+    with conftest.behind(played, fault) as (client, node):
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         answer = client.get(path)
         assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]

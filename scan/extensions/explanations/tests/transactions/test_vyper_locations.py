@@ -1,6 +1,5 @@
 """The line of a Vyper source in which a call failed, by releases with several forms of maps."""
 
-from collections import namedtuple
 from pathlib import Path
 
 import pytest
@@ -13,59 +12,35 @@ from tests.support.vyper import NEWEST
 
 PATH = "Failing.vy"
 SOURCE = Path(__file__).with_name("failing.vy").read_text()
-SMALL = """
-#pragma optimize codesize
-@external
-@payable
-def __default__():
-    pass
-"""
+
+OLDER = [pytest.param(version, marks=pytest.mark.long) for version in ("0.4.0", "0.3.10", "0.3.1")]
 
 
-Deployed = namedtuple("Deployed", "explorer address")
-
-
-def source_for(version):
-    if version.startswith("0.4"):
-        return SOURCE.replace("5 / (n", "5 // (n")
-    return SOURCE.replace("max_value(uint256)", "MAX_UINT256") if version < "0.3.4" else SOURCE
-
-
-OLDER = ("0.4.0", "0.3.10", "0.3.1")
-RELEASES = [
-    "0.4.3",
-    "0.4.3 small",
-    *(pytest.param(release, marks=pytest.mark.long) for release in OLDER),
-]
-
-
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=["0.4.3", "0.4.3 small", *OLDER])
 def failing(request, explorer, vyper):
+    """The address of a contract of this release."""
     version, *small = request.param.split()
-    source = source_for(version) + (SMALL if small else "")
-    return Deployed(explorer, vyper.verified(explorer, version, source, f"{PATH}:Failing"))
+    source = SOURCE
+    if version.startswith("0.4"):
+        source = source.replace("5 / (n", "5 // (n")
+    elif version < "0.3.4":
+        source = source.replace("max_value(uint256)", "MAX_UINT256")
+    if small:
+        source += "\n#pragma optimize codesize\n@external\n@payable\ndef __default__():\n    pass\n"
+    return vyper.verified(explorer, version, source, f"{PATH}:Failing")
 
 
 @pytest.mark.parametrize(
     "name", ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
 )
-def test_the_line_of_each_kind_of_failure(failing, name):
+def test_the_line_of_each_kind_of_failure(explorer, failing, name):
     call = calldata(f"{name}(uint256)", 2)
-    location = failing.explorer.transact(failing.address, call, gas=200_000)["error"]["location"]
+    location = explorer.transact(failing, call, gas=200_000)["error"]["location"]
     expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
 
 
-WHO = "0x" + 40 * "1"
-
-
-# The texts at the ends of the lines in which f(0), f(1), ... fail.
-REFUSALS = """
-    "zero" "one" #two "three" #four #five #six #seven #eight #nine "ten" "eleven" "twelve" #thirteen
-    #fourteen #fifteen #sixteen #seventeen #eighteen "nineteen" #twenty "own" #twentytwo
-    #twentythree #twentyfour #twentyfive #twentysix "twentyseven"
-""".split()
 BY_SETTINGS = {
     "default": ({}, "eighteen"),
     "none": ({"optimize": "none"}, "thirteen eighteen twentysix"),
@@ -83,9 +58,15 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
     address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
     assert answered["match"] == "full", answered
+    # The texts at the ends of the lines in which f(0), f(1), ... fail.
+    refusals = """
+        "zero" "one" #two "three" #four #five #six #seven #eight #nine "ten" "eleven" "twelve"
+        #thirteen #fourteen #fifteen #sixteen #seventeen #eighteen "nineteen" #twenty "own"
+        #twentytwo #twentythree #twentyfour #twentyfive #twentysix "twentyseven"
+    """
     located, expected = {}, {}
-    for n, words in enumerate(REFUSALS):
-        who = WHO if n < 14 else address
+    for n, words in enumerate(refusals.split()):
+        who = "0x" + 40 * "1" if n < 14 else address
         call = calldata("f(uint256,address,int256)", n, who, -1)
         location = explorer.transact(address, call, gas=2_000_000)["error"]["location"]
         located[words] = location["file"], location["line"]
@@ -101,7 +82,9 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     assert {w: located[w] for w in with_line} == {w: expected[w] for w in with_line}
 
 
-REFUSING = '''"""
+def test_a_text_is_looked_for_in_statements_that_refuse():
+    """Not in comments, nor in the text of the documentation."""
+    source = '''"""
 assert n != 0, "zero"
 """
 @external
@@ -113,11 +96,7 @@ def f(n: uint256):
     ), "zero"
     if n == 1: raise "one"
 '''
-
-
-def test_a_text_is_looked_for_in_statements_that_refuse():
-    """Not in comments, nor in the text of the documentation."""
-    text = SourceText(REFUSING, is_vyper=True)
+    text = SourceText(source, is_vyper=True)
     refusals = ContractText({0: text}).refusals([function.name for function in text.functions])
     assert [(text.line_number(r.span), r.words) for r in refusals] == [
         (8, b'"zero"'),
