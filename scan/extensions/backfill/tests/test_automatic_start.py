@@ -14,12 +14,6 @@ from tests.support.database import execute, insert
 from tests.support.indexer_process import ROOT, IndexerProcess
 
 FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
-WITHOUT_EXTRA = """
-import sys
-sys.modules["duckdb"] = None
-from scan.commands import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
 def hash_of(anvil, number):
@@ -66,7 +60,11 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
 
 
 def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, anvil, tmp_path):
-    command = (sys.executable, "-c", WITHOUT_EXTRA)
+    without_extra = (
+        "import sys\nsys.modules['duckdb'] = None\n"
+        "from scan.commands import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = (sys.executable, "-c", without_extra)
     environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
     done = forked_python.run([*command, "backfill", "chain"], cwd=ROOT, env=environment)
     assert (done.returncode, "[bulk]'" in done.stderr) == (1, True), done.stderr

@@ -13,7 +13,7 @@ from scan.extensions.backfill.plan import SpoolFailed, split
 from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, spool_range
-from scan.extensions.backfill.tests.dask_cluster import DaskCluster
+from scan.extensions.backfill.tests.dask_cluster import DaskCluster, certificates
 from scan.indexer import block_rows, chain_identity
 from tests.support.serving import wait_until
 
@@ -81,7 +81,8 @@ def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, cap
 
 @pytest.mark.long
 def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path):
-    stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
+    others = map(str, certificates(tmp_path / "certificates"))
+    stranger = Cluster(dask.address, str(tmp_path), *others)
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):
