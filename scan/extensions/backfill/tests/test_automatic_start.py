@@ -5,7 +5,6 @@ import sys
 import pytest
 import requests
 
-from scan.database.connection import Database
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.resources import Estimate, require_room
 from scan.extensions.backfill.tests.backfilling import follow
@@ -101,10 +100,8 @@ def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_
     assert rows(database_url) == [] and not (tmp_path / "bulk").exists()
 
 
-def test_too_small_a_disk_is_refused(database_url, tmp_path):
-    database = Database(database_url, statement_timeout_ms=0)
+def test_too_small_a_disk_is_refused(database, tmp_path):
     require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
     for estimate in (Estimate(10, 10**18, 12_000, 1.0), Estimate(10, 3000, 10**18, 1.0)):
         with pytest.raises(CannotBackfill, match="a bulk backfill needs about"):
             require_room(database, tmp_path / "bulk" / "files", estimate)
-    database.close()

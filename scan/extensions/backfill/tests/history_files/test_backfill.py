@@ -24,7 +24,7 @@ from scan.extensions.backfill.history_source import open_files
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.extensions.backfill.tests.history_files import signed_chain
-from scan.extensions.backfill.tests.history_files.file_server import FileServer
+from scan.extensions.backfill.tests.history_files.file_server import file_server
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
@@ -205,7 +205,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
         (tmp_path / name / path.name).write_bytes(altered)
     digest_ = hashlib.sha256(content).hexdigest()
     (tmp_path / "other" / "checksums.txt").write_text(f"{digest_}  {path.name}")
-    with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
+    with file_server(tmp_path / "other") as other, file_server(chain.files) as right:
         chain.node.fault = sized(faulty_node.prune(chain.first_kept, "no receipts"))
         options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
         done = run_backfill(chain, database_url, tmp_path, *options)
