@@ -3,6 +3,7 @@
 from collections import namedtuple
 from contextlib import contextmanager
 
+from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support.anvil import ZERO
 from tests.support.lists import pages
 
@@ -31,12 +32,9 @@ class Chain(namedtuple("Chain", "anvil owner contracts")):
             self.anvil.revert(snapshot)
             self.anvil.mine(head + 1 - self.anvil.head())
 
-    def contract(self, address):
-        return next(c for c in self.contracts.values() if c.address == address)
-
     def node_says(self, kind, token, to):
         """What the contract's own function returns for the owner."""
-        contract = self.contract(token)
+        contract = next(c for c in self.contracts.values() if c.address == token)
         if kind == "permit2":
             permits = self.contracts["permits"]
             return int(self.anvil.read(permits, "allowance", self.owner, token, to)[0])
@@ -48,9 +46,22 @@ class Chain(namedtuple("Chain", "anvil owner contracts")):
         return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
 
 
-def act(chain, others):
-    one, other, do, owner = chain.address("one"), chain.address("other"), chain.do, chain.owner
-    coin = chain.address("coin")
+def play(anvil):
+    deployer, owner, *others = anvil.accounts
+    names = {
+        "coin": ("Coin", "Coin", "COIN", 6),
+        "weth": ("WrappedEther",),
+        "keepers": ("Collectible", "Keepers", "KEEP"),
+        "items": ("Items", "Items", "ITEM"),
+        "one": ("Taker",),
+        "other": ("Taker",),
+        **{f"boaster{n}": ("Boaster", n) for n in range(4)},
+    }
+    contracts = {name: anvil.deploy(deployer, *of) for name, of in names.items()}
+    contracts["permits"] = anvil.place(PERMIT2, "PermittedTransfers")
+    chain = Chain(anvil, owner, contracts)
+    coin, one, other = (contracts[name].address for name in ("coin", "one", "other"))
+    do = chain.do
     do("coin", "mint", owner, 1000)
     do("coin", "approve", one, MOST)
     do("coin", "approve", other, 500)
@@ -77,6 +88,8 @@ def act(chain, others):
     do("items", "setApprovalForAll", one, True)
     do("items", "setApprovalForAll", other, True)
     do("items", "setApprovalForAll", other, False)
+    anvil.mine(MOST_STORED_AT_ONCE)  # events that an index without logs asks the node for
+    return chain
 
 
 def key_of(record):

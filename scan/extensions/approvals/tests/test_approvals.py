@@ -7,21 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app import create_app
 from scan.extensions.approvals import events, queries
-from scan.extensions.approvals.tests.owner_chain import MOST, by_key, key_of
+from scan.extensions.approvals.tests.owner_chain import MOST, by_key, key_of, play
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support import WAIT_S, expected
 from tests.support.explorer import behind
-from tests.support.faulty_node import FaultyNode, Reply, node_error, replacing
-from tests.support.indexing import Indexing, settings_for, sources
+from tests.support.faulty_node import Reply, node_error, replacing
+from tests.support.indexing import Indexing, sources
 from tests.support.lists import get
 
-Service = namedtuple("Service", "stored client url indexing")
-
-
-SOURCES = {"none": "node", "all": "index"}
+Service = namedtuple("Service", "stored client indexing")
 LOGS = ["none", "all"]
+
+
+@pytest.fixture(scope="module")
+def chain(shared_anvil):
+    return play(shared_anvil)
 
 
 @pytest.fixture
@@ -33,12 +34,12 @@ def service(followed, chain):
 
 @pytest.fixture(scope="module", params=LOGS)
 def followed(request, postgres, template, chain):
-    url_of = chain.anvil.url
+    anvil, logs = chain.anvil, request.param
     with (
         postgres.cloned(template) as url,
-        Indexing(url, url_of, logs=request.param, until=chain.anvil.head()) as indexing,
+        Indexing(url, anvil.url, logs=logs, until=anvil.head()) as indexing,
     ):
-        yield Service(request.param, indexing.client(), url, indexing)
+        yield Service(logs, indexing.client(), indexing)
 
 
 def test_every_pair_is_what_the_node_says(service, chain):
@@ -49,7 +50,7 @@ def test_every_pair_is_what_the_node_says(service, chain):
     assert shown.pop(burnt) == (None, "reverted")
     assert shown == {key: (str(chain.node_says(*key)), None) for key in shown}
     page = get(service.client, f"/addresses/{chain.owner}/approvals")
-    assert page["source"] == SOURCES[service.stored]
+    assert page["source"] == {"none": "node", "all": "index"}[service.stored]
     assert page["blockNumber"] == chain.anvil.head()
 
 
@@ -125,7 +126,7 @@ def test_a_node_away_leaves_what_is_stored(service, chain):
             assert "Amounts are read from the contracts" not in page
 
 
-def test_events_are_read_from_the_node_once(postgres, template, chain):
+def test_events_are_read_from_the_node_once(clone, template, chain):
     """Those of older blocks alone, and after a fork anew: others are of stored blocks."""
     requests = []
 
@@ -141,8 +142,7 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
 
     head = chain.anvil.head()
     with (
-        postgres.cloned(template) as url,
-        Indexing(url, chain.anvil.url, until=head) as indexing,
+        Indexing(clone(template), chain.anvil.url, until=head) as indexing,
         behind(indexing.settings, note) as (client, _),
     ):
         everything, asked_for = read(client)
@@ -159,7 +159,7 @@ def test_events_are_read_from_the_node_once(postgres, template, chain):
 
 
 @pytest.mark.thorough
-def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
+def test_a_node_behind_the_index_takes_no_event_out(clone, template, chain):
     """For as long as they were cached; a balancer sent it to another node than the headers."""
     spender = chain.anvil.accounts[9]
 
@@ -174,8 +174,7 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
             "eth_getLogs", lambda logs: [log for log in logs if int(log["blockNumber"], 16) < head]
         )
         with (
-            postgres.cloned(template) as url,
-            Indexing(url, chain.anvil.url, until=head) as indexing,
+            Indexing(clone(template), chain.anvil.url, until=head) as indexing,
             behind(indexing.settings, behind_index) as (client, node),
         ):
             assert spender in spenders(client)
@@ -184,8 +183,9 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
             indexing.wait_for(head + 5)
             assert spender in spenders(client)
         with (
-            postgres.cloned(template) as url,
-            Indexing(url, chain.anvil.url, until=head + 5, stores_bodies=False) as indexing,
+            Indexing(
+                clone(template), chain.anvil.url, until=head + 5, stores_bodies=False
+            ) as indexing,
             behind(indexing.settings) as (client, node),
         ):
             node.fault = replacing(
@@ -198,7 +198,7 @@ def test_a_node_behind_the_index_takes_no_event_out(postgres, template, chain):
 
 
 @pytest.mark.thorough
-def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template, chain):
+def test_events_that_the_node_owes_hold_no_other_owners_page(clone, template, chain):
     """All instances had one lock, inside of which the first one waited for the node."""
     request, answers = threading.Event(), threading.Event()
 
@@ -209,20 +209,14 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template,
         return Reply(body=forward(calls))
 
     other = chain.anvil.accounts[7]
-    with (
-        FaultyNode(chain.anvil.url) as node,
-        postgres.cloned(template) as url,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
-        node.fault = owe_events
-        app = create_app(settings_for(indexing.url, node.url))
-        first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
+    indexing = Indexing(clone(template), chain.anvil.url).run_until(chain.anvil.head())
+    with behind(indexing.settings, owe_events) as (client, _), ThreadPoolExecutor(1) as pool:
+        owner = client.application.test_client()
+        first = pool.submit(owner.get, f"/address/{chain.owner}?tab=approvals")
         assert request.wait(WAIT_S)
-        with app.test_client() as client:
-            page = client.get(
-                f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}
-            )
+        page = client.get(
+            f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}
+        )
         assert (page.status_code, first.done()) == (200, False)
         answers.set()
 

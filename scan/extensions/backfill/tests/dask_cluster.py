@@ -4,11 +4,11 @@ import json
 import os
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 
 from scan.extensions.backfill.resources import Cluster
 from tests.support.indexer_process import PATIENCE_S, ROOT
+from tests.support.serving import wait_until
 
 MAKE_CERTIFICATES = ROOT / "deploy" / "bulk" / "make-certificates"
 ENDED_S = 20.0  # after which a worker without its scheduler ends
@@ -20,11 +20,12 @@ class DaskCluster:
     def __init__(self, folder):
         self._folder = folder
         self._processes = ExitStack()
-        self._files = _certificates(folder)
+        self._files = certificates(folder)
         self._address_file = folder / "scheduler.json"
         self.workers = []
         self._start("scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show")
-        self.address = _read(self._address_file)
+        wait_until(lambda: self._address_file.exists() and self._address_file.read_text().strip())
+        self.address = json.loads(self._address_file.read_text())["address"]
 
     def __enter__(self):
         return self
@@ -42,10 +43,6 @@ class DaskCluster:
     def settings(self, files):
         return Cluster(self.address, files, *map(str, self._files))
 
-    def strangers_settings(self, folder):
-        """With certificates of somebody else."""
-        return Cluster(self.address, "", *map(str, _certificates(folder)))
-
     def _start(self, *arguments, **environment):
         ca, certificate, key = self._files
         options = (f"--tls-ca-file={ca}", f"--tls-cert={certificate}", f"--tls-key={key}")
@@ -56,24 +53,12 @@ class DaskCluster:
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
             stderr=(self._folder / f"{arguments[0]}.log").open("ab"),
         )
-        self._processes.callback(_end, process)
+        self._processes.callback(process.wait, PATIENCE_S)
+        self._processes.callback(process.kill)
         return process
 
 
-def _end(process):
-    process.kill()
-    process.wait(PATIENCE_S)
-
-
-def _certificates(folder):
+def certificates(folder):
     """The authority's certificate, and one with its key for all."""
     subprocess.run([MAKE_CERTIFICATES, folder, "all"], check=True, timeout=PATIENCE_S)
     return folder / "ca.crt", folder / "all" / "own.crt", folder / "all" / "own.key"
-
-
-def _read(path):
-    deadline = time.monotonic() + PATIENCE_S
-    while not path.exists() or not path.read_text().strip():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    return str(json.loads(path.read_text())["address"])

@@ -5,7 +5,6 @@ import sys
 import pytest
 import requests
 
-from scan.database.connection import Database
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.extensions.backfill.resources import Estimate, require_room
 from scan.extensions.backfill.tests.backfilling import follow
@@ -14,12 +13,6 @@ from tests.support.database import execute, insert
 from tests.support.indexer_process import ROOT, IndexerProcess
 
 FAR = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3"}
-WITHOUT_EXTRA = """
-import sys
-sys.modules["duckdb"] = None
-from scan.commands import main
-sys.exit(main(sys.argv[1:]))
-"""
 
 
 def hash_of(anvil, number):
@@ -66,7 +59,11 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
 
 
 def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, anvil, tmp_path):
-    command = (sys.executable, "-c", WITHOUT_EXTRA)
+    without_extra = (
+        "import sys\nsys.modules['duckdb'] = None\n"
+        "from scan.commands import main\nsys.exit(main(sys.argv[1:]))"
+    )
+    command = (sys.executable, "-c", without_extra)
     environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
     done = forked_python.run([*command, "backfill", "chain"], cwd=ROOT, env=environment)
     assert (done.returncode, "[bulk]'" in done.stderr) == (1, True), done.stderr
@@ -103,10 +100,8 @@ def test_an_index_is_filled_block_after_block_where_it_is_not_far_behind_or_has_
     assert rows(database_url) == [] and not (tmp_path / "bulk").exists()
 
 
-def test_too_small_a_disk_is_refused(database_url, tmp_path):
-    database = Database(database_url, statement_timeout_ms=0)
+def test_too_small_a_disk_is_refused(database, tmp_path):
     require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
     for estimate in (Estimate(10, 10**18, 12_000, 1.0), Estimate(10, 3000, 10**18, 1.0)):
         with pytest.raises(CannotBackfill, match="a bulk backfill needs about"):
             require_room(database, tmp_path / "bulk" / "files", estimate)
-    database.close()

@@ -9,7 +9,7 @@ from scan.ethereum import client
 from scan.extensions.backfill import backfill_command, derivation
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.indexer.partitions import DEFAULT_ROWS
-from tests.support import auditing, database, faulty_node, indexing, lying_node, table_digest
+from tests.support import auditing, database, indexing, lying_node, table_digest
 
 
 # Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
@@ -54,7 +54,7 @@ def test_tables_are_those_of_the_indexer(
 
 @pytest.mark.long
 def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_ones(
-    database_url, scenario, indexed, tmp_path
+    database_url, scenario, scenario_node, indexed, tmp_path
 ):
     """BULK_SEED=7 alters others."""
     seed = int(os.environ.get("BULK_SEED", "49"))
@@ -62,13 +62,12 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     head, url = scenario.anvil.head(), indexed.url
     rows = database.execute(url, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
     unproven = [number for (number,) in rows]  # where nothing would show a lie
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        node.fault = liar = lying_node.LyingNode(
-            seed, 1 / 3, spared=unproven, methods=lying_node.OF_BLOCKS, truthful=("size",)
-        )
-        lying = indexing.settings_for(database_url, node.url)
-        audit = partial(backfill_command._differences, client.Node([node.url]), lying, None)
-        assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
+    scenario_node.fault = liar = lying_node.LyingNode(
+        seed, 1 / 3, spared=unproven, methods=lying_node.OF_BLOCKS, truthful=("size",)
+    )
+    lying = indexing.settings_for(database_url, scenario_node.url)
+    audit = partial(backfill_command._differences, client.Node([scenario_node.url]), lying, None)
+    assert backfill(lying, tmp_path / "files", last_block=head - 3, audit=audit)
     assert len(liar.told) > head / 3
     follow(indexing.settings_for(database_url, scenario.anvil.url), head)
     assert table_digest.digest(database_url) == table_digest.digest(url)

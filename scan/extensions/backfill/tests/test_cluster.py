@@ -13,8 +13,9 @@ from scan.extensions.backfill.plan import SpoolFailed, split
 from scan.extensions.backfill.range_files import FOLDER, RangeFiles, RangeStore, StoreFailed
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, spool_range
-from scan.extensions.backfill.tests.dask_cluster import DaskCluster
+from scan.extensions.backfill.tests.dask_cluster import DaskCluster, certificates
 from scan.indexer import block_rows, chain_identity
+from tests.support.s3_server import s3_bucket
 from tests.support.serving import wait_until
 
 
@@ -22,23 +23,6 @@ from tests.support.serving import wait_until
 def dask(tmp_path_factory):
     with DaskCluster(tmp_path_factory.mktemp("dask")) as started:
         yield started
-
-
-@pytest.fixture
-def bucket(monkeypatch):
-    """The URI of a bucket of S3, whose credentials are in the environment."""
-    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
-
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "id")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
-    filesystem, _ = fs.FileSystem.from_uri(f"s3://ranges?{query}&allow_bucket_creation=true")
-    filesystem.create_dir("ranges")
-    yield f"s3://ranges/chain?{query}"
-    server.stop()
 
 
 @pytest.fixture
@@ -54,34 +38,37 @@ def content(files, blocks):
 
 
 @pytest.mark.long
-def test_workers_are_killed_or_late(dask, tasks, scenario, bucket, tmp_path, caplog):
+def test_workers_are_killed_or_late(dask, tasks, scenario, tmp_path, caplog):
     """The files are those that one process writes, byte by byte."""
     bounds = worker_pool.SpoolBounds(least_slow_s=2.0, first_slow_s=2.0)
     environment = {"RPC_URL": scenario.anvil.url}
-    killed, frozen = (dask.add_worker(**environment) for _ in range(2))
-    pool = ClusterPool(dask.settings(bucket), files := RangeFiles(tmp_path))
-    wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
-    spooled = worker_pool.spool(pool, tasks, bounds)
-    first = [*islice(spooled, 2)]
-    killed.kill()
-    frozen.send_signal(signal.SIGSTOP)
-    dask.add_worker(**environment)
-    rest = [*spooled]
-    frozen.kill()
+    with s3_bucket("ranges") as (_, query):
+        bucket = f"s3://ranges/chain?{query}"
+        killed, frozen = (dask.add_worker(**environment) for _ in range(2))
+        pool = ClusterPool(dask.settings(bucket), files := RangeFiles(tmp_path))
+        wait_until(lambda: pool.slots() == 2 * cluster.RANGES_AHEAD)
+        spooled = worker_pool.spool(pool, tasks, bounds)
+        first = [*islice(spooled, 2)]
+        killed.kill()
+        frozen.send_signal(signal.SIGSTOP)
+        dask.add_worker(**environment)
+        rest = [*spooled]
+        frozen.kill()
+        filesystem, folder = fs.FileSystem.from_uri(bucket)
+        left = filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+    assert not [one.path for one in left if FOLDER in one.path]
     assert len(first) + len(rest) == len(tasks)
     assert "a second worker takes them" in caplog.text
     for number, task in enumerate(tasks[:: len(tasks) // 4]):
         one = RangeFiles(tmp_path / f"one-{number}")
         spool_range(task._replace(rpc_urls=(scenario.anvil.url,)), one.folder)
         assert content(files, task.blocks) == content(one, task.blocks)
-    filesystem, folder = fs.FileSystem.from_uri(bucket)
-    left = filesystem.get_file_info(fs.FileSelector(folder, allow_not_found=True))
-    assert not [one.path for one in left if FOLDER in one.path]
 
 
 @pytest.mark.long
 def test_a_scheduler_takes_nobody_without_its_certificates(dask, tmp_path):
-    stranger = dask.strangers_settings(tmp_path / "certificates")._replace(files=str(tmp_path))
+    others = map(str, certificates(tmp_path / "certificates"))
+    stranger = Cluster(dask.address, str(tmp_path), *others)
     plain = Cluster(dask.address.replace("tls:", "tcp:"), str(tmp_path), "", "", "")
     for settings in (stranger, plain):
         with pytest.raises(SpoolFailed, match="no scheduler answers at"):

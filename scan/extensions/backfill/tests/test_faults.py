@@ -17,34 +17,31 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.table_digest import digest, fresh_digest
 
 
-@pytest.fixture
-def chain(anvil):
-    """A transaction in each block."""
+@pytest.mark.long
+def test_a_database_that_restarts_is_waited_for(own_postgres, anvil, tmp_path):
     for _ in range(60):
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
-    return anvil
-
-
-@pytest.mark.long
-def test_a_database_that_restarts_is_waited_for(own_postgres, chain, tmp_path):
-    head, template = chain.head(), own_postgres.make_template()
+    template = own_postgres.make_template()
     begun = "SELECT 1 FROM bulk_backfill WHERE cardinality(loaded) > 3"
     environment = {"SCAN_BULK_BACKFILL": "20", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
     with own_postgres.cloned(template) as url:
-        with IndexerProcess(url, chain.url, **environment) as process:
+        with IndexerProcess(url, anvil.url, **environment) as process:
             serving.wait_until(lambda: database.execute(url, begun))
             own_postgres.halt()
             process.wait_for_output("trying again for 10 minutes")
             own_postgres.resume()
             serving.wait_until(lambda: not database.execute(url, "SELECT 1 FROM bulk_backfill"))
             assert process.output().count("trying again for") == 1
-        indexing.Indexing(url, chain.url).run_until(head)
-        assert digest(url) == fresh_digest(own_postgres, template, chain)
+        indexing.Indexing(url, anvil.url).run_until(60)
+        assert digest(url) == fresh_digest(own_postgres, template, anvil)
 
 
-def test_a_permanent_error_ends_the_backfill_at_once(chain, database_url, tmp_path, caplog):
+def test_a_permanent_error_ends_the_backfill_at_once(anvil, node, database_url, tmp_path, caplog):
     """Blocks before 30 are dropped from the first request for whole blocks on."""
+    for _ in range(60):
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+        anvil.mine()
     begun, pruned = threading.Event(), faulty_node.prune(30, "4444")
 
     def prune_begun(calls, forward):
@@ -52,10 +49,10 @@ def test_a_permanent_error_ends_the_backfill_at_once(chain, database_url, tmp_pa
             begun.set()
         return pruned(calls, forward) if begun.is_set() else Reply(body=forward(calls))
 
-    with FaultyNode(chain.url, prune_begun) as node:
-        settings = indexing.settings_for(database_url, node.url)
-        with pytest.raises(client.HistoryPruned, match="has pruned blocks before 30"):
-            backfill(settings, tmp_path / "files", last_block=55)
+    node.fault = prune_begun
+    settings = indexing.settings_for(database_url, node.url)
+    with pytest.raises(client.HistoryPruned, match="has pruned blocks before 30"):
+        backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
 
 

@@ -19,73 +19,57 @@ from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.thorough
 
-DEPTH = 6
 
-
-@pytest.fixture
-def stage(anvil):
-    """A token is made in the last DEPTH blocks."""
-    stage = Stage(anvil)
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["_inspect", "_load", "_accept"])
+def test_blocks_of_another_fork_are_read_again(
+    postgres, template, database_url, anvil, tmp_path, monkeypatch, step
+):
+    """A token is made in the last blocks, and is not in those that take their place."""
+    stage, depth = Stage(anvil), 6
     for act in (honest_tokens, collections, wrappers):
         act(stage)
     stage.deploy("silver", "Coin", "Ridge Silver", "RSLV", 18)
     stage.do(0, "silver", "mint", stage.people[1], 10**18)
     stage.mine()
-    for amount in range(1, DEPTH - 2):
+    for amount in range(1, depth - 2):
         stage.do(1, "silver", "transfer", stage.people[2], amount)
         stage.mine()
-    return stage
-
-
-def fork(stage):
-    """The last blocks replaced by as many without the token, and others after them."""
-    stage.anvil.reorganise(DEPTH)
-    stage.do(1, "dollar", "transfer", stage.people[2], 5)
-    stage.mine()
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("step", ["_inspect", "_load", "_accept"])
-def test_blocks_of_another_fork_are_read_again(
-    postgres, template, database_url, stage, tmp_path, monkeypatch, step
-):
-    settings = indexing.settings_for(database_url, stage.anvil.url, partition_rows=40)
-    last_block = stage.anvil.head() - 1
+    settings = indexing.settings_for(database_url, anvil.url, partition_rows=40)
+    last_block = anvil.head() - 1
     plainly = getattr(chain_backfill.ChainBackfill, step)
     calls = []
 
     def fork_first(self, plan):
         if not calls:
-            fork(stage)
+            anvil.reorganise(depth)
+            stage.do(1, "dollar", "transfer", stage.people[2], 5)
+            stage.mine()
         calls.append(plan)
         plainly(self, plan)
 
     monkeypatch.setattr(chain_backfill.ChainBackfill, step, fork_first)
     assert backfill(settings, tmp_path / "files", last_block=last_block)
     assert len(calls) == 2
-    follow(settings, stage.anvil.head())
-    assert digest(database_url) == fresh_digest(postgres, template, stage.anvil)
+    follow(settings, anvil.head())
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
-@pytest.fixture
-def chain(anvil):
-    """A transaction in one of its blocks."""
+def test_an_index_with_blocks_is_left_alone(database_url, anvil, tmp_path):
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
     anvil.mine(12)
-    return anvil
-
-
-def test_an_index_with_blocks_is_left_alone(database_url, chain, tmp_path):
-    settings = indexing.Indexing(database_url, chain.url).run_until(chain.head()).settings
+    settings = indexing.Indexing(database_url, anvil.url).run_until(12).settings
     before = digest(database_url)
     with pytest.raises(CannotBackfill, match="holds a chain already"):
         backfill(settings, tmp_path / "files", last_block=3)
     assert digest(database_url) == before
 
 
-def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_path):
+def test_what_cannot_be_done_is_refused_and_resumed(database_url, anvil, tmp_path):
     """Of little memory before anything is begun, as of what the node has otherwise at the end."""
-    settings = indexing.settings_for(database_url, chain.url)
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+    anvil.mine(12)
+    settings = indexing.settings_for(database_url, anvil.url)
     options = {"folder": tmp_path / "files", "last_block": 9}
     with pytest.raises(CannotBegin, match=r"GB of memory is available.*lower --workers"):
         backfill(settings, processes=10**6, **options)
@@ -95,7 +79,11 @@ def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_pat
     with pytest.raises(CannotBackfill, match="transactions 1 0 is missing"):
         backfill(settings, audit=lambda _: differences, **options)
     assert database.execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
-    assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
+    problem = "SELECT problem FROM indexer_status WHERE problem <> ''"
+    with indexing.Indexing(database_url, anvil.url):  # which writes nothing
+        serving.wait_until(lambda: database.execute(database_url, problem))
+    [(told,)] = database.execute(database_url, problem)
+    assert told.startswith("a bulk backfill is not finished:")
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
         backfill(replace(settings, logs="all"), **options)
     with pytest.raises(CannotBackfill, match="begun with SCAN_BODIES=on"):
@@ -108,23 +96,14 @@ def test_what_cannot_be_done_is_refused_and_resumed(database_url, chain, tmp_pat
     assert database.execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
 
-def problem_of_the_indexer(settings):
-    """The first words of what it says; it writes nothing."""
-    status = "SELECT problem FROM indexer_status WHERE problem <> ''"
-    with indexing.Indexing(settings.database_url, ",".join(settings.rpc_urls)):
-        serving.wait_until(lambda: database.execute(settings.database_url, status))
-    return str(database.execute(settings.database_url, status)[0][0]).partition(":")[0]
-
-
-WAITING = """
-    SELECT count(*)::int FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock'
-"""
-
-
 def test_a_fork_takes_back_bodies_that_are_being_stored(
     anvil, database_url, postgres, template, monkeypatch
 ):
+    waiting = """
+        SELECT count(*)::int FROM pg_stat_activity
+        WHERE datname = current_database() AND wait_event_type = 'Lock'
+    """
+
     def mine(blocks):
         for value in range(blocks):
             anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
@@ -135,7 +114,7 @@ def test_a_fork_takes_back_bodies_that_are_being_stored(
         anvil.reorganise(body_backfill.READ_BLOCKS + 4)
         mine(2)
         indexer.look()  # it would take blocks back
-        serving.wait_until(lambda: database.execute(database_url, WAITING) == [(1,)])
+        serving.wait_until(lambda: database.execute(database_url, waiting) == [(1,)])
 
     mine(3 * body_backfill.READ_BLOCKS)
     indexing.Indexing(database_url, anvil.url, stores_bodies=False).run_until(anvil.head())

@@ -16,7 +16,6 @@ NUMBERS = [
     2**256 - 1,
 ]
 OF_NUMBERS = [[number // LIMB**n % LIMB for n in range(LIMBS)] for number in NUMBERS]
-NAMES = [f"limb_{n}" for n in range(LIMBS)]
 
 
 @pytest.mark.parametrize(
@@ -38,8 +37,9 @@ NAMES = [f"limb_{n}" for n in range(LIMBS)]
     ],
 )
 def test_digits_of_limbs_are_those_of_the_number(tmp_path, macro, rows):
-    limbs = {name: [str(row[n]) for row in rows] for n, name in enumerate(NAMES)}
-    digits = f"{macro}({', '.join(f'{name}::HUGEINT' for name in NAMES)})"
+    names = [f"limb_{n}" for n in range(LIMBS)]
+    limbs = {name: [str(row[n]) for row in rows] for n, name in enumerate(names)}
+    digits = f"{macro}({', '.join(f'{name}::HUGEINT' for name in names)})"
     with closing(Warehouse.open(tmp_path, memory_bytes=1 << 28, threads=1)) as warehouse:
         warehouse.set_rows("limbs_files", pyarrow.table(limbs))
         columns = {f"{digits} AS digits": ColumnFormat(TEXT)}

@@ -13,19 +13,6 @@ from tests.support.database import execute
 pytestmark = pytest.mark.thorough
 
 NUMBER = pyarrow.int64()
-TEXTS = (
-    "",
-    None,
-    "NULL",
-    r"\N",
-    r"\.",
-    "a,b",
-    'a "b"',
-    "a\nb\r\n",
-    "\x01 é 🙂",
-    " x\t",
-    "x" * 70_000,
-)
 
 
 @pytest.fixture
@@ -35,8 +22,21 @@ def warehouse(tmp_path):
 
 
 def test_texts_are_copied_as_they_are(warehouse, database_url):
+    various = (
+        "",
+        None,
+        "NULL",
+        r"\N",
+        r"\.",
+        "a,b",
+        'a "b"',
+        "a\nb\r\n",
+        "\x01 é 🙂",
+        " x\t",
+        "x" * 70_000,
+    )
     numbers = list(range(5000))
-    texts = [TEXTS[number % len(TEXTS)] for number in numbers]
+    texts = [various[number % len(various)] for number in numbers]
     rows = {"number": pyarrow.array(numbers, NUMBER), "text": pyarrow.array(texts, TEXT)}
     warehouse.set_rows("copied_texts_files", pyarrow.table(rows))
     columns = {"number": ColumnFormat(NUMBER), "text": ColumnFormat(TEXT)}

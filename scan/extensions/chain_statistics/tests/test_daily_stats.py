@@ -15,14 +15,6 @@ from tests.support.daily_stats import DAY_S, MIDNIGHT_S, PEOPLE, counted, moves
 from tests.support.database import execute
 
 PATH = "/api/v1/stats/daily"
-COUNTS = {
-    name: index
-    for index, name in enumerate(
-        "transactions failedTransactions activeAddresses newAddresses contractsCreated"
-        " tokenTransfers dexTrades gasUsed fees burntFees".split(),
-        start=2,
-    )
-}
 
 
 def fill(url):
@@ -35,29 +27,25 @@ def fill(url):
 
 
 @pytest.fixture(scope="module")
-def url(postgres, template):
-    with postgres.cloned(template) as url:
-        fill(url)
-        yield url
+def days(shared_database_url):
+    fill(shared_database_url)
+    return indexing.client_over(shared_database_url)
 
 
-@pytest.fixture(scope="module")
-def days(url):
-    return indexing.client_over(url)
-
-
-def test_days_are_what_their_rows_give(days, url):
+def test_days_are_what_their_rows_give(days, shared_database_url):
     last_day = "2023-11-20"  # with none on the 17th
+    counts = (
+        "transactions failedTransactions activeAddresses newAddresses contractsCreated"
+        " tokenTransfers dexTrades gasUsed fees burntFees"
+    ).split()
     body = days.get(PATH).json
     assert (body["from"], body["to"], body["complete"]) == ("2023-10-22", last_day, True)
-    expected = counted(url)
+    expected = counted(shared_database_url)
     assert [day["date"] for day in body["days"]] == [f"2023-11-{n}" for n in range(14, 21)]
     for day in body["days"]:
         row = expected.get(day["date"], (0, -1, *[0] * 10))
         assert day["blocks"] == row[1] - row[0] + 1
-        assert {name: int(day[name]) for name in COUNTS} == {
-            name: row[index] for name, index in COUNTS.items()
-        }
+        assert [int(day[name]) for name in counts] == [*row[2:]]
     assert body["days"][3]["transactions"] == 0 and body["days"][3]["fees"] == "0"
 
 
@@ -129,10 +117,6 @@ LARGE = 10**19
 DAYS = ((12, 30), (3, 30), (0, 30), (10, 5), (0, 0), (2, 3))
 
 
-def day_of(number):
-    return datetime.fromtimestamp(MIDNIGHT_S + DAY_S * number, UTC).date().isoformat()
-
-
 @pytest.fixture(scope="module")
 def moved(postgres, template):
     """A database, and the moves of each day."""
@@ -168,7 +152,8 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
     client = indexing.client_over(url)
     indexing.sources(client).get(statistics.CountedBounds).sample = sample
     for number, made in enumerate(days):
-        path = f"/api/v1/stats/largest-transfers?date={day_of(number)}"
+        date = datetime.fromtimestamp(MIDNIGHT_S + DAY_S * number, UTC).date()
+        path = f"/api/v1/stats/largest-transfers?date={date}"
         large = [move.value for move in made if move.value >= LARGE]
         newest = made if len(large) >= 10 else made[-sample:]
         values = sorted(
@@ -186,23 +171,21 @@ def test_the_largest_of_a_day_are_those_of_its_sample(moved, sample):
         assert (body["of"], body["total"]) == (len(newest), len(made))
 
 
-TEN_YEARS = """
-INSERT INTO daily_stats (day, first_block, last_block, transaction_count, failed_transaction_count,
-    created_contract_count, token_transfer_count, dex_trade_count, gas_used, fees_wei, burnt_wei)
-SELECT DATE '2013-01-01' + n, -4000 + n, -4000 + n, 1, 0, 0, 0, 0, 1, 1, 1
-FROM generate_series(0, 3651) AS n
-"""
-
-
-def test_ten_years_are_drawn_by_month(postgres, template):
+def test_ten_years_are_drawn_by_month(database_url):
     """At most as many points as months, from an index scan of the days."""
-    with postgres.cloned(template) as url:
-        fill(url)
-        client = indexing.client_over(url)
-        weeks = client.get("/charts?days=all").text
-        assert "<h1>Charts by week</h1>" in weeks and "Active addresses" not in weeks
-        assert "2023-11-13" in weeks and "2023-11-20" in weeks
-        execute(url, TEN_YEARS)
-        page = indexing.client_over(url).get("/charts?days=all").text
-        assert "<h1>Charts by month</h1>" in page and "2013-01-01" in page
-        assert len(page) < 150_000
+    ten_years = """
+        INSERT INTO daily_stats (day, first_block, last_block, transaction_count,
+            failed_transaction_count, created_contract_count, token_transfer_count,
+            dex_trade_count, gas_used, fees_wei, burnt_wei)
+        SELECT DATE '2013-01-01' + n, -4000 + n, -4000 + n, 1, 0, 0, 0, 0, 1, 1, 1
+        FROM generate_series(0, 3651) AS n
+    """
+    fill(database_url)
+    client = indexing.client_over(database_url)
+    weeks = client.get("/charts?days=all").text
+    assert "<h1>Charts by week</h1>" in weeks and "Active addresses" not in weeks
+    assert "2023-11-13" in weeks and "2023-11-20" in weeks
+    execute(database_url, ten_years)
+    page = indexing.client_over(database_url).get("/charts?days=all").text
+    assert "<h1>Charts by month</h1>" in page and "2013-01-01" in page
+    assert len(page) < 150_000

@@ -2,23 +2,17 @@
 
 import re
 import statistics
+from collections import Counter
+from datetime import datetime, timedelta
 
 import pytest
 
-from scan.database.connection import Database
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.statistics import CountedBounds, LargestByGas
-from scan.extensions.chain_statistics.tests.called import counted
 from tests.support import indexing
 from tests.support.database import insert
 from tests.support.indexing import sources
-from tests.support.made_blocks import Chain, Move, address
-
-
-def percentile(values, share):
-    """The first value in order that so many per cent of all are not above."""
-    ordered = sorted(values)
-    return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
+from tests.support.made_blocks import Move, address
 
 
 def test_prices_are_those_of_the_newest_blocks(client, scenario):
@@ -28,15 +22,16 @@ def test_prices_are_those_of_the_newest_blocks(client, scenario):
     expected = round(int(blocks[0]["gasUsed"]) / int(blocks[0]["gasLimit"]), 4)
     assert body["blocks"][0]["gasUsedRatio"] == expected
     base_fees = {b["number"]: int(b["baseFeePerGas"]) for b in blocks}
-    tips = [
+    tips = sorted(
         int(t["gasPrice"]) - base_fees[t["blockNumber"]]
         for t in scenario.truth.transactions
         if t["blockNumber"] in base_fees
-    ]
+    )
     assert body["transactions"] == len(tips) > 0
     base = int(body["nextBaseFeePerGas"] or body["baseFeePerGas"])
     for suggestion in body["suggestions"].values():
-        tip = percentile(tips, suggestion["percentile"])
+        # The first in order that so many per cent of all are not above.
+        tip = tips[max(0, -(-len(tips) * suggestion["percentile"] // 100) - 1)]
         assert suggestion["maxPriorityFeePerGas"] == str(tip)
         assert suggestion["maxFeePerGas"] == str(2 * base + tip)
         assert suggestion["gasPrice"] == str(base + tip)
@@ -55,7 +50,19 @@ def test_prices_are_those_of_the_newest_blocks(client, scenario):
 def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario):
     body = client.get("/api/v1/gas").json
     seconds = body["contractsSeconds"]
-    expected = counted(scenario, scenario.truth, seconds)
+    truth, calls, gas = scenario.truth, Counter(), Counter()
+    since = datetime.fromisoformat(truth.blocks[0]["timestamp"]) - timedelta(seconds=seconds)
+    for sent in truth.transactions:
+        is_newer = datetime.fromisoformat(sent["timestamp"]) >= since
+        calls[sent["toAddress"]] += is_newer
+        gas[sent["toAddress"]] += is_newer * int(sent["gasUsed"])
+    del calls[None]
+    codes = {to: scenario.anvil.call("eth_getCode", to, "latest") for to in +calls}
+    expected = {
+        to: (calls[to], gas[to])
+        for to, code in codes.items()
+        if code != "0x" and not code.startswith("0xef0100")  # a delegating account (EIP-7702)
+    }
     listed = [(c["address"], c["transactions"], int(c["gasUsed"])) for c in body["contracts"]]
     assert seconds == 86_400 and len(listed) == min(len(expected), 25) > 3
     assert [gas for _, _, gas in listed] == sorted(
@@ -76,10 +83,9 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario):
     assert "Contracts by gas" not in client.get("/gas").text
 
 
-def test_contracts_by_gas_are_counted_once_a_minute(database_url):
+def test_contracts_by_gas_are_counted_once_a_minute(chain, database_url):
     """Each count reads up to 50,000 transactions, and each new block makes /gas anew."""
-    database, called = Database(database_url, statement_timeout_ms=10_000), address("called")
-    chain, largest = Chain(database), LargestByGas()
+    called, largest = address("called"), LargestByGas()
     insert(database_url, "contracts", address=called, block_number=0, code_hash=bytes(32))
 
     def calls(second):
@@ -93,7 +99,6 @@ def test_contracts_by_gas_are_counted_once_a_minute(database_url):
         *([1], [1], [1], [4]),
         *([5], [5]),
     ]
-    database.close()
 
 
 def test_the_next_base_fee_is_the_nodes(client, scenario):
@@ -135,28 +140,21 @@ def test_the_next_base_fee(newest, following):
     assert next_base_fee(newest) == following
 
 
-def made(url, moves, base_fee):
-    database = Database(url, statement_timeout_ms=0)
-    chain = Chain(database)
-    for block in moves:
-        chain.append(block, base_fee=base_fee)
-    database.close()
-    return indexing.client_over(url)
-
-
-def test_without_blocks_transactions_or_base_fees(database_url):
-    client = made(database_url, [], None)
-    body = client.get("/api/v1/gas").json
+def test_without_blocks_transactions_or_base_fees(chain, database_url):
+    body = indexing.client_over(database_url).get("/api/v1/gas").json
     assert body["blocks"] == [] and body["suggestions"] is None
     assert {cost["gas"] for cost in body["costs"]} == {None}
-    client = made(database_url, [[], []], 7)
+    for _ in range(2):
+        chain.append(base_fee=7)
+    client = indexing.client_over(database_url)
     assert client.get("/api/v1/gas").json["suggestions"] is None
     oracle = client.get("/api?module=gastracker&action=gasoracle").json
     assert oracle["status"] == "0" and "No transactions" in oracle["result"]
 
 
-def test_a_chain_without_base_fees_has_gas_prices(database_url):
-    body = made(database_url, [[Move(address("a"), address("b"))]], None).get("/api/v1/gas").json
+def test_a_chain_without_base_fees_has_gas_prices(chain, database_url):
+    chain.append([Move(address("a"), address("b"))])
+    body = indexing.client_over(database_url).get("/api/v1/gas").json
     assert body["nextBaseFeePerGas"] is None
     assert body["suggestions"]["fast"]["gasPrice"] == "1"
     assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit

@@ -11,8 +11,7 @@ import pytest
 from eth_utils import keccak
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import Contract, signature
-from tests.support.anvil import Anvil
+from scan.extensions.events.tests.random_events import Contract, emit, encoded, signature
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 from tests.support.lists import get, post
@@ -24,7 +23,7 @@ NO_BODIES = "DELETE FROM block_bodies; DELETE FROM bodies_from"
 STORED = {"index": ("all", NO_BODIES), "blocks": ("none", "SELECT"), "node": ("none", NO_BODIES)}
 
 
-class Emitted(namedtuple("Emitted", "anvil abi emitters logs")):
+class Emitted(namedtuple("Emitted", "anvil abi addresses logs")):
     """Contracts that emit events of one ABI, and their logs as the node has them, newest first,
     with what ethers decodes of those with as many topics as their event."""
 
@@ -38,10 +37,6 @@ class Emitted(namedtuple("Emitted", "anvil abi emitters logs")):
             and log["address"] in (emitters or {log["address"]})
             and all(log["topics"][at : at + 1] == [topic] for at, topic in topics)
         ]
-
-    @property
-    def addresses(self):
-        return [emitter.address for emitter in self.emitters]
 
 
 def declaration(event):
@@ -61,30 +56,24 @@ def topic_of(event):
     return "0x" + keccak(text=signature(event)).hex()
 
 
-def send(anvil, *logs):
-    """Emit logs, each of an emitter, topics and data, in one block."""
-    for emitter, topics, data in logs:
-        calldata = bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
-        fields = {"from": anvil.accounts[0], "to": emitter.address, "data": "0x" + calldata.hex()}
-        anvil.call("eth_sendTransaction", {**fields, "gas": hex(1_000_000)})
-    anvil.mine()
-
-
 @pytest.fixture(scope="module")
-def emitted():
-    with Anvil() as anvil:
-        draw = Random(31)
-        emitters = [Contract(anvil, draw, EVENTS) for _ in range(3)]
-        for emitter in emitters:
-            emitter.abi = emitters[0].abi
-            emitter.emit(LOGS // 3)
-        named = [event for event in emitters[0].abi if not event["anonymous"]]
-        for event in named:  # as many topics as logs of others have
-            topic = bytes.fromhex(topic_of(event)[2:])
-            for number in range(4):
-                topics = [topic, *[bytes(32)] * number]
-                send(anvil, *((emitter, topics, bytes(64)) for emitter in emitters))
-        yield Emitted(anvil, named, emitters, [*decoded(anvil, named)])
+def emitted(shared_anvil):
+    anvil = shared_anvil
+    draw = Random(31)
+    emitters = [Contract(anvil, draw, EVENTS) for _ in range(3)]
+    for emitter in emitters:
+        emitter.abi = emitters[0].abi
+        emitter.emit(LOGS // 3)
+    named = [event for event in emitters[0].abi if not event["anonymous"]]
+    for event in named:  # as many topics as logs of others have
+        topic = bytes.fromhex(topic_of(event)[2:])
+        for number in range(4):
+            topics = [topic, *[bytes(32)] * number]
+            for emitter in emitters:
+                emit(anvil, emitter.address, encoded(topics, bytes(64)))
+            anvil.mine()
+    addresses = [emitter.address for emitter in emitters]
+    return Emitted(anvil, named, addresses, [*decoded(anvil, named)])
 
 
 def decoded(anvil, abi):
@@ -158,36 +147,25 @@ def test_several_contracts_are_one_list_in_pages_of_any_size(source, emitted):
         assert plain([row for page in numbered for row in page["events"]]) == expected[:14]
 
 
-HASHED = ("bytes", "string")  # by their text, which no log has
-
-
-def filters_of(emitted, draw):
-    """Of each indexed argument the event, its name, a value that a log has, and the topic."""
+def test_indexed_arguments_filter_by_their_names(source, emitted):
+    draw, types = Random(6), set()
+    by_text = "bytes", "string"  # which no log has
     for event in emitted.abi:
         logs = [log for log in emitted.logs if log["event"] == event["name"] and log["args"]]
-        indexed = [one for one in event["inputs"] if one["indexed"]]
-        for at, one in enumerate(indexed, start=1):
-            if one["type"] in HASHED:
-                continue
+        indexed = enumerate([one for one in event["inputs"] if one["indexed"]], start=1)
+        for at, one in [(at, one) for at, one in indexed if one["type"] not in by_text]:
             log = draw.choice(logs)
-            yield event, one, log["args"][one["name"]], (at, log["topics"][at])
-
-
-def test_indexed_arguments_filter_by_their_names(source, emitted):
-    types = set()
-    for event, one, value, topic in filters_of(emitted, Random(6)):
-        expected = emitted.of(event, topics=[topic])
-        text = json.dumps(value).strip('"')
-        types.add(one["type"])
-        for spelling in (one["name"], f"arg.{one['name']}", "args"):
-            given = {"args": json.dumps({one["name"]: value})}.get(spelling, text)
-            query = {"signature": declaration(event), spelling: given}
-            assert plain(rows_of(source.client, **query)) == expected, query
-        body = {"signature": declaration(event), "args": {one["name"]: value}}
-        assert (
-            plain(post(source.client, "/query", entity="events", filter=body, limit=100)["data"])
-            == expected
-        )
+            value = log["args"][one["name"]]
+            expected = emitted.of(event, topics=[(at, log["topics"][at])])
+            text = json.dumps(value).strip('"')
+            types.add(one["type"])
+            for spelling in (one["name"], f"arg.{one['name']}", "args"):
+                given = {"args": json.dumps({one["name"]: value})}.get(spelling, text)
+                query = {"signature": declaration(event), spelling: given}
+                assert plain(rows_of(source.client, **query)) == expected, query
+            body = {"signature": declaration(event), "args": {one["name"]: value}}
+            answer = post(source.client, "/query", entity="events", filter=body, limit=100)
+            assert plain(answer["data"]) == expected
     assert "address" in types
 
 

@@ -1,18 +1,15 @@
 """Signatures and logs of enemies in lists of events by signature."""
 
 import json
-from collections import namedtuple
 
 import pytest
 from eth_utils import keccak
 
 from scan.extensions.event_logs.queries import MOST_ADDRESSES, TOO_LONG, PageBounds
-from scan.extensions.events.tests.random_events import SOURCE
-from tests.support.anvil import Anvil
+from scan.extensions.events.tests.random_events import deploy, encoded
 from tests.support.database import execute
-from tests.support.indexing import Indexing, sources
+from tests.support.indexing import Indexing, client_over, sources
 from tests.support.refusals import require_parameter
-from tests.support.solidity import compile_standard
 
 LARGE_BYTES = 1_000_000
 
@@ -52,36 +49,22 @@ READ = {
     ],
     "Empty()": [([], b"", {}), ([], word(1), {}), ([word(1)] * 3, b"", None)],
 }
-ANONYMOUS = [([], b""), ([], word(1)), ([word(3)], word(1))]
-
-
-Index = namedtuple("Index", "url emitter indexing")
 
 
 @pytest.fixture(scope="module")
-def index(postgres, template):
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        code = compile_standard({"L.sol": SOURCE})["contracts"]["L.sol"]["LogEmitter"]
-        creation = "0x" + code["evm"]["bytecode"]["object"]
-        sent = anvil.send(anvil.accounts[0], None, data=creation, gas=1_000_000)
-        emitter = anvil.receipt_of(sent)["contractAddress"]
-        logs = [
-            ([keccak(text=canonical(signature)), *topics], data)
-            for signature, of in READ.items()
-            for topics, data, _ in of
-        ]
-        for topics, data in [*logs, *ANONYMOUS]:
-            calldata = bytes([len(topics)]) + len(data).to_bytes(4) + b"".join(topics) + data
-            anvil.receipt_of(
-                anvil.send(anvil.accounts[0], emitter, data="0x" + calldata.hex(), gas=16_000_000)
-            )
-        indexing = Indexing(url, anvil.url, logs="all").run_until(anvil.head())
-        yield Index(url, emitter, indexing)
-
-
-@pytest.fixture(scope="module")
-def client(index):
-    return index.indexing.client()
+def client(shared_anvil, shared_database_url):
+    anvil, emitter = shared_anvil, deploy(shared_anvil)
+    logs = [
+        ([keccak(text=canonical(signature)), *topics], data)
+        for signature, of in READ.items()
+        for topics, data, _ in of
+    ]
+    anonymous = [([], b""), ([], word(1)), ([word(3)], word(1))]
+    for log in [*logs, *anonymous]:
+        calldata = "0x" + encoded(*log).hex()
+        anvil.receipt_of(anvil.send(anvil.accounts[0], emitter, data=calldata, gas=16_000_000))
+    indexing = Indexing(shared_database_url, anvil.url, logs="all")
+    return indexing.run_until(anvil.head()).client()
 
 
 def canonical(signature):
@@ -128,8 +111,7 @@ EACH = 8 + 96 // 32  # units of work of most logs of NOTED
 
 
 @pytest.mark.parametrize("work", [EACH, 3 * EACH])
-def test_a_page_decodes_as_much_as_a_request_may_and_goes_on(index, work):
-    client = index.indexing.client()
+def test_a_page_decodes_as_much_as_a_request_may_and_goes_on(client, work):
     sources(client).get(PageBounds).work = work
     pages = pages_of(client, signature=NOTED, orderBy="asc")
     rows = [row for page in pages for row in page]
@@ -137,8 +119,7 @@ def test_a_page_decodes_as_much_as_a_request_may_and_goes_on(index, work):
     assert len(pages) > 1 and TOO_LONG not in [row.get("problem") for row in rows]
 
 
-def test_what_no_page_decodes_is_said_and_numbered_pages_are_refused(index):
-    client = index.indexing.client()
+def test_what_no_page_decodes_is_said_and_numbered_pages_are_refused(client):
     sources(client).get(PageBounds).work = EACH - 1
     page = events(client, signature=NOTED, orderBy="asc")
     assert [row["problem"] for row in page["events"]] == [TOO_LONG]
@@ -149,25 +130,25 @@ def test_what_no_page_decodes_is_said_and_numbered_pages_are_refused(index):
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
 
 
-FITS = """
-    CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
-    LANGUAGE sql IMMUTABLE RETURN size = 1 OR coalesce(bytes, 0) <= {}
-"""
-
-
 @pytest.mark.parametrize("addresses", ["{0}", f"{{0}},0x{40 * '1'}"], ids=["one", "several"])
-def test_a_page_of_large_logs_is_shorter_and_goes_on(index, addresses):
+def test_a_page_of_large_logs_is_shorter_and_goes_on(client, shared_database_url, addresses):
     """As of logs of 16 MiB, which no page has."""
-    query = {"signature": NOTED, "orderBy": "asc", "address": addresses.format(index.emitter)}
-    whole = events(index.indexing.client(), **query)["events"]
-    execute(index.url, FITS.format(90))
+    fits = """
+        CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
+        LANGUAGE sql IMMUTABLE RETURN size = 1 OR coalesce(bytes, 0) <= {}
+    """
+    query = {"signature": NOTED, "orderBy": "asc"}
+    whole = events(client, **query)["events"]
+    query["address"] = addresses.format(whole[0]["address"])
+    assert events(client, **query)["events"] == whole
+    execute(shared_database_url, fits.format(90))
     try:
-        client = index.indexing.client()
-        pages = pages_of(client, **query)
-        file = client.get("/api/v1/events", query_string={**query, "format": "ndjson"})
-        numbered = client.get("/api/v1/events", query_string={**query, "page": 2, "limit": 2})
+        bounded = client_over(shared_database_url, logs="all")
+        pages = pages_of(bounded, **query)
+        file = bounded.get("/api/v1/events", query_string={**query, "format": "ndjson"})
+        numbered = bounded.get("/api/v1/events", query_string={**query, "page": 2, "limit": 2})
     finally:
-        execute(index.url, FITS.format(16 * 1024 * 1024))
+        execute(shared_database_url, fits.format(16 * 1024 * 1024))
     assert [row for page in pages for row in page] == whole
     assert max(map(len, pages)) < len(whole)
     assert len(file.text.splitlines()) == len(whole)

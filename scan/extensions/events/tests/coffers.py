@@ -13,8 +13,8 @@ from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.events.following import Following
 from scan.indexer.block_source import BlockSource
-from tests.support.anvil import Anvil, calldata
-from tests.support.database import execute
+from tests.support.anvil import calldata
+from tests.support.database import execute, insert
 from tests.support.solidity import compile_standard
 
 COFFERS = Path(__file__).with_name("Coffers.sol").read_text(encoding="utf-8")
@@ -32,17 +32,12 @@ ABI = [
 ]
 
 
-WATCH = """
-    INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)
-    VALUES (%s, %s, %s, 'https://localhost:1/', '{log}', now());
-    INSERT INTO delivery_queues (webhook_id, host) VALUES (%s, 'localhost')
-"""
-
-
 def watch_logs(url, *addresses):
     """Has webhooks of contracts' logs, whose messages wait."""
     for number, address in enumerate(addresses, 1):
-        execute(url, WATCH, number, address, address, number)
+        by = {"owner_address": address, "watch_address": address, "event_types": "{log}"}
+        insert(url, "webhooks", id=number, url="https://localhost:1/", **by)
+        insert(url, "delivery_queues", webhook_id=number, host="localhost")
 
 
 class Coffers:
@@ -93,12 +88,11 @@ class Coffers:
 
 
 @pytest.fixture
-def coffers():
-    with Anvil() as anvil:
-        coffers = Coffers(anvil)
-        for amount in range(1, 6):
-            coffers.deposit(amount)
-        yield coffers
+def coffers(anvil):
+    coffers = Coffers(anvil)
+    for amount in range(1, 6):
+        coffers.deposit(amount)
+    return coffers
 
 
 def following(url, node_url=None):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from random import Random
 from types import SimpleNamespace
 
@@ -34,7 +33,6 @@ UNFINISHED = """
         WHERE followed_as NOT IN (SELECT address FROM followed_contracts)
     UNION ALL SELECT 1 FROM undecoded_events LIMIT 1
 """
-ADDED = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
 
 
 @pytest.fixture
@@ -46,22 +44,15 @@ def factories(world, tmp_path):
     return factories
 
 
-@contextmanager
-def following_beside(settings):
+def finish(world, url=None):
+    """Until what runs beside the indexer has nothing left to do."""
+    settings = world.settings if url is None else Indexing(url, world.anvil.url).settings
     stop = threading.Event()
     beside = threading.Thread(target=indexing.run_beside, args=(settings, stop))
     beside.start()
-    yield
+    wait_until(lambda: not execute(settings.database_url, UNFINISHED))
     stop.set()
     beside.join()
-
-
-def finish(world, url=None):
-    """Until what runs beside the indexer has nothing left to do."""
-    with following_beside(
-        world.settings if url is None else Indexing(url, world.anvil.url).settings
-    ):
-        wait_until(lambda: not execute(url or world.url, UNFINISHED))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -79,7 +70,8 @@ def test_killed_commands_are_finished_beside_the_indexer(world, factories, seed)
     finish(world)
     factories.add(world.url)
     world.read()
-    added = [name for (name,) in world.sql(ADDED)]
+    names = "SELECT name FROM followed_contracts WHERE factory IS NOT NULL ORDER BY added_at"
+    added = [name for (name,) in world.sql(names)]
     factories.rules.sort(key=lambda rule: added.index(rule.name))
     factories.require(world.url)
     assert world.audit() == auditing.EXACT

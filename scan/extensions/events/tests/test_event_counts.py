@@ -1,20 +1,17 @@
 """How many logs an event has is counted as they are written, whatever writes them."""
 
 from scan.database import migrations
-from scan.database.connection import Database
 from tests.support.database import execute
 
 
-def add_rows(url, emitter, blocks, topic0=None, log_index=0):
-    """A log of each block, of an address and with a first topic that repeat a byte."""
+def add_rows(url, emitter, blocks):
+    """A log of each block, of an address that repeats a byte."""
     execute(
         url,
-        "INSERT INTO contract_events SELECT (n << 20) + %s, n, 0, %s, %s, %s, NULL, NULL, NULL, ''"
+        "INSERT INTO contract_events"
+        " SELECT n << 20, n, 0, 0, %s, NULL, NULL, NULL, NULL, ''"
         " FROM generate_series(%s, %s) AS n",
-        log_index,
-        log_index,
         emitter * 20,
-        topic0 and topic0 * 32,
         blocks[0],
         blocks[-1],
     )
@@ -32,7 +29,7 @@ def test_a_log_takes_the_place_of_one_that_was_queued_while_its_block_was_remove
     assert [(block, bytes(of)) for block, of in execute(database_url, queued)] == [(1, b"b" * 20)]
 
 
-def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
+def test_logs_of_a_version_that_did_not_count_are_counted(database, database_url):
     """Some of them were written since, and counted."""
     add_rows(database_url, b"a", range(1, 4))
     execute(database_url, "DELETE FROM contract_event_counts")
@@ -49,7 +46,5 @@ def test_logs_of_a_version_that_did_not_count_are_counted(database_url):
         "CREATE FUNCTION event_arguments() RETURNS integer LANGUAGE sql RETURN 1;"
         " UPDATE schema_state SET digest = ''",
     )
-    database = Database(database_url, statement_timeout_ms=0)
     assert migrations.bring_up(database, migrations.expected_schema()) == ["schema.sql"]
-    database.close()
     assert execute(database_url, counted) == execute(database_url, rows)

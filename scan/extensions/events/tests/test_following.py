@@ -15,11 +15,6 @@ from tests.support.scan_command import scan
 __all__ = ["coffers"]
 
 
-def amounts(url, view="coffer_deposited"):
-    rows = execute(url, f"SELECT amount FROM events.{view} ORDER BY block_number")  # noqa: S608
-    return [int(amount) for (amount,) in rows]
-
-
 @contextmanager
 def index_and_followed(coffers, url, *builds, **settings):
     """An index that follows the chain, with the ABIs of builds, and what is followed in it."""
@@ -34,6 +29,7 @@ def index_and_followed(coffers, url, *builds, **settings):
 @pytest.mark.thorough
 def test_logs_of_blocks_that_are_not_stored_are_the_nodes(coffers, database_url):
     anvil = coffers.anvil
+    amounts = "SELECT amount::integer FROM events.coffer_deposited ORDER BY block_number"
     with Indexing(database_url, anvil.url, until=anvil.head(), stores_bodies=False):
         connection, followed = following(database_url)
         with connection:
@@ -42,26 +38,22 @@ def test_logs_of_blocks_that_are_not_stored_are_the_nodes(coffers, database_url)
             assert followed.fill(followed.fills()[0]) is None
             [contract] = followed.contracts()
             assert "not stored" in contract.problem
-            assert amounts(database_url) == []
+            assert execute(database_url, amounts) == []
         connection, followed = following(database_url, anvil.url)
         with connection:
             fill(followed)
-            assert amounts(database_url) == [1, 2, 3, 4, 5]
+            assert execute(database_url, amounts) == [(1,), (2,), (3,), (4,), (5,)]
             assert followed.contracts()[0][2:5] == (0, False, None)
-
-
-def deposits(url):
-    return execute(
-        url,
-        "SELECT d.amount::integer, d.fee::integer, d.owner_2::integer"
-        " FROM events.coffer_deposited AS d ORDER BY d.block_number",
-    )
 
 
 def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
     """By an event, and without one, among blocks in which nobody looked."""
     anvil = coffers.anvil
     builds = [("Third", coffers.third)]
+    deposits = (
+        "SELECT amount::integer, fee::integer, owner_2::integer"
+        " FROM events.coffer_deposited ORDER BY block_number"
+    )
     with index_and_followed(coffers, database_url, *builds) as (index, followed):
         followed.add(address_of(coffers.proxy), "coffer")
         followed.make_views()
@@ -75,7 +67,7 @@ def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
         index.wait_for(anvil.head())
         followed.make_views()
         rows = [*((n, None, None) for n in range(1, 6)), (60, 6, None), (None, None, 7)]
-        assert deposits(database_url) == [*rows, (8, None, None)]
+        assert execute(database_url, deposits) == [*rows, (8, None, None)]
         # Nothing but a log of it says that it was another one.
         for _ in range(40):
             coffers.deposit(8)
@@ -85,7 +77,7 @@ def test_a_proxy_that_is_upgraded_while_it_is_followed(coffers, database_url):
         index.wait_for(anvil.head())
         followed.make_views()
         rows += [(8, None, None)] * 41 + [(90, 9, None)] * 80
-        assert deposits(database_url) == rows
+        assert execute(database_url, deposits) == rows
     names = "SELECT amount_2 IS NOT NULL FROM events.coffer_deposited WHERE owner_2 IS NOT NULL"
     assert execute(database_url, names) == [(True,)]
 

@@ -12,14 +12,13 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import MAX_TYPES, DecodingBudget, index_abi
-from scan.database.connection import Database
 from scan.ethereum import column_types
 from scan.extensions.decoding.decoding import decode_log
 from scan.extensions.events import event_decoding
 from scan.extensions.events.event_tables import Version, columns_of, events_in, merged, view_forms
 from scan.extensions.events.tests.coffers import following
 from scan.extensions.events.tests.random_events import Events, damaged
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.indexing import Indexing
 from tests.support.scan_command import scan
 
@@ -117,12 +116,6 @@ def read(abi, topics, data):
     return None if of_views is None else of_views.args, values
 
 
-def altered(random, data):
-    for _ in range(random.choice([1, 1, 2])):
-        data = damaged(random, data)
-    return data
-
-
 @pytest.mark.parametrize(
     ("events", "logs"), [(60, 6), pytest.param(1200, 10, marks=pytest.mark.thorough)]
 )
@@ -133,7 +126,9 @@ def test_views_and_the_api_say_the_same_of_damaged_logs(events, logs):
         abi = drawn.event(number)
         for _ in range(logs):
             topics, data, _ = drawn.log(abi)
-            of_views, of_api = read(abi, topics, altered(random, data))
+            for _ in range(random.choice([1, 1, 2])):
+                data = damaged(random, data)
+            of_views, of_api = read(abi, topics, data)
             assert of_views == of_api, (abi, data.hex())
 
 
@@ -185,18 +180,11 @@ def test_a_log_is_of_the_declaration_with_its_number_of_topics(abi):
         assert (of_none.form.entry.name, of_none.args) == ("Moved", None)
 
 
-def add_logs(url, address, topic, *datas, block=0):
+def add_logs(url, topic, *datas):
+    """Logs of the contract that is followed, in block 0."""
     for index, data in enumerate(datas):
-        execute(
-            url,
-            "INSERT INTO contract_events VALUES (%s, %s, 0, %s, %s, %s, NULL, NULL, NULL, %s)",
-            (block << 20) + index,
-            block,
-            index,
-            address,
-            topic,
-            data,
-        )
+        place = {"ordinal": index, "log_index": index, "address": bytes(20)}
+        insert(url, "contract_events", **place, topic0=topic, data=data)
 
 
 @pytest.fixture
@@ -220,7 +208,7 @@ NOTE_TOPIC = keccak(text=f"Note({','.join(NOTE)})")
 def test_a_zero_in_a_text_is_replaced_in_sql_alone(database_url, followed):
     texts = ["a\0b", '\\u0000"{,}', "\ufffd\t\x1f€", ""]
     values = [texts[0], texts[1:], 2**256 - 1, (texts[0], '"')]
-    add_logs(database_url, bytes(20), NOTE_TOPIC, encode(NOTE, values))
+    add_logs(database_url, NOTE_TOPIC, encode(NOTE, values))
     assert followed.decode() == 1
     [row] = execute(database_url, 'SELECT "select", argument_2, n, p FROM events.vault_note')
     assert row == ("a\ufffdb", texts[1:], 2**256 - 1, {"a": "a\ufffdb", "b": '"'})
@@ -234,7 +222,7 @@ def test_what_a_log_may_be_is_sent_with_it(database_url, followed):
     of_to = event("Moved", *(argument(n, t, n == "b") for n, t in MOVED))
     followed.add(bytes(20), "vault", json.dumps([OF_FROM, of_to]))
     followed.make_views()
-    add_logs(database_url, bytes(20), TOPIC, TO + LARGE)
+    add_logs(database_url, TOPIC, TO + LARGE)
     execute(database_url, "UPDATE contract_events SET topic1 = %s", FROM)
     assert followed.decode() == 1
     [(sent,)] = execute(database_url, "SELECT followed_event(0, 0, false)::text")
@@ -248,36 +236,34 @@ def test_what_a_log_may_be_is_sent_with_it(database_url, followed):
     assert [*json.loads(cut)] == ["name", "signature", "args"]
 
 
-def test_more_logs_than_a_budget_allows_are_decoded_beside(database_url, followed):
+def test_more_logs_than_a_budget_allows_are_decoded_beside(database, database_url, followed):
     """Those that are the newest first, and each of them, however large it is."""
     data = encode(NOTE, ["a" * 100_000, [], 1, ("", "")])
-    add_logs(database_url, bytes(20), NOTE_TOPIC, *[data] * 3)
+    add_logs(database_url, NOTE_TOPIC, *[data] * 3)
     execute(database_url, "UPDATE followed_contracts SET complete_from = 0")
     numbers = "SELECT log_index FROM events.vault_note ORDER BY log_index"
     pending = "SELECT events_complete_from(c) FROM followed_contracts c"
-    database = Database(database_url, statement_timeout_ms=0)
-    with closing(database):
-        for left in ([2], [1, 2]):
-            rows = event_decoding.decoded(database, budget=DecodingBudget(len(data) // 32))
-            with database.transaction() as tx:
-                event_decoding.store(tx, rows)
-            assert execute(database_url, numbers) == [(number,) for number in left]
-            assert execute(database_url, pending) == [(1,)]
+    for left in ([2], [1, 2]):
+        rows = event_decoding.decoded(database, budget=DecodingBudget(len(data) // 32))
+        with database.transaction() as tx:
+            event_decoding.store(tx, rows)
+        assert execute(database_url, numbers) == [(number,) for number in left]
+        assert execute(database_url, pending) == [(1,)]
     assert [followed.decode(), followed.decode()] == [1, 0]
     assert execute(database_url, numbers) == [(0,), (1,), (2,)]
     assert execute(database_url, pending) == [(0,)]
 
 
-def test_a_log_that_a_fork_replaces_while_it_is_decoded_is_decoded_again(database_url, followed):
+def test_a_log_that_a_fork_replaces_while_it_is_decoded_is_decoded_again(
+    database, database_url, followed
+):
     first, second = (encode(NOTE, ["", [], number, ("", "")]) for number in (1, 2))
-    add_logs(database_url, bytes(20), NOTE_TOPIC, first)
-    database = Database(database_url, statement_timeout_ms=0)
-    with closing(database):
-        rows = event_decoding.decoded(database)
-        execute(database_url, "DELETE FROM contract_events")
-        add_logs(database_url, bytes(20), NOTE_TOPIC, second)
-        with database.transaction() as tx:
-            event_decoding.store(tx, rows)
+    add_logs(database_url, NOTE_TOPIC, first)
+    rows = event_decoding.decoded(database)
+    execute(database_url, "DELETE FROM contract_events")
+    add_logs(database_url, NOTE_TOPIC, second)
+    with database.transaction() as tx:
+        event_decoding.store(tx, rows)
     assert execute(database_url, "SELECT n FROM events.vault_note") == []
     assert followed.decode() == 1
     assert execute(database_url, "SELECT n FROM events.vault_note") == [(2,)]

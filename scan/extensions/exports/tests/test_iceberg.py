@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pyarrow
 import pytest
-from pyarrow import fs, ipc
+from pyarrow import ipc
 from pyarrow import parquet as files
 from pyiceberg.catalog import load_catalog
 from pyiceberg.catalog.sql import SqlCatalog
@@ -26,6 +26,7 @@ from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
 from scan.files import held_folder
 from tests.support.database import execute
 from tests.support.forked_python import Forked
+from tests.support.s3_server import CREDENTIALS, s3_bucket
 from tests.support.scan_command import scan
 from tests.support.serving import wait_until
 
@@ -161,24 +162,22 @@ def test_a_deeper_reorganisation_is_refused(world, tmp_path, mined):
     assert positions(tmp_path) == before
 
 
-def test_blocks_of_another_chain_are_refused(postgres, indexed_template, tmp_path):
-    with postgres.cloned(indexed_template) as url:
-        export(url, tmp_path, options(block_to=9))
-        execute(url, "UPDATE chain SET genesis_hash = sha256(genesis_hash)")
-        with pytest.raises(Contradiction, match="has blocks of another chain"):
-            export(url, tmp_path)
+def test_blocks_of_another_chain_are_refused(clone, indexed_template, tmp_path):
+    url = clone(indexed_template)
+    export(url, tmp_path, options(block_to=9))
+    execute(url, "UPDATE chain SET genesis_hash = sha256(genesis_hash)")
+    with pytest.raises(Contradiction, match="has blocks of another chain"):
+        export(url, tmp_path)
 
 
-def test_removed_rows_are_refused(postgres, indexed_template, tmp_path):
-    early, late = tmp_path / "early", tmp_path / "late"
-    with postgres.cloned(indexed_template) as url:
-        export(url, early, options(block_to=9))
-        export(url, late, options(block_to=49))
-        execute(url, "INSERT INTO retention VALUES (true, 50, 60, now(), 50)")
-        reason = "ends at block 9, but rows before 50 are no longer"
-        with pytest.raises(Contradiction, match=reason):
-            export(url, early)
-        export(url, late, options(block_to=60))
+def test_removed_rows_are_refused(clone, indexed_template, tmp_path):
+    early, late, url = tmp_path / "early", tmp_path / "late", clone(indexed_template)
+    export(url, early, options(block_to=9))
+    export(url, late, options(block_to=49))
+    execute(url, "INSERT INTO retention VALUES (true, 50, 60, now(), 50)")
+    with pytest.raises(Contradiction, match="ends at block 9, but rows before 50 are no longer"):
+        export(url, early)
+    export(url, late, options(block_to=60))
     assert positions(late)["blocks"] == "60"
 
 
@@ -271,40 +270,19 @@ def test_of_two_exports_at_once_one_is_refused(indexed, tmp_path):
     assert sorted(numbers) == [*range(len(numbers))]
 
 
-@pytest.fixture
-def storage(monkeypatch):
-    """A bucket of S3, and the settings by which PyIceberg finds its server."""
-    from moto.server import ThreadedMotoServer  # takes 0.2 s, and every worker collects this file
-
-    server = ThreadedMotoServer("127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    credentials = {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret"}
-    for name, value in credentials.items():
-        monkeypatch.setenv(name, value)
-    query = f"endpoint_override={host}:{port}&scheme=http&region=us-east-1"
-    filesystem, _ = fs.FileSystem.from_uri(f"s3://lake?{query}&allow_bucket_creation=true")
-    filesystem.create_dir("lake")
-    prefix = "PYICEBERG_CATALOG__SCAN__S3__"
-    yield {
-        **credentials,
-        f"{prefix}ENDPOINT": f"http://{host}:{port}",
-        f"{prefix}REGION": "us-east-1",
-    }
-    server.stop()
-
-
 @pytest.mark.thorough
-def test_a_warehouse_in_s3(indexed, storage, tmp_path):
-    catalog = f"sqlite:///{tmp_path}/catalog.db"
+def test_a_warehouse_in_s3(indexed, tmp_path):
+    catalog, prefix = f"sqlite:///{tmp_path}/catalog.db", "PYICEBERG_CATALOG__SCAN__S3__"
     arguments = ("export", "iceberg", "s3://lake/scan", "blocks", "--catalog", catalog, "--to")
-    for block_to in ("20", "45"):
-        done = scan(*arguments, block_to, **environment(indexed.url), **storage)
-        assert done.returncode == 0, done.stderr
-    properties = {"s3.endpoint": storage["PYICEBERG_CATALOG__SCAN__S3__ENDPOINT"]}
-    table = load_catalog("scan", uri=catalog, **properties).load_table(f"{NAMESPACE}.blocks")
-    assert table.location() == f"s3://lake/scan/{NAMESPACE}/blocks"
-    assert sorted(table.scan().to_arrow()["number"].to_pylist()) == [*range(46)]
+    with s3_bucket("lake") as (endpoint, _):
+        storage = {f"{prefix}ENDPOINT": endpoint, f"{prefix}REGION": "us-east-1", **CREDENTIALS}
+        for block_to in ("20", "45"):
+            done = scan(*arguments, block_to, **environment(indexed.url), **storage)
+            assert done.returncode == 0, done.stderr
+        stored = load_catalog("scan", uri=catalog, **{"s3.endpoint": endpoint})
+        table = stored.load_table(f"{NAMESPACE}.blocks")
+        assert table.location() == f"s3://lake/scan/{NAMESPACE}/blocks"
+        assert sorted(table.scan().to_arrow()["number"].to_pylist()) == [*range(46)]
 
 
 @pytest.mark.thorough

@@ -2,13 +2,11 @@
 
 import itertools
 from collections import Counter, namedtuple
-from typing import Any
 
 from tests.support import lists
 from tests.support.lists import Listed, by_links
 from tests.support.made_blocks import address
 
-Row = dict[str, Any]
 SIGN = {"in": 1, "out": -1, "self": 0}
 NUMBERS = itertools.count()
 

@@ -23,6 +23,10 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most):
     times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
     head = scenario.anvil.head()
 
+    def balance_at(key, **when):
+        path = f"/addresses/{key}/balances"
+        return get(client, path, **when, **{"": most})["at"]
+
     def require(point, key, number, moved=None):
         """The right point of a block: of the coin, or of a token that moved so."""
         if moved is None:
@@ -45,10 +49,10 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most):
             require(point, key, point["blockNumber"])
         for number in (1, head // 3, head - 1, head, head + 5):
             last = min(number, head)
-            at = at_of(client, key, blockTo=number, **{"": most})
+            at = balance_at(key, blockTo=number)
             require(at, key, last)
             newest = max(n for n in times if times[n] <= times[last])
-            by_time = at_of(client, key, timeTo=times[last], **{"": most})
+            by_time = balance_at(key, timeTo=times[last])
             assert by_time["blockNumber"] == newest and (newest > last or by_time == at)
         points = balances(client, key, points=5, blockTo=head // 3, **{"": most})
         assert all(point["blockNumber"] <= head // 3 for point in points)
@@ -60,18 +64,13 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most):
             assert points
             for point in points:
                 require(point, key, point["blockNumber"], moved)
-            held = at_of(client, key, blockTo=head // 3, token=token, **{"": most})
-            require(held, key, head // 3, moved)
+            require(balance_at(key, blockTo=head // 3, token=token), key, head // 3, moved)
     minted = standing & {row["tokenAddress"] for row in histories[ZERO]}
     assert minted
     for token in minted:
         assert balances(client, ZERO, points=5, token=token, **{"": most}) == []
     nobody = f"0x{'ab' * 20}"
-    require(at_of(client, nobody, blockTo=head, **{"": most}), nobody, head)
-
-
-def at_of(client, address, **arguments):
-    return get(client, f"/addresses/{address}/balances", **arguments)["at"]
+    require(balance_at(nobody, blockTo=head), nobody, head)
 
 
 @pytest.mark.thorough

@@ -3,15 +3,40 @@
 import argparse
 
 import pytest
+from eth_utils import keccak
 
 from scan.commands import audit as audit_command
 from scan.extensions.history.genesis_balances import GenesisBalances
-from tests.support import auditing, faulty_node
+from tests.support import auditing
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.database import execute
-from tests.support.faulty_node import before, refuse, refuse_method, replacing
-from tests.support.indexing import sources
+from tests.support.faulty_node import FaultyNode, before, refuse, refuse_method, replacing
+from tests.support.indexing import Indexing, sources
+from tests.support.rehashed_chain import RehashedChain
+from tests.support.scenario.stage import STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
+
+
+@pytest.fixture
+def opened(database_url, anvil):
+    """Two payments of somebody who has coin since genesis, beside a node whose block 0 has the root
+    of its state, as other nodes' have and anvil's has not."""
+    person = anvil.accounts[0].lower()
+    for _ in range(2):
+        anvil.send(anvil.accounts[0], STRANGERS[0], value=5)
+        anvil.mine()
+    proof = anvil.call("eth_getProof", person, [], "0x0")["accountProof"]
+
+    def alter(header):
+        if header["number"] == "0x0":
+            header["stateRoot"] = "0x" + keccak(hexstr=proof[0]).hex()
+
+    with (
+        FaultyNode(anvil.url, RehashedChain(anvil, alter, HEADER_FIELDS)) as node,
+        Indexing(database_url, node.url, until=anvil.head()) as indexing,
+    ):
+        yield indexing, node, person
 
 
 def history(indexing, address):
@@ -128,10 +153,10 @@ def test_without_proofs_nothing_is_compared(opened, capsys):
         return proof | {"accountProof": proof["accountProof"][:-1]}
 
     for fault, reason in (
-        (faulty_node.refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
-        (faulty_node.replacing("eth_getProof", cut), "its proof ends before the path does"),
+        (refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
+        (replacing("eth_getProof", cut), "its proof ends before the path does"),
     ):
-        node.fault = faulty_node.before(chain, fault)
+        node.fault = before(chain, fault)
         assert audit(indexing.settings) == audit_command.NOT_COMPARED
         report = capsys.readouterr().out
         assert reason in report and "not proven for" in report and ": 0 of 0" in report

@@ -1,6 +1,7 @@
 """The history of an address: its rows add up to what the node says it has, however it is read."""
 
 import itertools
+import operator
 import random
 import re
 from collections import Counter
@@ -11,9 +12,9 @@ from scan.extensions.history import queries as history_query
 from scan.extensions.history.queries import HistoryBounds
 from scan.extensions.history.tests.rows import NUMBERS, get, is_coin, sums
 from scan.extensions.history.views import MAX_LINES
-from tests.support import faulty_node
 from tests.support.anvil import ZERO
 from tests.support.explorer import behind
+from tests.support.faulty_node import routed
 from tests.support.indexing import sources
 from tests.support.scenario.stage import MINERS, STRANGERS
 
@@ -59,21 +60,6 @@ def test_each_token_adds_up_to_its_balance_by_events(client, histories, truth):
     assert len(liars) >= 1
 
 
-def with_code(token, code):
-    """Calls see other code at the token's address; the node keeps its own, which others read."""
-
-    def reply(calls, forward):
-        changed = [
-            {**call, "params": [*call["params"], {token: {"code": code}}]}
-            if call["method"] == "eth_call"
-            else call
-            for call in calls
-        ]
-        return faulty_node.Reply(body=forward(changed))
-
-    return reply
-
-
 def test_a_token_whose_balances_differ_or_are_not_known_is_not_complete(
     indexed, scenario, histories
 ):
@@ -83,7 +69,13 @@ def test_a_token_whose_balances_differ_or_are_not_known_is_not_complete(
     key = max(net_of, key=net_of.__getitem__)
 
     def found(code):
-        with behind(indexed.settings, with_code(token, code)) as (client, _):
+        def overridden(calls):
+            """The node keeps its own code, which others read."""
+            override = {token: {"code": code}}
+            return node.forward([{**c, "params": [*c["params"], override]} for c in calls])
+
+        with behind(indexed.settings) as (client, node):
+            node.fault = routed(lambda call: call["method"] == "eth_call", overridden)
             page = get(client, key, token=token, limit=1)
         return page["complete"], page["reason"], page["unexplained"]
 
@@ -162,6 +154,7 @@ def test_a_transaction_with_too_many_rows_is_one_entry(client, histories):
     """It has its fee and says that it has more; what is left out is on no other page either."""
     bounds = sources(client).get(HistoryBounds)
     bounds.least_rows_read, bounds.rows_read_per_entry = 2, 1
+    entry_of = operator.itemgetter("blockNumber", "transactionHash")
     cut = 0
     for key, rows in sorted(histories.items(), key=lambda item: len(item[1]))[-2:]:
         every = {name: [*of] for name, of in itertools.groupby(rows, entry_of)}
@@ -176,10 +169,6 @@ def test_a_transaction_with_too_many_rows_is_one_entry(client, histories):
                 assert types == {row["type"] for row in whole}
                 cut += entry["hasMore"] and len(entry["rows"]) < len(whole)
     assert cut > 3
-
-
-def entry_of(row):
-    return row["blockNumber"], row["transactionHash"]
 
 
 def is_listed(row, types="", blockFrom=0, blockTo=10**9, **others):

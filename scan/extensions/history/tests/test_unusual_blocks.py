@@ -4,11 +4,12 @@ import contextlib
 
 import pytest
 
-from scan.database import connection, lists
+from scan.database import lists
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.history.queries import HistoryBounds
 from scan.extensions.history.tests.rows import ME, YOU, balances, history, mine
+from tests.support.database import execute
 from tests.support.indexing import sources
 from tests.support.made_blocks import Move, address
 
@@ -108,17 +109,21 @@ def test_no_total_counts_more_rows_than_may_be(made):
 
 
 def test_a_history_that_begins_late_is_not_complete(made, database_url):
-    database = connection.Database(database_url, statement_timeout_ms=10_000)
-    database.execute_script(
-        "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)"
+    execute(
+        database_url,
+        "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)",
     )
-    database.close()
     assert mine(made)["reason"] == "start_block"
 
 
 @pytest.mark.parametrize("direction", ["out", "self"])
 def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, direction):
     """Otherwise rows to itself without end would be read past in any number of threads."""
+
+    def status_of(key, way):
+        path = f"/api/v1/addresses/0x{key.hex()}/history?direction={way}"
+        return made.client.get(path).status_code
+
     sources(made.client).get(HistoryBounds).to_self = 3
     for _ in range(4):
         made.chain.append([Move(ME, ME, 5), Move(YOU, ME, 1)])
@@ -126,12 +131,7 @@ def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, dire
     with contextlib.ExitStack() as held:
         for client in range(3):
             held.enter_context(places.place(client))
-        refused = status_of(made, ME, direction)
+        refused = status_of(ME, direction)
         expected = (503, 200, 200)
-        assert (refused, status_of(made, ME, "in"), status_of(made, YOU, direction)) == expected
-    assert status_of(made, ME, direction) == 200
-
-
-def status_of(made, key, direction):
-    path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
-    return made.client.get(path).status_code
+        assert (refused, status_of(ME, "in"), status_of(YOU, direction)) == expected
+    assert status_of(ME, direction) == 200

@@ -82,19 +82,9 @@ TRADES = made_trades()
 
 
 @pytest.fixture(scope="module")
-def traded(postgres, template):
-    with postgres.cloned(template) as url:
-        fill(url, TRADES, 3)
-        yield url
-
-
-@pytest.fixture(scope="module")
-def client(traded):
-    return indexing.client_over(traded)
-
-
-def in_units(amounts, token):
-    return Fraction(amounts[token], 10 ** TOKENS[token][1])
+def client(shared_database_url):
+    fill(shared_database_url, TRADES, 3)
+    return indexing.client_over(shared_database_url)
 
 
 def price(trade, token1):
@@ -102,7 +92,10 @@ def price(trade, token1):
     if not all(traded):
         return None
     amounts = dict(zip((sold, bought), traded, strict=True))
-    return in_units(amounts, token1) / in_units(amounts, TOKEN0)
+    of_one, of_other = (
+        Fraction(amounts[token], 10 ** TOKENS[token][1]) for token in (token1, TOKEN0)
+    )
+    return of_one / of_other
 
 
 def candles_of(pool, span_s, first_s, last_s):
@@ -197,7 +190,7 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
     assert [span["volume0"] for span in body["volumes"]] == ["0", "0", "0"]
 
 
-def test_too_many_trades_are_counted_and_not_read(client, traded):
+def test_too_many_trades_are_counted_and_not_read(client, shared_database_url):
     """The range gets shorter until it has few enough; an interval that has too many is refused."""
     sources(client).get(pools.CandleBounds).trades = 30
     path = f"/api/v1/pools/{POOL}/candles"
@@ -209,7 +202,7 @@ def test_too_many_trades_are_counted_and_not_read(client, traded):
     response = client.get(f"{path}?interval=5m")
     require_parameter(response, "interval")
     assert " trades, more than 1;" in response.json["error"]
-    database = explain.ExplainingDatabase(traded)
+    database = explain.ExplainingDatabase(shared_database_url)
     database.row(
         "queries/pool_candles_list_by_block",
         address=bytes.fromhex(POOL[2:]),
@@ -254,29 +247,18 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
         assert late.buffers < 1.5 * early.buffers
 
 
-def volumes_of(url):
-    """Of each pool, the smallest first."""
-    return execute(url, "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0")
-
-
-def stored_candle(url, pool, hour_s):
-    """Its trades, volumes, and amounts of its opening, highest, lowest and closing trade."""
-    [values] = execute(
-        url,
-        "SELECT trade_count, volume0, volume1, open_amount0, open_amount1, high_amount0,"
-        " high_amount1, low_amount0, low_amount1, close_amount0, close_amount1 FROM pool_candles"
-        " WHERE pool_address = %s AND extract(epoch FROM hour) = %s",
-        key(pool),
-        hour_s,
-    )
-    return tuple(values)
-
-
-def test_ties_and_odd_times(database_url, database):
+def test_ties_and_odd_times(database_url, chain):
     """Of equal prices the first trade is kept, whatever the batch, also where prices differ by less
     than any rounding would show; times beyond every calendar are hours like others."""
+    # Its trades, volumes, and amounts of its opening, highest, lowest and closing trade.
+    candle = (
+        "SELECT trade_count, volume0, volume1, open_amount0, open_amount1, high_amount0,"
+        " high_amount1, low_amount0, low_amount1, close_amount0, close_amount1 FROM pool_candles"
+        " WHERE pool_address = %s AND extract(epoch FROM hour) = %s"
+    )
+    volumes = "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0"
     open_pools(database_url)
-    chain, hour_s = Chain(database), START_S // 3_600 * 3_600
+    hour_s = START_S // 3_600 * 3_600
     # So that the exchange stays.
     chain.append([trade(EMPTY, TOKEN0, TOKEN1, 1, 1)], timestamp_s=hour_s)
     chain.append([trade(POOL, TOKEN0, TOKEN1, 2, 4)], timestamp_s=hour_s + 1)
@@ -285,18 +267,19 @@ def test_ties_and_odd_times(database_url, database):
     low, high = (LARGEST - 1, LARGEST - 2), (LARGEST, LARGEST - 1)
     near = [trade(HOSTILE, TOKEN0, WILD, *amounts) for amounts in (low, high)]
     chain.append(near, timestamp_s=hour_s + 3)
-    assert stored_candle(database_url, POOL, hour_s) == (3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)
-    volumes = 2 * LARGEST - 1, 2 * LARGEST - 3
-    row = stored_candle(database_url, HOSTILE, hour_s)
-    assert row == (2, *volumes, *low, *high, *low, *high)
-    assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]
+    of_pool = execute(database_url, candle, key(POOL), hour_s)
+    assert of_pool == [(3, 3, 15, 2, 4, 2, 4, 2, 4, 1, 2)]
+    of_hostile = execute(database_url, candle, key(HOSTILE), hour_s)
+    sums = 2 * LARGEST - 1, 2 * LARGEST - 3
+    assert of_hostile == [(2, *sums, *low, *high, *low, *high)]
+    assert execute(database_url, volumes) == [(1, 1), (3, 15), sums]
     far_s = 8_000_000_000_000
     for n in range(3):
         chain.append([trade(EMPTY, TOKEN0, TOKEN1, 5, n + 1)], timestamp_s=far_s + n)
     chain.unwind(5)
-    row = stored_candle(database_url, EMPTY, far_s // 3_600 * 3_600)
-    assert row == (2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)
-    assert volumes_of(database_url)[1] == (11, 4)
+    far = execute(database_url, candle, key(EMPTY), far_s // 3_600 * 3_600)
+    assert far == [(2, 10, 3, 5, 1, 5, 2, 5, 1, 5, 2)]
+    assert execute(database_url, volumes)[1] == (11, 4)
 
 
 @pytest.mark.check

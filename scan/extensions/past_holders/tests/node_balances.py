@@ -1,7 +1,5 @@
 """What a token's holders had after a block, by the node: of everybody whom its logs name."""
 
-from eth_abi import decode
-
 from tests.support.anvil import ZERO, RpcError
 
 
@@ -20,13 +18,9 @@ def reads(anvil, contract, function, arguments, block):
         for args in arguments
     ]
     return [
-        None if isinstance(result, RpcError) or result == "0x" else _value(result)
+        None if isinstance(result, RpcError) or result == "0x" else int(result, 16)
         for result in anvil.batch(calls)
     ]
-
-
-def _value(result):
-    return decode(["uint256"], bytes.fromhex(result[2:]))[0]
 
 
 def balances(anvil, coin, block):

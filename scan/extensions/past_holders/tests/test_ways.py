@@ -7,44 +7,23 @@ from scan.extensions.past_holders import queries
 from scan.extensions.past_holders.tests.holders import Tokens, get
 from tests.support.indexing import Indexing
 
-FROM_BEGINNING, FROM_END = (False, True)
 
-
-@pytest.fixture
-def generous(world):
-    """A world whose service answers any number of requests."""
-    world.serve(rate_limit_anonymous="100000/minute")
-    return world
-
-
-@pytest.fixture
-def only(monkeypatch):
-    """Have one way alone be taken."""
-
-    def take(is_from_end):
-        monkeypatch.setattr(queries.Way, "rows", lambda self, number: (0, is_from_end))
-
-    return take
-
-
-@pytest.mark.parametrize(
-    "is_from_end", [FROM_BEGINNING, pytest.param(FROM_END, marks=pytest.mark.thorough)]
-)
-def test_each_way_leads_to_the_balances_of_the_node(generous, only, is_from_end):
+@pytest.mark.parametrize("is_from_end", [False, pytest.param(True, marks=pytest.mark.thorough)])
+def test_each_way_leads_to_the_balances_of_the_node(world, monkeypatch, is_from_end):
     """Also after a fork: what was summed before it is of another block."""
-    only(is_from_end)
-    tokens, client = Tokens(generous.anvil, seed=7), generous.client
+    monkeypatch.setattr(queries.Way, "rows", lambda self, number: (0, is_from_end))
+    tokens, client = Tokens(world.anvil, seed=7), world.client
     tokens.act(24)
-    generous.read()
-    assert tokens.check(client, range(tokens.born - 2, generous.head + 1, 3)) > 3
-    path = f"/tokens/{tokens.coin.address}/holders?block={generous.head - 2}&limit=1"
+    world.read()
+    assert tokens.check(client, range(tokens.born - 2, world.head + 1, 3)) > 3
+    path = f"/tokens/{tokens.coin.address}/holders?block={world.head - 2}&limit=1"
     before = get(client, path)
-    generous.anvil.reorganise(9)
+    world.anvil.reorganise(9)
     tokens.act(6)
-    generous.read()
+    world.read()
     refused = get(client, f"{path}&cursor={before['next']}", 409)
     assert refused["code"] == "reorganised" and refused["cursor"] is None
-    assert tokens.check(client, range(generous.head - 16, generous.head + 1, 2)) > 3
+    assert tokens.check(client, range(world.head - 16, world.head + 1, 2)) > 3
 
 
 def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, template, anvil):
@@ -59,7 +38,7 @@ def test_an_index_that_begins_late_knows_tokens_that_are_younger(postgres, templ
         postgres.cloned(template) as url,
         Indexing(url, anvil.url, until=head, start_block=first) as indexing,
     ):
-        client = indexing.client(rate_limit_anonymous="100000/minute")
+        client = indexing.client()
         assert younger.check(client, range(first, head + 1, 4)) > 2
         path = f"/tokens/{younger.coin.address}/holders"
         for number in (0, first - 1):

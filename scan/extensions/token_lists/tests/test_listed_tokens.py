@@ -14,15 +14,8 @@ from tests.support.receiver import Answer
 from tests.support.scan_command import scan
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
-HUGE = PNG[:16] + struct.pack(">II", 2000, 2000)
-SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
 CHAIN_ID = 31337
-
-
-@pytest.fixture(scope="module")
-def client(own_index):
-    return own_index.client()
 
 
 @pytest.fixture
@@ -50,7 +43,8 @@ def write_list(path, tokens, name="Test"):
     return str(path)
 
 
-def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, tmp_path):
+def test_a_logo_shows_wherever_its_token_does(run, own_index, scenario, receiver, tmp_path):
+    client = own_index.client()
     token, other = (record["address"] for record in scenario.truth.tokens[:2])
     before = client.get("/api/v1/tokens").data
     assert b"logoUrl" not in before
@@ -86,10 +80,13 @@ def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, t
 
 
 def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
-    run, client, scenario, receiver, tmp_path
+    run, own_index, scenario, receiver, tmp_path
 ):
+    client = own_index.client()
+    scripts = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
     svg, html, huge, inside, large = (t["address"] for t in scenario.truth.tokens[:5])
-    bodies = {"svg": SVG, "html": b"<html>", "huge": HUGE, "large": PNG + bytes(100_000)}
+    bodies = {"svg": scripts, "html": b"<html>", "large": PNG + bytes(100_000)}
+    bodies["huge"] = PNG[:16] + struct.pack(">II", 2000, 2000)
     receiver.behaviour = lambda _, received: Answer(
         200, (("Content-Type", "image/png"),), bodies[received.path.rpartition("/")[2]]
     )
@@ -106,7 +103,7 @@ def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
     urls = {t["address"]: t.get("logoUrl") for t in client.get("/api/v1/tokens").json["tokens"]}
     assert [urls.get(a) for a in (html, huge, inside, large)] == [None] * 4
     logo = client.get(urls[svg])
-    assert (logo.data, logo.mimetype) == (SVG, "image/svg+xml")
+    assert (logo.data, logo.mimetype) == (scripts, "image/svg+xml")
     policy = logo.headers["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'") and policy.endswith("sandbox")
     assert logo.headers["X-Content-Type-Options"] == "nosniff"

@@ -1,30 +1,19 @@
 """A web server of a folder of files, with ranges, and with faults of hosts."""
 
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from tests.support.serving import in_thread
 
 
-class FileServer:
-    """`requests` has the path and range of each request so far."""
+class FileServer(ThreadingHTTPServer):
+    """`requests` has the path and range of each request so far; `fault` is given a file's name, and
+    its status, headers and body, and returns others."""
 
-    def __init__(self, folder, fault=None):
-        self.folder = folder
-        self.fault = fault
-        self.requests = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
-        self._serving = in_thread(self._server)
-
-    def __enter__(self):
-        self._serving.__enter__()
-        return self
-
-    def __exit__(self, *_):
-        self._serving.__exit__(None, None, None)
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self._server.server_port}/era"
+    def __init__(self, folder):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.folder, self.fault, self.requests = folder, None, []
+        self.url = f"http://127.0.0.1:{self.server_port}/era"
 
     def answer(self, name, range_):
         path = self.folder / name
@@ -43,22 +32,27 @@ class FileServer:
         return 206, {"Content-Range": f"bytes {range_[6:]}/{len(body)}"}, part
 
 
-def _handler_of(server):
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            name, range_ = self.path.removeprefix("/era/"), self.headers.get("Range", "")
-            server.requests.append((name, range_))
-            answer = server.answer(name, range_)
-            if server.fault is not None:
-                answer = server.fault(name, answer)
-            status, headers, body = answer
-            self.send_response(status)
-            for key, value in {"Content-Length": str(len(body)), **headers}.items():
-                self.send_header(key, value)
-            self.end_headers()
-            self.wfile.write(body)
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        server, name = self.server, self.path.removeprefix("/era/")
+        range_ = self.headers.get("Range", "")
+        server.requests.append((name, range_))
+        answer = server.answer(name, range_)
+        if server.fault is not None:
+            answer = server.fault(name, answer)
+        status, headers, body = answer
+        self.send_response(status)
+        for key, value in {"Content-Length": str(len(body)), **headers}.items():
+            self.send_header(key, value)
+        self.end_headers()
+        self.wfile.write(body)
 
-        def log_message(self, *_):
-            """Nothing."""
+    def log_message(self, *_):
+        """Nothing."""
 
-    return Handler
+
+@contextmanager
+def file_server(folder):
+    server = FileServer(folder)
+    with in_thread(server):
+        yield server

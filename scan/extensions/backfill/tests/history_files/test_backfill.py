@@ -19,12 +19,15 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill import e2store, history_export, history_source, plan
 from scan.extensions.backfill.body_backfill import READ_BLOCKS, BodyBackfill
+from scan.extensions.backfill.history_export import file_name, write_file
 from scan.extensions.backfill.history_source import open_files
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from scan.extensions.backfill.tests.dask_cluster import DaskCluster
 from scan.extensions.backfill.tests.history_files import signed_chain
-from scan.extensions.backfill.tests.history_files.file_server import FileServer
+from scan.extensions.backfill.tests.history_files.file_server import file_server
+from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
+from scan.indexer.block_source import BlockSource
 from scan.indexer.node_reader import read_hash
 from tests.support import WAIT_S, anvil, auditing, database, faulty_node, indexing, serving
 from tests.support.indexing import status
@@ -39,13 +42,34 @@ KEPT = 40  # newest blocks that the node has
 Chain = namedtuple("Chain", "node head first_kept files digest")
 
 
+def sized(fault=None):
+    """The node with true sizes of blocks, of which anvil leaves the list of withdrawals out, and
+    with `fault`."""
+
+    @faulty_node.altering
+    def reply(_, answer):
+        block = answer.get("result")
+        if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
+            block["size"] = hex(int(block["size"], 16) + 1)
+
+    return reply if fault is None else faulty_node.before(reply, fault)
+
+
+def write(url, folder, last, first=0):
+    """A file of a node's blocks."""
+    source = BlockSource(node := Node([url]), traces="off")
+    hash_ = read_hash(node, last)
+    path = folder / file_name("test", first, hash_)
+    write_file(source, BlockCompleter(node, source.chain_id), path, first, last, hash_)
+
+
 @pytest.fixture(scope="module")
-def chain(postgres, template, signed, node, tmp_path_factory):
+def chain(postgres, template, signed, tmp_path_factory):
     head, files = signed.head(), tmp_path_factory.mktemp("files")
-    signed_chain.write(node.url, files, head - KEPT // 2)
-    with postgres.cloned(template) as url:
+    with faulty_node.FaultyNode(signed.url, sized()) as node, postgres.cloned(template) as url:
+        write(node.url, files, head - KEPT // 2)
         indexing.Indexing(url, node.url, traces="off").run_until(head)
-        return Chain(node, head, head - KEPT, files, digest(url))
+        yield Chain(node, head, head - KEPT, files, digest(url))
 
 
 def run_backfill(chain, database_url, folder, *options):
@@ -84,7 +108,7 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
             indexing.Indexing(database_url, chain.node.url, **settings).run_until(chain.head)
         assert first_stored() == chain.head + 1
 
-    chain.node.fault = signed_chain.sized()
+    chain.node.fault = sized()
     require_head_alone()
     stop = threading.Event()
     with closing(Database(database_url, statement_timeout_ms=0)) as own:
@@ -92,7 +116,7 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
             stop.set()  # as a kill would: each range is one transaction
     assert first_stored() == chain.head + 1 - READ_BLOCKS
     require_head_alone()  # though some older blocks have rows
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "4444"))
+    chain.node.fault = sized(faulty_node.prune(chain.first_kept, "4444"))
     pruned = store()
     assert (pruned.returncode, first_stored()) == (1, chain.first_kept), pruned.stderr
     assert f"has pruned blocks before {chain.first_kept}" in pruned.stderr
@@ -110,7 +134,7 @@ def test_older_blocks_are_stored_later_from_node_and_files(chain, database_url, 
 def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
     """From nothing to a service, with the two variables that the guide names: what `make run`
     runs."""
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
+    chain.node.fault = sized(faulty_node.prune(chain.first_kept, "null"))
     with tempfile.TemporaryDirectory(prefix="scan-run-") as name:
         folder = Path(name)
         folder.chmod(0o755)  # for PostgreSQL's user
@@ -128,7 +152,7 @@ def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
 
 @pytest.mark.thorough
 def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
+    chain.node.fault = sized(faulty_node.prune(chain.first_kept, "null"))
     cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
     assert cure in scan("doctor", RPC_URL=chain.node.url).stdout
     done = scan("doctor", RPC_URL=chain.node.url, SCAN_HISTORY=str(chain.files))
@@ -140,7 +164,7 @@ def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
 def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
     """Files of the first blocks, then of more: the first file of the era is replaced, and what is
     listed beside it stays."""
-    chain.node.fault = signed_chain.sized()
+    chain.node.fault = sized()
     of_chain = f"chain{signed_chain.CHAIN_ID}"
     others = (
         f"{of_chain}-00000-aaaaaaaa.era1",
@@ -181,8 +205,8 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
         (tmp_path / name / path.name).write_bytes(altered)
     digest_ = hashlib.sha256(content).hexdigest()
     (tmp_path / "other" / "checksums.txt").write_text(f"{digest_}  {path.name}")
-    with FileServer(tmp_path / "other") as other, FileServer(chain.files) as right:
-        chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "no receipts"))
+    with file_server(tmp_path / "other") as other, file_server(chain.files) as right:
+        chain.node.fault = sized(faulty_node.prune(chain.first_kept, "no receipts"))
         options = [f"--history={source}" for source in (tmp_path / "altered", other.url, right.url)]
         done = run_backfill(chain, database_url, tmp_path, *options)
         assert done.returncode == 0, done.stderr
@@ -194,7 +218,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url,
     settings = indexing.settings_for(database_url, chain.node.url, traces="off")
     follow(settings, chain.head)
     assert digest(database_url) == chain.digest
-    chain.node.fault = signed_chain.sized()
+    chain.node.fault = sized()
     assert auditing.run(settings) == auditing.EXACT
 
 
@@ -204,8 +228,8 @@ def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     with anvil.Anvil() as other:
         other.call("anvil_setCoinbase", "0x" + "77" * 20)
         other.mine(chain.head)
-        signed_chain.write(other.url, tmp_path, chain.head)
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "no receipts"))
+        write(other.url, tmp_path, chain.head)
+    chain.node.fault = sized(faulty_node.prune(chain.first_kept, "no receipts"))
     done = run_backfill(chain, database_url, tmp_path, f"--history={tmp_path}")
     assert done.returncode == 1
     assert re.search(r"noproofs.ere of .*: block \d+ is not the one that the node has", done.stderr)
@@ -224,15 +248,15 @@ def test_a_second_file_of_another_chain_is_refused_and_taken_from_the_next_sourc
         monkeypatch.setattr(module, "BLOCKS_OF_FILE", size)
     forked = multiprocessing.get_context("fork")  # whose processes have the size, too
     monkeypatch.setattr(multiprocessing, "get_context", lambda _: forked)
-    chain.node.fault = signed_chain.sized()
+    chain.node.fault = sized()
     sources = [tmp_path / name for name in ("other", "right")]
     with anvil.Anvil() as other:
         other.mine(last)
         for folder, url in zip(sources, (other.url, chain.node.url), strict=True):
             folder.mkdir()
-            signed_chain.write(chain.node.url, folder, size - 1)
-            signed_chain.write(url, folder, last, first=size)
-    chain.node.fault = signed_chain.sized(faulty_node.prune(last + 1, "null"))
+            write(chain.node.url, folder, size - 1)
+            write(url, folder, last, first=size)
+    chain.node.fault = sized(faulty_node.prune(last + 1, "null"))
 
     def fill(url, *folders):
         settings = indexing.settings_for(url, chain.node.url, traces="off", data_dir=tmp_path)
@@ -257,7 +281,7 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url,
     hash_ = read_hash(Node([chain.node.upstream]), last)
     pruned = faulty_node.prune(chain.first_kept, "4444")
     old_state = faulty_node.without_old_state(1, 4444, "pruned history unavailable")
-    chain.node.fault = signed_chain.sized(faulty_node.before(old_state, pruned))
+    chain.node.fault = sized(faulty_node.before(old_state, pruned))
     options = [f"--last-block={last}"]
     done = run_backfill(chain, database_url, tmp_path, *options)
     assert "give its true hash with --last-hash" in done.stderr, done.stderr
@@ -272,7 +296,7 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned(chain, database_url,
 
 @pytest.mark.long
 def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path):
-    chain.node.fault = signed_chain.sized(faulty_node.prune(chain.first_kept, "null"))
+    chain.node.fault = sized(faulty_node.prune(chain.first_kept, "null"))
     settings = indexing.settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
     options = argparse.Namespace(cluster="tls://…", last_hash=None)
     with pytest.raises(plan.CannotBackfill, match="a folder that all machines share"):

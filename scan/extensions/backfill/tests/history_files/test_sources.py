@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from scan.extensions.backfill import e2store, file_sources, history_source
-from scan.extensions.backfill.tests.history_files.file_server import FileServer
+from scan.extensions.backfill.tests.history_files.file_server import file_server
 
 NAMES = ("net-00000-aaaaaaaa.era1", "net-00001-bbbbbbbb-noproofs.ere", "net-00002-cccccccc.erae")
 CONTENTS = [bytes(range(256)) * 4_000 + bytes([number]) for number in range(len(NAMES))]
@@ -24,7 +24,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def server(folder):
-    with FileServer(folder) as server:
+    with file_server(folder) as server:
         yield server
 
 

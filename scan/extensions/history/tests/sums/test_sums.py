@@ -14,7 +14,6 @@ from scan.extensions.history.sums.views import ATTEMPTS
 from scan.pages.formatting import worth
 from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import brute_force, database, expected, explain, fixed_prices
-from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, sources
 from tests.support.lists import get
 from tests.support.scenario import play
@@ -41,15 +40,15 @@ class Chain(namedtuple("Chain", "anvil indexing client url")):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres, template):
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        stage = play(anvil, rounds=2, poison=False)
-        for time in LATER:
-            anvil.call("evm_setNextBlockTimestamp", time)
-            for _ in range(4):
-                everyday(stage, 9)
-        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-            yield Chain(anvil, indexing, indexing.client(), url)
+def chain(shared_anvil, shared_database_url):
+    anvil, url = shared_anvil, shared_database_url
+    stage = play(anvil, rounds=2, poison=False)
+    for time in LATER:
+        anvil.call("evm_setNextBlockTimestamp", time)
+        for _ in range(4):
+            everyday(stage, 9)
+    with Indexing(url, anvil.url, until=anvil.head()) as indexing:
+        yield Chain(anvil, indexing, indexing.client(), url)
 
 
 def by_month(rows, *key):

@@ -93,9 +93,8 @@ def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(indexed, scenario, tm
     assert all("≈" not in part for part in shown)
 
 
-@pytest.fixture
-def prices_of(indexed, scenario, authority, receiver):
-    """What is read of a URL that gives an answer, in these networks besides public ones."""
+def test_prices_of_a_url_are_read_within_bounds(indexed, scenario, authority, receiver):
+    """A bad source has a reason, and no page waits for it or fails by it."""
 
     def prices_of(answer, networks):
         receiver.behaviour = lambda *_: answer
@@ -105,11 +104,6 @@ def prices_of(indexed, scenario, authority, receiver):
         assert client.get(pages_of(scenario)[0]).status_code == 200
         return prices
 
-    return prices_of
-
-
-def test_prices_of_a_url_are_read_within_bounds(scenario, receiver, prices_of):
-    """A bad source has a reason, and no page waits for it or fails by it."""
     inside = (ipaddress.ip_network("127.0.0.0/8"),)
     good = json.dumps(document(scenario)).encode()
     to_inside = (("Location", receiver.url("/in")),)

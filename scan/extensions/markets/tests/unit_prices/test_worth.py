@@ -11,7 +11,7 @@ from scan.extensions.markets.tests.unit_prices.pricing import priced_by_file
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.pages.formatting import worth
 from scan.queries import holdings
-from tests.support.anvil import ZERO, Anvil
+from tests.support.anvil import ZERO
 from tests.support.indexing import Indexing, sources
 from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
@@ -56,24 +56,24 @@ class Market(namedtuple("Market", "stage indexing holder")):
     def address(self, key):
         return self.stage.contracts[key].address
 
-    def client(self, folder, **changed):
+    def client(self, folder):
         prices = {
             "currency": "USD",
             "time": "2026-01-31T23:59:59Z",
             "tokens": {self.address("dollar"): str(PRICE)},
             "minDepth": str(MIN_DEPTH),
         }
-        return priced_by_file(self.indexing, folder, prices | changed)
+        return priced_by_file(self.indexing, folder, prices)
 
 
 @pytest.fixture(scope="module")
-def market(postgres, template):
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        stage = Stage(anvil)
-        _open(stage)
-        holder = stage.people[5]
-        _trade_and_hold(stage, holder)
-        yield Market(stage, Indexing(url, anvil.url).run_until(anvil.head()), holder)
+def market(shared_anvil, shared_database_url):
+    stage = Stage(shared_anvil)
+    _open(stage)
+    holder = stage.people[5]
+    _trade_and_hold(stage, holder)
+    indexing = Indexing(shared_database_url, shared_anvil.url).run_until(shared_anvil.head())
+    return Market(stage, indexing, holder)
 
 
 def _open(stage):

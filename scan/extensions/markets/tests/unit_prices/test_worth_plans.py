@@ -19,6 +19,7 @@ from tests.support.indexing import sources
 pytestmark = pytest.mark.thorough
 
 AT = "2026-01-31T00:00:00Z"
+GIVEN = UnitPrices("USD", "us", AT, None, {}, pools={})
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE, FEW_HOLDER = (bytes([n] * 20) for n in (7, 8, 9))
 HELD_ROWS = r"""
@@ -57,7 +58,7 @@ FROM generate_series(1, 5) AS n;
 
 
 @pytest.fixture(scope="module")
-def url(postgres, seeded_template):
+def made(postgres, seeded_template):
     given = {"held": HELD, "pools": POOLS, "holders": HOLDERS}
     given |= {"holder": HOLDER.hex(), "base": BASE.hex(), "few_holder": FEW_HOLDER.hex()}
     with postgres.cloned(seeded_template) as url:
@@ -65,24 +66,8 @@ def url(postgres, seeded_template):
             database.execute_script(HELD_ROWS.format(**given))
         for table in ("tokens", "token_holders", "pools", "pool_candles", "listed_tokens"):
             execute(url, f"VACUUM ANALYZE {table}")
-        yield url
-
-
-@pytest.fixture
-def made(url):
-    with explained(url) as service:
-        yield service
-
-
-@pytest.fixture
-def priced(made):
-    """Gives the pages and the API these prices of tokens."""
-
-    def price(tokens, pools=None):
-        given = UnitPrices("USD", "us", AT, None, tokens, pools=pools or {})
-        fixed_prices.price(made.client, given)
-
-    return price
+        with explained(url) as service:
+            yield service
 
 
 def test_prices_by_pools_read_the_largest_holders_alone(made):
@@ -117,13 +102,13 @@ def test_prices_of_days_read_the_hours_of_these_days_alone(made):
     assert plan.buffers < 16 * len(pools)
 
 
-def test_tokens_by_worth_are_read_once(made, priced):
+def test_tokens_by_worth_are_read_once(made):
     held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
     by_pools = {
         f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9), AT)
         for token in held
     }
-    priced({}, by_pools)
+    fixed_prices.price(made.client, GIVEN._replace(pools=by_pools))
     first, page = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100")
     last, _ = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100&page=100")
     assert page["total"] == HELD and len(page["tokens"]) == 100
@@ -137,9 +122,10 @@ WORTH = "queries/addresses_list_tokens_by_worth"
 HELD_SYMBOLS = "queries/addresses_list_held_symbols"
 
 
-def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made, priced):
+def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made):
     tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
-    priced({f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens})
+    prices = {f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens}
+    fixed_prices.price(made.client, GIVEN._replace(tokens=prices))
     page = f"/address/0x{FEW_HOLDER.hex()}"
     first, _ = made.plans(f"{page}?tab=transfers")
     assert [plan.statement for plan in first].count("queries/known_symbols_list") == 1
@@ -152,14 +138,14 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made,
             plan.require_indexes(10)
             assert plan.buffers < 300  # with namesakes
             assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
-    priced({})
+    fixed_prices.price(made.client, GIVEN)
     _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
     alike = [t["symbol"] for t in body["tokens"] if t["suspicious"] == "imitation"]
     assert alike == ["M3"]  # of the list's token
 
 
-def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, priced):
-    priced({f"0x{BASE.hex()}": Decimal(1)})
+def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made):
+    fixed_prices.price(made.client, GIVEN._replace(tokens={f"0x{BASE.hex()}": Decimal(1)}))
     plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
     by_statement = {plan.statement: plan for plan in plans}
     assert WORTH not in by_statement
@@ -172,10 +158,10 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, p
     ("in_head", "status", "has_total"), [(holdings.MAX_IN_HEAD, 200, True), (4, 503, False)]
 )
 def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
-    made, priced, in_head, status, has_total
+    made, in_head, status, has_total
 ):
     """The read of few needs no place."""
-    priced({f"0x{BASE.hex()}": Decimal(1)})
+    fixed_prices.price(made.client, GIVEN._replace(tokens={f"0x{BASE.hex()}": Decimal(1)}))
     path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", made.client
     sources(client).get(holdings.HoldingBounds).in_head = in_head
     places = sources(client).unbounded_statements
