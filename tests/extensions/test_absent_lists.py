@@ -41,13 +41,17 @@ def made(chain_id=MAINNET, *, price=PRICE, most=ETH, blobs=0, **header):
     return chain
 
 
-def block_of(chain, alter=None, config=None):
-    """Block 1 of a node that alters it and its receipts, and may have an eth_config."""
+def block_of(chain, alter=None, schedule=None):
+    """Block 1 of a node that alters it and its receipts, and may have an eth_config: since when,
+    and the fraction of its schedule."""
 
     def change(call, answer):
-        if call["method"] == "eth_config" and config is not None:
+        if call["method"] == "eth_config" and schedule:
             answer.pop("error", None)
-            answer["result"] = config
+            begins_s, fraction = schedule
+            blobs = {"baseFeeUpdateFraction": fraction}
+            current = {"activationTime": begins_s, "blobSchedule": blobs}
+            answer["result"] = {"current": current, "next": None, "last": None}
         elif alter and call["params"][:1] == ["0x1"]:
             alter(answer["result"])
 
@@ -131,11 +135,6 @@ def test_fees_of_blobs_are_computed(price, blobs):
     assert block.blob_fees == PRICE * BLOB_GAS * blobs
 
 
-def config(time_s, fraction):
-    current = {"activationTime": time_s, "blobSchedule": {"baseFeeUpdateFraction": fraction}}
-    return {"current": current, "next": None, "last": None}
-
-
 @pytest.mark.parametrize(
     ("chain", "schedule", "unproven", "price"),
     [
@@ -149,5 +148,5 @@ def config(time_s, fraction):
     ],
 )
 def test_a_price_by_a_schedule_that_is_not_known_is_said(chain, schedule, unproven, price):
-    block = block_of(chain, config=schedule and config(*schedule))
+    block = block_of(chain, schedule=schedule)
     assert (block.unproven, block.blob_base_fee) == (unproven, price)

@@ -52,20 +52,16 @@ def forked(request, plain, postgres, template, tmp_path_factory):
         yield Forked(chain, node, url, create_app(settings).test_client(), truth, request.param)
 
 
-LISTS = [
-    lists.Listed(f"/{path}", name or path)
+def test_records_are_the_nodes_and_the_audit_agrees(forked):
     for path, name in (
-        *dict.fromkeys(("tokens", "blocks", "transactions")).items(),
+        ("tokens", "tokens"),
+        ("blocks", "blocks"),
+        ("transactions", "transactions"),
         ("token-transfers", "transfers"),
         ("internal-transfers", "internalTransfers"),
-    )
-]
-
-
-def test_records_are_the_nodes_and_the_audit_agrees(forked):
-    for listed in LISTS:
-        rows = lists.by_links(forked.client, listed, limit=100)
-        entity = listed.path[1:].replace("-", "_")
+    ):
+        rows = lists.by_links(forked.client, lists.Listed(f"/{path}", name), limit=100)
+        entity = path.replace("-", "_")
         assert [*map(comparable, rows)] == getattr(forked.truth, entity), entity
     settings = indexing.settings_for(forked.url, forked.node.url, traces=forked.traces)
     assert auditing.run(settings, node=True) == 0
@@ -136,21 +132,19 @@ def test_a_block_whose_traces_and_logs_differ_has_what_is_logged(forked, plain):
 
 
 @pytest.mark.thorough
-def test_a_payment_that_the_node_repeats_is_logged_once(postgres, template):
+def test_a_payment_that_the_node_repeats_is_logged_once(anvil, node, database_url):
     """A contract pays 5 wei, then ends in its own favour, where anvil reports a second payment."""
-    with Anvil() as node:
-        me, recipient = node.accounts[:2]
-        code = f"5f5f5f5f600573{recipient[2:]}5af15030ff"
-        created = node.send(me, None, data=f"0x60{len(code) // 2:02x}8060095f395ff3{code}")
-        contract = node.receipt_of(created)["contractAddress"]
-        node.receipt_of(node.send(me, contract, value=20, gas=200_000))
-        chain = AmsterdamChain(node, 1)
-        [receipt] = chain.receipts[-1]
-        assert receipt["logs"].pop()["data"] == receipt["logs"][-1]["data"]
-        chain.seal()
-        with faulty_node.FaultyNode(node.url, chain) as fork, postgres.cloned(template) as url:
-            settings = indexing.settings_for(url, fork.url)
-            follow(settings, node.head())
-            answer = create_app(settings).test_client().get("/api/v1/internal-transfers").json
+    me, recipient = anvil.accounts[:2]
+    code = f"5f5f5f5f600573{recipient[2:]}5af15030ff"
+    created = anvil.send(me, None, data=f"0x60{len(code) // 2:02x}8060095f395ff3{code}")
+    contract = anvil.receipt_of(created)["contractAddress"]
+    anvil.receipt_of(anvil.send(me, contract, value=20, gas=200_000))
+    node.fault = chain = AmsterdamChain(anvil, 1)
+    [receipt] = chain.receipts[-1]
+    assert receipt["logs"].pop()["data"] == receipt["logs"][-1]["data"]
+    chain.seal()
+    settings = indexing.settings_for(database_url, node.url)
+    follow(settings, anvil.head())
+    answer = create_app(settings).test_client().get("/api/v1/internal-transfers").json
     assert [(t["type"], t["value"]) for t in answer["internalTransfers"]] == [("call", "5")]
     assert answer["untracedBlocks"] == 0

@@ -2,6 +2,7 @@
 flag 2^40, and is never shown as a validator's."""
 
 import csv
+from contextlib import closing
 
 import pytest
 import rlp
@@ -48,9 +49,8 @@ def test_doors_name_builders_or_keep_the_index_of_the_block_as_expected(indexed)
 
 
 def test_files_have_a_column_of_builders(indexed, tmp_path):
-    database = Database(indexed.url, statement_timeout_ms=5_000)
-    export(database, ExportOptions(("withdrawals",), "csv", tmp_path, 100, None, None))
-    database.close()
+    with closing(Database(indexed.url, statement_timeout_ms=5_000)) as database:
+        export(database, ExportOptions(("withdrawals",), "csv", tmp_path, 100, None, None))
     [path] = (tmp_path / "withdrawals").iterdir()
     rows = [*csv.DictReader(path.read_text().splitlines())]
     assert [row["validator_index"] for row in rows] == [*map(str, INDEXES)]

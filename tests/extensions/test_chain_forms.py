@@ -14,20 +14,11 @@ from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.extensions.chains.tests.rollup import SIGNS, history
 from scan.extensions.demo.tests.replaying import served
-from tests.extensions.indexed_forms import indexed
 from tests.support import auditing, database, table_digest
 from tests.support.chain_forms import accounts, forms, others
 from tests.support.indexing import Indexing, source_of
 
 pytestmark = pytest.mark.thorough
-
-# What the log says cannot be compared: types of transactions that no root is made of, hashes.
-UNCHECKED = {
-    "arbitrum": {"type 106", "type 100", "type 101", "type 104", "type 105"},
-    "zksync": {"header and hash"},
-    "polygon": {"a state sync"},
-    "madhugiri": {"type 127"},
-}
 
 
 # Whose fees and credits tests/ethereum compares, too.
@@ -43,35 +34,60 @@ UNCHECKED = {
         for n in forms.FORMS
     ],
 )
-def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
+def test_a_form_is_indexed_as_it_is_documented(name, database_url, caplog):
     chain = forms.FORMS[name]()
-    with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (index, _):
+    with caplog.at_level(logging.WARNING), served(chain) as node:
+        index = Indexing(database_url, node.url).run_until(chain.head)
         messages = [record.getMessage() for record in caplog.records]
-        unchecked = UNCHECKED.get(name, set())
+        # What the log says cannot be compared: types that no root is made of, hashes.
+        unchecked = {
+            "arbitrum": {"type 106", "type 100", "type 101", "type 104", "type 105"},
+            "zksync": {"header and hash"},
+            "polygon": {"a state sync"},
+            "madhugiri": {"type 127"},
+        }.get(name, set())
         assert len(messages) == len(unchecked), messages
         assert all(any(part in message for message in messages) for part in unchecked), messages
         client = index.client()
         blocks = client.get("/api/v1/blocks", query_string={"limit": 100}).json["blocks"]
         assert [block["number"] for block in blocks] == [*range(chain.head, -1, -1)]
-        check_fees(chain, client)
-        check_histories(chain, client)
+        for hash_, fee in chain.fees.items():
+            record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
+            assert int(record["fee"]) == fee, record
+            parts = {n: int(part) for n, part in record["feeParts"].items() if part is not None}
+            assert sum(parts.values()) == fee, record
+            is_reported = not parts.keys().isdisjoint(("l1", "operator"))
+            assert ("feeParts" in record["unproven"]) is is_reported, record
+        whole = {}
+        for holder in chain.addresses:
+            rows, page = history(client, f"0x{holder.hex()}")
+            moved = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in rows)
+            is_whole = moved == chain.balance(holder)
+            said = (page["complete"], page["unexplained"] in ("0", None), "explanation" in page)
+            assert said == (is_whole, is_whole, not is_whole), page  # explained by the chain
+            whole[holder] = is_whole
+        wrong = {holder for holder, is_whole in whole.items() if not is_whole}
+        assert wrong == chain.unknown, {*map(bytes.hex, wrong ^ chain.unknown)}
         assert auditing.run(index.settings, node=True) == 0
 
 
-def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
-    with indexed(forms.FORMS["merged_gnosis"](), postgres, template) as (index, _):
-        client = index.client()
+def test_withdrawals_of_gnosis_name_their_unit(database_url):
+    chain = forms.FORMS["merged_gnosis"]()
+    with served(chain) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         [withdrawal] = client.get("/api/v1/blocks/1").json["withdrawals"]
         assert (withdrawal["amount"], withdrawal["unit"]) == ("9000000000", "mGNO")
         assert "mGNO" in client.get("/block/1").text
 
 
-def test_a_page_tells_a_fee_in_another_currency(postgres, template):
-    with indexed(forms.FORMS["celo"](), postgres, template) as (index, _):
+def test_a_page_tells_a_fee_in_another_currency(database_url):
+    chain = forms.FORMS["celo"]()
+    with served(chain) as node:
+        index = Indexing(database_url, node.url).run_until(chain.head)
         token = {"address": accounts.address("token for fees"), "type": "BEP20", "symbol": "DLR"}
-        database.insert(index.url, "tokens", **token, name="Dollar", decimals=6)
+        database.insert(database_url, "tokens", **token, name="Dollar", decimals=6)
         [(hash_,)] = database.execute(
-            index.url,
+            database_url,
             "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"
             " WHERE ordinal = (SELECT max(ordinal) FROM transactions) RETURNING hash",
             '{"feeInFeeCurrency": "1500000"}',
@@ -91,17 +107,31 @@ def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
     blocks = [a["result"] for a in lines if a["method"] == "eth_getBlockByNumber"]
     lists = [a["result"] for a in lines if a["method"] == "eth_getBlockReceipts"]
     bodies = [*zip(blocks, lists, strict=True)]
+
+    def contradiction(block, receipts):
+        read = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
+        return check_body(*read, chain_id=chain.chain_id).contradiction
+
+    def require_covered(block, receipts, record, fields):
+        for field in {*fields} & record.keys():
+            before, record[field] = record[field], altered(record[field])
+            assert contradiction(block, receipts), field
+            record[field] = before
+
+    def types_of(block):
+        return {int(transaction["type"], 16) for transaction in block["transactions"]}
+
     for number, (block, receipts) in enumerate(bodies):
         for field in {*chain.header_fields} & block.keys():
             changed = block | {field: altered(block[field])}
             assert not has_its_hash(read_json(changed, BlockJson, number)), field
-        require_covered(block, receipts, block, ("withdrawals",), chain.chain_id)
+        require_covered(block, receipts, block, ("withdrawals",))
     # Of other types the bytes are needed.
     named_types = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
     # Of transactions that have an encoding, and of chains whose blocks are taken without one.
     covered_types = {*range(5), 0x7B, 0x7D, 0x7E}
     for block, receipts in (b for b in bodies if types_of(b[0]) <= covered_types | named_types):
-        assert contradiction(block, receipts, chain.chain_id) == ""
+        assert contradiction(block, receipts) == ""
     covered = [
         body
         for number, body in enumerate(bodies)
@@ -111,19 +141,8 @@ def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
         for own, receipt in zip(block["transactions"], receipts, strict=True):
             type_ = int(own["type"], 16)
             of_receipt = ("status", "logsBloom", *chain.receipt_tails.get(type_, ()))
-            require_covered(block, receipts, own, chain.encodings[type_], chain.chain_id)
-            require_covered(block, receipts, receipt, of_receipt, chain.chain_id)
-
-
-def types_of(block):
-    return {int(transaction["type"], 16) for transaction in block["transactions"]}
-
-
-def require_covered(block, receipts, record, fields, chain_id):
-    for field in {*fields} & record.keys():
-        before, record[field] = record[field], altered(record[field])
-        assert contradiction(block, receipts, chain_id), field
-        record[field] = before
+            require_covered(block, receipts, own, chain.encodings[type_])
+            require_covered(block, receipts, receipt, of_receipt)
 
 
 def altered(value):
@@ -136,14 +155,10 @@ def altered(value):
     return text[:-1] + ("2" if text[-1] == "1" else "1") if value != "0x" else "0x07"
 
 
-def contradiction(block, receipts, chain_id):
-    block, receipts = read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
-    return check_body(block, receipts, chain_id=chain_id).contradiction
-
-
-def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
-    with indexed(forms.FORMS["arbitrum"](), postgres, template) as (index, _):
-        client, counts = index.client(), []
+def test_a_ticket_and_its_redemptions_name_each_other(database_url):
+    chain, counts = forms.FORMS["arbitrum"](), []
+    with served(chain) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         tickets, redeemed = (
             client.get(f"/api/v1/transactions?type={type_}&orderBy=asc").json["transactions"]
             for type_ in (0x69, 0x68)
@@ -158,17 +173,16 @@ def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
         assert counts == [1, 2]
 
 
-def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
+def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(clone, template):
     chain = others.polygon()
-    with (
-        served(chain, apart=frozenset(chain.state_syncs)) as node,
-        indexed(chain, postgres, template) as (index, _),
-        postgres.cloned(template) as url,
-    ):
-        Indexing(url, node.url).run_until(chain.head)
-        assert table_digest.digest(url) == table_digest.digest(index.url)
+    apart = frozenset(chain.state_syncs)
+    with served(chain, apart=apart) as node, served(chain) as together:
+        index = Indexing(clone(template), together.url).run_until(chain.head)
+        other = Indexing(clone(template), node.url).run_until(chain.head)
+        assert table_digest.digest(other.url) == table_digest.digest(index.url)
+        client = index.client()
         for hash_, number in chain.state_syncs.items():
-            record = index.client().get(f"/api/v1/transactions/0x{hash_.hex()}").json
+            record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
             assert (record["blockNumber"], record["status"], record["fee"]) == (number, True, "0")
             assert record["fromAddress"] == record["toAddress"] == f"0x{0:040x}"
             assert [int(log["address"], 16) for log in record["logs"]] == [0x1010, 0x1001]
@@ -177,26 +191,3 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, templ
         block.transactions[0].value = "0x77"
         body = check_body(block, receipts, chain_id=chain.chain_id)
         assert body.contradiction == "transactions and transactionsRoot"
-
-
-def check_fees(chain, client):
-    for hash_, fee in chain.fees.items():
-        record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
-        assert int(record["fee"]) == fee, record
-        parts = [int(part) for part in record["feeParts"].values() if part is not None]
-        assert sum(parts) == fee, record
-        reported = {"l1", "operator"} & {n for n, part in record["feeParts"].items() if part}
-        assert ("feeParts" in record["unproven"]) is bool(reported), record
-
-
-def check_histories(chain, client):
-    wrong = set()
-    for holder in chain.addresses:
-        rows, page = history(client, f"0x{holder.hex()}")
-        moved = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in rows)
-        is_whole = moved == chain.balance(holder)
-        assert (page["complete"], page["unexplained"] in ("0", None)) == (is_whole, is_whole), page
-        assert ("explanation" in page) is not is_whole, page  # by the chain
-        if not is_whole:
-            wrong.add(holder)
-    assert wrong == chain.unknown, {*map(bytes.hex, wrong ^ chain.unknown)}

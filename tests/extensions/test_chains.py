@@ -6,32 +6,10 @@ from scan.ethereum.fork_schedule import SCHEDULES
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.extensions.block_records.uncles.block_completion import REWARDS
 from scan.extensions.blockscout.tests.published import PREFIX, RESPONSES, faults
+from scan.extensions.demo.tests.replaying import served
 from scan.queries.network import KNOWN_CHAINS
-from tests.extensions.indexed_forms import indexed
 from tests.support.chain_forms.forms import FORMS
-
-# By list: the field of its items that stands in the paths below.
-LISTS = {"/blocks": "height", "/transactions": "hash", "/tokens": "address_hash"}
-
-
-def wrong_answers(client):
-    """What is not as published of every path below some objects of a chain."""
-    pages = {kind: client.get(f"{PREFIX}{kind}?items_count=10").json for kind in LISTS}
-    wrong = {fault for kind, page in pages.items() for fault in faults(f"{PREFIX}{kind}", page)}
-    objects = {(k, str(item[LISTS[k]])) for k, page in pages.items() for item in page["items"]}
-    sent, paths = pages["/transactions"]["items"], 0
-    parties = [party for item in sent for party in (item["from"], item["to"]) if party]
-    for kind, value in (*objects, *{("/addresses", party["hash"]) for party in parties}):
-        for route in RESPONSES:
-            head, is_object, rest = route.removeprefix(PREFIX).partition("/{}")
-            if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown":
-                response = client.get(f"{PREFIX}{head}/{value}{rest}")
-                assert response.status_code < 500 or response.status_code in (502, 503), route
-                if response.status_code == 200:
-                    paths += 1
-                    wrong.update(faults(route, response.json))
-    assert paths > 50
-    return wrong
+from tests.support.indexing import Indexing
 
 
 def test_every_chain_whose_rules_are_known_has_its_name_and_coin():
@@ -42,14 +20,37 @@ def test_every_chain_whose_rules_are_known_has_its_name_and_coin():
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", ["ecotone", "zksync", "arbitrum"])
-def test_chains_of_other_forms(name, postgres, template):
-    with indexed(FORMS[name](), postgres, template) as (index, _):
-        assert not wrong_answers(index.client())
+def test_chains_of_other_forms(name, database_url):
+    """Every path below some objects of a chain answers as published."""
+    chain = FORMS[name]()
+    with served(chain) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
+        # By list: the field of its items that stands in the paths below.
+        lists = {"/blocks": "height", "/transactions": "hash", "/tokens": "address_hash"}
+        pages = {kind: client.get(f"{PREFIX}{kind}?items_count=10").json for kind in lists}
+        wrong = {fault for kind, page in pages.items() for fault in faults(f"{PREFIX}{kind}", page)}
+        sent = pages["/transactions"]["items"]
+        parties = [party for item in sent for party in (item["from"], item["to"]) if party]
+        objects = {("/addresses", party["hash"]) for party in parties}
+        objects |= {(k, str(item[lists[k]])) for k, page in pages.items() for item in page["items"]}
+        answers = [
+            (route, client.get(f"{PREFIX}{kind}/{value}{rest}"))
+            for kind, value in objects
+            for route in RESPONSES
+            for head, is_object, rest in [route.removeprefix(PREFIX).partition("/{}")]
+            if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown"
+        ]
+    failed = {answer.status_code for _, answer in answers if answer.status_code >= 500}
+    assert failed <= {502, 503}
+    found = [(route, answer.json) for route, answer in answers if answer.status_code == 200]
+    assert len(found) > 50
+    assert not wrong | {fault for route, body in found for fault in faults(route, body)}
 
 
-def test_a_rollups_transactions_have_what_they_paid_for_l1(postgres, template):
-    with indexed(FORMS["ecotone"](), postgres, template) as (index, _):
-        client = index.client()
+def test_a_rollups_transactions_have_what_they_paid_for_l1(database_url):
+    chain = FORMS["ecotone"]()
+    with served(chain) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         records = (client.get("/api/v1/transactions?limit=100").json or {})["transactions"]
         paid = {r["hash"]: r["feeParts"]["l1"] for r in records if r["feeParts"]["l1"]}
         for sent, fee in paid.items():

@@ -19,15 +19,16 @@ from tests.support.serving import NOWHERE
 
 DAYS, DAY_S, FINALITY = 40, 86_400, 4
 FACTORY, OTHER = address("factory"), address("other")
-CREATED = "PairCreated(address indexed token, address pair)"
-TOPICS = {name: (keccak(text=name),) for name in ("PairCreated(address,address)", "Sync()")}
 
 
 def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database_url):
     """Of a block a day half are kept: in each a contract is created, or none, and those that are
     there emit a log."""
     keep, first_s = Keep(None, DAYS * DAY_S // 2), int(time.time()) - DAYS * DAY_S
-    made, created = [], children_of(FACTORY, CREATED, "pair")
+    pair_created = "PairCreated(address indexed token, address pair)"
+    made, created = [], children_of(FACTORY, pair_created, "pair")
+    topics = (keccak(text="PairCreated(address,address)"), bytes(32))
+    sync = keccak(text="Sync()")
     abi = [{"type": "event", "name": "Sync", "inputs": []}]
     rows = "SELECT contract, count(*) FROM events.pair_sync GROUP BY 1 ORDER BY 1"
     with closing(Database(database_url, statement_timeout_ms=0)) as database:
@@ -38,10 +39,9 @@ def test_children_of_removed_logs_stay_also_where_the_extension_was_off(database
             day, logs = chain.number + 1, []
             if day % 5 == 1:
                 made.append(address(f"child {day}"))
-                topics = (*TOPICS["PairCreated(address,address)"], bytes(32))
                 logs.append(EventLog(0, 0, FACTORY, topics, bytes(12) + made[-1]))
             for child in made:
-                logs.append(EventLog(0, len(logs), child, TOPICS["Sync()"], b""))
+                logs.append(EventLog(0, len(logs), child, (sync,), b""))
             chain.append([Move(FACTORY, OTHER)], logs, timestamp_s=first_s + day * DAY_S)
             while retention.step(day):
                 pass

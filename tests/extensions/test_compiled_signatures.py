@@ -13,62 +13,7 @@ from tests.support.lists import post
 
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 OTHER = "0x70997970c51812dc3a010c7d01b50e0d17dc79c8"
-CALLBACK = f"{OWNER}a9059cbb"
 WORD = "0x" + 31 * "ab" + "cd"
-
-DECLARED = """
-enum Kind { A, B, C }
-struct Pair { uint256 a; address b; }
-struct Deep { Pair[] pairs; Kind kind; bytes[2] blobs; IThing thing; string text; }
-struct Hook { uint256 id; function(uint256) external returns (uint256) callback; }
-type Id is uint64;
-"""
-PAIR = {"a": "7", "b": OWNER}
-PAIRS = [PAIR, {"a": "8", "b": OTHER}]
-DEEP = {"pairs": PAIRS, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
-TYPES = [
-    ("uint8", "255"),
-    ("uint", str(2**256 - 1)),
-    ("int16", "-32768"),
-    ("int", str(-(2**255))),
-    ("bool", True),
-    ("address", OTHER),
-    ("bytes4", "0xa9059cbb"),
-    ("bytes32", WORD),
-    ("bytes memory", "0x" + 33 * "cd"),
-    ("string memory", "ünï"),
-    ("uint64[] memory", ["1", "2"]),
-    ("int8[2][] memory", [["1", "-1"], ["2", "-2"]]),
-    ("Kind", "1"),
-    ("IThing", OWNER),
-    ("Kind[] memory", ["0", "2"]),
-    ("IThing[2] memory", [OWNER, OTHER]),
-    ("Pair memory", PAIR),
-    ("Pair[] memory", PAIRS),
-    ("Deep memory", DEEP),
-    ("bytes[] memory", ["0x01", "0x0203"]),
-    ("address payable", OTHER),
-    ("function(uint256) external returns (uint256)", CALLBACK),
-    ("function() external[] memory", [CALLBACK, CALLBACK]),
-    ("Hook memory", {"id": "1", "callback": CALLBACK}),
-    ("Id", "5"),
-    ("Id[] memory", ["5", "6"]),
-]
-
-
-def solidity():
-    """The source, and values by the functions' names."""
-    lines = ["interface IThing { function poke() external; } contract Types {", DECLARED]
-    for n, (taken, _) in enumerate(TYPES):
-        type_ = taken.removesuffix(" memory")
-        lines += [
-            f"event E{n}({type_} x, uint256 indexed n, {type_} indexed hashed);",
-            f"error R{n}({type_} x);",
-            f"function f{n}({taken} x) public pure returns ({taken}) {{ return x; }}",
-            f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}",
-            f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}",
-        ]
-    return "\n".join([*lines, "}"]), {str(n): value for n, (_, value) in enumerate(TYPES)}
 
 
 def check_functions(explorer, address, identifiers, values):
@@ -96,16 +41,71 @@ def encoded(explorer, address, function, value):
     return post(explorer.client, f"/contracts/{address}/encode", **body)["data"]
 
 
-def check_events(explorer, address, identifiers, values):
-    numbers = {t: t[1:].partition("(")[0] for t in identifiers if t[0] == "e"}
-    sent = {
-        number: explorer.anvil.send(
-            *(explorer.me, address),
-            data=encoded(explorer, address, text, values[number]),
-            gas=10**6,
-        )
-        for text, number in numbers.items()
-    }
+def test_every_type_of_solidity(explorer):
+    """Those of libraries: test_library_functions.py."""
+    callback = f"{OWNER}a9059cbb"
+    declared = """
+        enum Kind { A, B, C }
+        struct Pair { uint256 a; address b; }
+        struct Deep { Pair[] pairs; Kind kind; bytes[2] blobs; IThing thing; string text; }
+        struct Hook { uint256 id; function(uint256) external returns (uint256) callback; }
+        type Id is uint64;
+    """
+    pair = {"a": "7", "b": OWNER}
+    pairs = [pair, {"a": "8", "b": OTHER}]
+    deep = {"pairs": pairs, "kind": "2", "blobs": ["0x01", "0x"], "thing": OTHER, "text": "déjà"}
+    types = [
+        ("uint8", "255"),
+        ("uint", str(2**256 - 1)),
+        ("int16", "-32768"),
+        ("int", str(-(2**255))),
+        ("bool", True),
+        ("address", OTHER),
+        ("bytes4", "0xa9059cbb"),
+        ("bytes32", WORD),
+        ("bytes memory", "0x" + 33 * "cd"),
+        ("string memory", "ünï"),
+        ("uint64[] memory", ["1", "2"]),
+        ("int8[2][] memory", [["1", "-1"], ["2", "-2"]]),
+        ("Kind", "1"),
+        ("IThing", OWNER),
+        ("Kind[] memory", ["0", "2"]),
+        ("IThing[2] memory", [OWNER, OTHER]),
+        ("Pair memory", pair),
+        ("Pair[] memory", pairs),
+        ("Deep memory", deep),
+        ("bytes[] memory", ["0x01", "0x0203"]),
+        ("address payable", OTHER),
+        ("function(uint256) external returns (uint256)", callback),
+        ("function() external[] memory", [callback, callback]),
+        ("Hook memory", {"id": "1", "callback": callback}),
+        ("Id", "5"),
+        ("Id[] memory", ["5", "6"]),
+    ]
+    lines = ["interface IThing { function poke() external; } contract Types {", declared]
+    for n, (taken, _) in enumerate(types):
+        type_ = taken.removesuffix(" memory")
+        lines += [
+            f"event E{n}({type_} x, uint256 indexed n, {type_} indexed hashed);",
+            f"error R{n}({type_} x);",
+            f"function f{n}({taken} x) public pure returns ({taken}) {{ return x; }}",
+            f"function e{n}({taken} x) public {{ emit E{n}(x, {n}, x); }}",
+            f"function r{n}({taken} x) public pure {{ revert R{n}(x); }}",
+        ]
+    values = {str(n): value for n, (_, value) in enumerate(types)}
+    # Else it would be searched for, with the optimizer first, which takes most of the time.
+    settings = {"optimizer": {"enabled": False}}
+    standard = standard_input({"Types.sol": "\n".join([*lines, "}"])}, **settings)
+    address = explorer.verified(standard, "0.8.28", "Types.sol:Types")
+    output = compilation("0.8.28", standard, {"*": {"*": ["evm.methodIdentifiers"]}})
+    identifiers = output["contracts"]["Types.sol"]["Types"]["evm"]["methodIdentifiers"]
+    assert len(identifiers) >= 3 * len(values)
+    check_functions(explorer, address, identifiers, values)
+    sent = {}
+    for text in (text for text in identifiers if text[0] == "e"):
+        number = text[1:].partition("(")[0]
+        data = encoded(explorer, address, text, values[number])
+        sent[number] = explorer.anvil.send(explorer.me, address, data=data, gas=10**6)
     explorer.send(explorer.me, "0x")  # all of them are indexed with the last one
     for number, hash_ in sent.items():
         [log] = explorer.transaction(hash_)["logs"]
@@ -116,20 +116,6 @@ def check_events(explorer, address, identifiers, values):
         assert (first["value"], count["value"]) == (values[number], number)
         assert all(topic.get("hashed") or topic["value"] == values[number] for topic in topics)
     assert sent
-
-
-def test_every_type_of_solidity(explorer):
-    """Those of libraries: test_library_functions.py."""
-    source, values = solidity()
-    # Else it would be searched for, with the optimizer first, which takes most of the time.
-    settings = {"optimizer": {"enabled": False}}
-    standard = standard_input({"Types.sol": source}, **settings)
-    address = explorer.verified(standard, "0.8.28", "Types.sol:Types")
-    output = compilation("0.8.28", standard, {"*": {"*": ["evm.methodIdentifiers"]}})
-    identifiers = output["contracts"]["Types.sol"]["Types"]["evm"]["methodIdentifiers"]
-    assert len(identifiers) >= 3 * len(values)
-    check_functions(explorer, address, identifiers, values)
-    check_events(explorer, address, identifiers, values)
 
 
 @pytest.mark.thorough
@@ -163,7 +149,15 @@ def test_every_type_of_vyper(explorer, vyper):
     answer = explorer.verify(address, standard, f"vyper:{version}")
     assert (answer.status_code, answer.json["creationMatch"]) == (200, answer.json["match"])
     values = {str(n): value for n, (_, value) in enumerate(types)}
-    check_functions(explorer, address, identifiers_of(vyper, version, standard), values)
+    selected = {"outputSelection": {"Box.vy": ["evm.methodIdentifiers"]}}
+    program = vyper.store.find(VYPER.kind.parse_version(version))
+    compiled = compile_source(program, {**standard, "settings": {**settings, **selected}}, 40.0)
+    [contract] = compiled["contracts"]["Box.vy"].values()
+    identifiers = {
+        signature: selector.removeprefix("0x").zfill(8)
+        for signature, selector in contract["evm"]["methodIdentifiers"].items()
+    }
+    check_functions(explorer, address, identifiers, values)
     assert explorer.call(address, "price").json["result"] == "-1.5"
     assert explorer.contract(address).json["constructor"][0]["value"] == "-1.5"
     data = encoded(explorer, address, "e1", decimals)
@@ -171,12 +165,3 @@ def test_every_type_of_vyper(explorer, vyper):
     assert [argument["value"] for argument in log["event"]["arguments"]] == [decimals, decimals]
     page = explorer.get(f"/address/{address}?tab=contract&view=read")
     assert all(f"f{number}" in page for number in values) and "-1.5" in page
-
-
-def identifiers_of(vyper, version, standard):
-    selected = {"outputSelection": {"Box.vy": ["evm.methodIdentifiers"]}}
-    given = {**standard, "settings": {**standard["settings"], **selected}}
-    program = vyper.store.find(VYPER.kind.parse_version(version))
-    [contract] = compile_source(program, given, 40.0)["contracts"]["Box.vy"].values()
-    identifiers = contract["evm"]["methodIdentifiers"].items()
-    return {text: selector.removeprefix("0x").zfill(8) for text, selector in identifiers}

@@ -1,6 +1,7 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
 from contextlib import nullcontext
+from itertools import pairwise
 
 import pytest
 
@@ -8,22 +9,11 @@ from scan.ethereum import blocks, transaction_checks
 from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS
 from scan.extensions.backfill.tests.backfilling import backfill
 from scan.extensions.demo.tests.replaying import served
-from tests.support import anvil, database, faulty_node, indexing
+from tests.support import database, faulty_node, indexing
 from tests.support.chain_forms import accounts, made_chain
 from tests.support.indexing import source_of
 
 ALICE, BOB = accounts.address("Alice"), accounts.address("Bob")
-
-
-@pytest.fixture(scope="module")
-def chain():
-    with anvil.Anvil() as node:
-        for type_ in ("0x0", "0x1", "0x2"):
-            fields = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
-            for sender, recipient in ((0, 1), (1, 2)):
-                node.send(node.accounts[sender], node.accounts[recipient], type=type_, **fields)
-            node.mine()
-        yield node
 
 
 def of_victim(result):
@@ -81,13 +71,20 @@ def test_a_signature_that_is_none_is_refused(signature):
 
 
 @pytest.mark.thorough
-def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(chain, database_url, tmp_path):
-    with faulty_node.FaultyNode(chain.url, BOTH) as node:
-        settings = indexing.settings_for(database_url, node.url)
-        backfill(settings, tmp_path / "files", last_block=3, computes_senders=False)
+def test_bulk_refuses_a_false_sender_and_says_where_it_believes_one(
+    anvil, node, database_url, tmp_path
+):
+    price = {"gasPrice": "0x77359400"}
+    for type_, fields in (("0x0", price), ("0x1", price), ("0x2", {})):
+        for sender, recipient in pairwise(anvil.accounts[:3]):
+            anvil.send(sender, recipient, type=type_, **fields)
+        anvil.mine()
+    node.fault = BOTH
+    settings = indexing.settings_for(database_url, node.url)
+    backfill(settings, tmp_path / "files", last_block=3, computes_senders=False)
     blocks = database.execute(database_url, "SELECT number, unproven FROM blocks ORDER BY number")
     assert blocks == [(0, None), *((number, transaction_checks.SENDERS) for number in (1, 2, 3))]
-    source = source_of(chain)
-    believing = source_of(chain, computes_senders=False)
+    source = source_of(anvil)
+    believing = source_of(anvil, computes_senders=False)
     for true, believed in zip(source.blocks(1, 3), believing.blocks(1, 3), strict=True):
         assert believed.block == true.block._replace(unproven=transaction_checks.SENDERS)

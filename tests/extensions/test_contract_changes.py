@@ -8,7 +8,7 @@ from scan.ethereum.token_metadata import balance_of
 from tests.extensions.world import World, world
 from tests.support import auditing
 from tests.support.anvil import Contract, encoded_call
-from tests.support.faulty_node import FaultyNode, altering
+from tests.support.faulty_node import altering
 
 __all__ = ["world"]
 pytestmark = pytest.mark.thorough
@@ -18,18 +18,11 @@ def label(world, coin, name):
     world.do(coin, "label", name, name.upper())
 
 
-@pytest.fixture
-def wide(world):
-    return world.deploy("WideCoin")
-
-
-@pytest.fixture
-def labelled(world, wide):
-    """One without a name yet, which is read after its first event, and once more."""
-    proxy = world.deploy("Replaceable", wide.address)
-    labelled = Contract(proxy.address, wide.artifact)
-    world.do(labelled, "mint", world.me, 10)
-    return labelled
+def unnamed(world, wide):
+    """A coin without a name yet, which is read after its first event, and once more."""
+    coin = Contract(world.deploy("Replaceable", wide.address).address, wide.artifact)
+    world.do(coin, "mint", world.me, 10)
+    return coin
 
 
 def is_everywhere(world, contract, name, decimals):
@@ -39,8 +32,9 @@ def is_everywhere(world, contract, name, decimals):
     assert contract.address in str(world.get(f"/api/v1/search?q={name.upper()}"))
 
 
-def test_an_upgrade_changes_decimals_from_its_block_on(world, wide):
-    proxy, narrow = world.deploy("Replaceable", wide.address), world.deploy("NarrowCoin")
+def test_an_upgrade_changes_decimals_from_its_block_on(world):
+    wide, narrow = world.deploy("WideCoin"), world.deploy("NarrowCoin")
+    proxy = world.deploy("Replaceable", wide.address)
     coin = Contract(proxy.address, wide.artifact)
     label(world, coin, "six")
     world.do(coin, "mint", world.me, 1_000_000)
@@ -94,7 +88,9 @@ def test_a_token_in_use_is_named_anew_in_the_block_of_the_call(world, contract, 
     is_everywhere(world, named, "old", 18)
 
 
-def test_labels_are_of_the_same_block_however_often_the_index_reads(world, labelled):
+def test_labels_are_of_the_same_block_however_often_the_index_reads(world):
+    labelled = unnamed(world, world.deploy("WideCoin"))
+
     def name_and_move(*names):
         for name in names:
             label(world, labelled, name)
@@ -122,7 +118,9 @@ def test_labels_are_of_the_same_block_however_often_the_index_reads(world, label
     world.fork(2)
 
 
-def test_a_token_is_read_whole_once_a_day_at_most(world, wide, labelled):
+def test_a_token_is_read_whole_once_a_day_at_most(world):
+    wide = world.deploy("WideCoin")
+    unnamed(world, wide)
     world.do(wide, "mint", world.me, 100)
     world.read()
     read_blocks = set()
@@ -133,7 +131,9 @@ def test_a_token_is_read_whole_once_a_day_at_most(world, wide, labelled):
     assert len(read_blocks) <= 2 + 2  # two tokens, of which one was read 1 and 8 blocks after
 
 
-def test_a_refused_contract_is_tried_again_at_later_events(world, wide, labelled):
+def test_a_refused_contract_is_tried_again_at_later_events(world):
+    wide = world.deploy("WideCoin")
+    labelled = unnamed(world, wide)
     wrapper = world.deploy("LateWrapper")
     pair = world.deploy("LatePair", wide.address, labelled.address)
     world.read()
@@ -158,8 +158,9 @@ def test_a_refused_contract_is_tried_again_at_later_events(world, wide, labelled
 
 
 def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
-    world, wide, monkeypatch, capsys
+    world, monkeypatch, capsys
 ):
+    wide = world.deploy("WideCoin")
     world.do(wide, "label", "Old", "OLD")
     world.do(wide, "mint", world.me, 5)
     world.read()
@@ -174,14 +175,14 @@ def test_what_changed_without_a_sign_is_noticed_by_the_audit_and_read_again(
     assert main(["tokens", "refresh", world.me]) == auditing.DIFFERS
 
 
-def test_one_false_balance_marks_no_token(anvil, places, monkeypatch):
+def test_one_false_balance_marks_no_token(anvil, node, places, monkeypatch):
     of_two, false = balance_of(bytes.fromhex(anvil.accounts[1][2:])), []
 
     def alter(call, answer):
         if call["method"] == "eth_call" and call["params"][0]["data"] == of_two and false:
             answer["result"] = f"0x{false.pop():064x}"
 
-    with FaultyNode(anvil.url) as node, World(anvil, places, node.url) as world:
+    with World(anvil, places, node.url) as world:
         coin = world.deploy("SilentCoin", 1000, True, False)
         world.read()
         node.fault = altering(alter)

@@ -1,21 +1,18 @@
 """A contract ends, and another is created at its address: every form shows what stands there now,
 in whatever way the blocks are indexed."""
 
-from contextlib import closing
-
 import pytest
 
-from scan.database.connection import Database
 from scan.hex import data
 from tests.extensions.lives import Forms, Mortals, built, mortals, older_anvil
-from tests.extensions.world import World, world
-from tests.support import authorizations, faulty_node, serving
+from tests.extensions.world import World, pruned_contracts, world
+from tests.support import authorizations, serving
 from tests.support.anvil import ZERO, Contract
 from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, index_apart
 
 __all__ = ["mortals", "older_anvil", "world"]
-
 pytestmark = pytest.mark.thorough
 
 
@@ -61,9 +58,7 @@ def test_after_a_restart_the_next_life_of_a_wrapper_is_none_yet(mortals):
     mortals.do(first, "end")
     mortals.read()
     mortals.sql("UPDATE tokens SET wraps_since = 1")
-    reader = Database(mortals.url, statement_timeout_ms=0)
-    with closing(reader):
-        row = reader.row("indexer/emitters_list_known", addresses=[data(mortals.address)])
+    row = mortals.database.row("indexer/emitters_list_known", addresses=[data(mortals.address)])
     assert row[1:4] == (None, None, None)
     assert mortals.client.get(f"/token/{mortals.address}").status_code == 302
 
@@ -159,22 +154,18 @@ def test_of_a_pruned_state_no_end_is_concluded(mortals):
     coin = mortals.bear("MortalCoin")
     mortals.do(coin, "mint", mortals.you, 5)
     ended_in = mortals.do(coin, "end")
-
-    def is_of_the_past(call):
-        is_state = call["method"] in ("eth_call", "eth_getCode")
-        return is_state and call["params"][1] != "latest"
-
-    with faulty_node.FaultyNode(mortals.anvil.url) as node:
-        node.fault = faulty_node.refuse(is_of_the_past, -32000, "missing trie node")
-        with Indexing(mortals.url, node.url, until=ended_in):
-            forms = Forms(mortals, mortals.address)
-            assert forms.token() is None
-            assert forms.held_by(mortals.you, ended_in - 1) == {""}
+    with (
+        FaultyNode(mortals.anvil.url, pruned_contracts) as node,
+        Indexing(mortals.url, node.url, until=ended_in),
+    ):
+        forms = Forms(mortals, mortals.address)
+        assert forms.token() is None
+        assert forms.held_by(mortals.you, ended_in - 1) == {""}
 
 
 def test_a_token_of_another_type_begins_anew_and_keeps_its_old_transfers(world):
     me, you = world.me, world.you
-    coin, items = (world.deploy(name) for name in ("MortalCoin", "MortalItems"))
+    coin, items = map(world.deploy, ("MortalCoin", "MortalItems"))
     proxy = world.deploy("Replaceable", coin.address)
     world.do(Contract(proxy.address, coin.artifact), "mint", you, 5)
     world.read()

@@ -4,7 +4,6 @@ import re
 from html import unescape
 from pathlib import Path
 
-import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
@@ -17,23 +16,16 @@ from tests.support.lists import post
 from tests.support.many_functions import MANY, deploy, verified
 
 __all__ = ["work"]
-TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
+OTHER = b"\x22" * 20
 TRANSFER = call("transfer(address,uint256)", OTHER, 5)
 
 
-@pytest.fixture(scope="module")
-def client(explorer):
-    return explorer.client
-
-
 def hexed(value):
-    return value if isinstance(value, str) else "0x" + value.hex()
+    return "0x" + value.hex()
 
 
-ABOUT = Path(__file__).with_name("About.sol").read_text()
-
-
-def test_logs_and_constructor_arguments(client, explorer, work):
+def test_logs_and_constructor_arguments(explorer, work):
+    client = explorer.client
     sent = work.send(work.worker, WORK)
     shown = []
     for log in explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]:
@@ -43,52 +35,16 @@ def test_logs_and_constructor_arguments(client, explorer, work):
         ("Worked", "verified"),
         ("Quiet", "verified"),
     ]
-    about = deploy(explorer, ABOUT, "About", encode(["string", "uint256[]"], ["one", [1, 2]]).hex())
-    arguments = encode(["string", "uint256[]"], ["two", [3]])
+    source = Path(__file__).with_name("About.sol").read_text()
+    types = ["string", "uint256[]"]
+    about = deploy(explorer, source, "About", encode(types, ["one", [1, 2]]).hex())
+    arguments = encode(types, ["two", [3]])
     body = {"data": hexed(arguments), "address": about, "kind": "constructor"}
     assert client.post("/api/v1/decode", json=body).status_code == 404
-    assert explorer.verify(about, ABOUT, "0.8.28", contractName="About").status_code == 200
+    assert explorer.verify(about, source, "0.8.28", contractName="About").status_code == 200
     [constructor] = client.post("/api/v1/decode", json=body).json["candidates"]
     assert constructor["signature"] == "constructor(string,uint256[])"
     assert [argument["value"] for argument in constructor["arguments"]] == ["two", ["3"]]
-
-
-def multi_send(*transactions):
-    packed = (
-        bytes([operation]) + to + value.to_bytes(32) + len(data).to_bytes(32) + data
-        for operation, to, value, data in transactions
-    )
-    return call("multiSend(bytes)", b"".join(packed))
-
-
-APPROVE = call("approve(address,uint256)", OTHER, 7)
-
-
-def data_of_calls(worker):
-    """By the names that they have in expected/decoder.txt."""
-    three = call(
-        "aggregate3Value((address,bool,uint256,bytes)[])",
-        [(TO, True, 3, TRANSFER), (bytes.fromhex(worker[2:]), False, 0, WORK)],
-    )
-    batch = multi_send((0, OTHER, 4, APPROVE), (1, TO, 0, three))
-    types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
-    values = (SAFE, 9, batch, 1, 0, 0, 0, bytes(20), bytes(20), b"")
-    execution = call("execute(address,uint256,bytes)", TO, 2, TRANSFER)
-    operation = (SAFE, 0, b"", execution, *PACKED_FIELDS[4:])
-    return {
-        "work": WORK,
-        "transfer": TRANSFER,
-        "alike": call(ALIKE, b"\1" * 16),
-        "multicall": call("multicall(bytes[])", [TRANSFER, APPROVE]),
-        "of a safe": call(f"execTransaction({types})", *values),
-        "bundle": call(f"handleOps({PACKED}[],address)", [operation], OTHER),
-        "cut off": call("multiSend(bytes)", bytes(85) + b"\1"),
-        "poor": call("Poor(uint256,uint256)", 5, 3),
-        "text": call("Error(string)", "too \x1b[31m small"),
-        "panic": call("Panic(uint256)", 0x12),
-        "five": encode(["uint256"], [5]),
-        "moved": keccak(text="Transfer(address,address,uint256)"),
-    }
 
 
 def nested(depth):
@@ -98,7 +54,8 @@ def nested(depth):
     return data
 
 
-def test_what_is_unfolded_is_bounded(client):
+def test_what_is_unfolded_is_bounded(explorer):
+    client = explorer.client
     whole, deep = (
         post(client, "/decode", data=hexed(nested(MAX_DEPTH + more))) for more in range(2)
     )
@@ -116,38 +73,67 @@ def test_what_is_unfolded_is_bounded(client):
         + len(item).to_bytes(32)
         + item
     )
-    answer = client.post(
-        "/api/v1/decode", json={"data": hexed(keccak(text="multicall(bytes[])")[:4] + shared)}
-    )
+    data = hexed(keccak(text="multicall(bytes[])")[:4] + shared)
+    answer = client.post("/api/v1/decode", json={"data": data})
     assert answer.status_code == 200 and len(answer.data) < 4_000_000
 
 
-# The selector is also that of burn(uint256); an operator imported this one.
-ALIKE = "collate_propagate_storage(bytes16)"
-
-
-def test_answers_pages_and_refusals_are_as_expected(client, explorer, work):
-    selector = keccak(text=ALIKE)[:4]
-    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", selector, ALIKE)
+def test_answers_pages_and_refusals_are_as_expected(explorer, work):
+    # The selector is also that of burn(uint256); an operator imported this one.
+    alike = "collate_propagate_storage(bytes16)"
+    selector = keccak(text=alike)[:4]
+    explorer.sql("INSERT INTO signatures (selector, signature) VALUES (%s, %s)", selector, alike)
+    to, safe = (bytes([n]) * 20 for n in (0x11, 0x33))
+    approve = call("approve(address,uint256)", OTHER, 7)
+    three = call(
+        "aggregate3Value((address,bool,uint256,bytes)[])",
+        [(to, True, 3, TRANSFER), (bytes.fromhex(work.worker[2:]), False, 0, WORK)],
+    )
+    packed = (
+        bytes([operation]) + to + value.to_bytes(32) + len(data).to_bytes(32) + data
+        for operation, to, value, data in ((0, OTHER, 4, approve), (1, to, 0, three))
+    )
+    batch = call("multiSend(bytes)", b"".join(packed))
+    types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
+    values = (safe, 9, batch, 1, 0, 0, 0, bytes(20), bytes(20), b"")
+    execution = call("execute(address,uint256,bytes)", to, 2, TRANSFER)
+    operation = (safe, 0, b"", execution, *PACKED_FIELDS[4:])
+    data_of_calls = {
+        "work": WORK,
+        "transfer": TRANSFER,
+        "alike": call(alike, b"\1" * 16),
+        "multicall": call("multicall(bytes[])", [TRANSFER, approve]),
+        "of a safe": call(f"execTransaction({types})", *values),
+        "bundle": call(f"handleOps({PACKED}[],address)", [operation], OTHER),
+        "cut off": call("multiSend(bytes)", bytes(85) + b"\1"),
+        "poor": call("Poor(uint256,uint256)", 5, 3),
+        "text": call("Error(string)", "too \x1b[31m small"),
+        "panic": call("Panic(uint256)", 0x12),
+        "five": encode(["uint256"], [5]),
+        "moved": keccak(text="Transfer(address,address,uint256)"),
+    }
     names = {"worker": work.worker, "proxy": proxy_to(work, work.worker, SLOT)}
-    names |= {name: hexed(data) for name, data in data_of_calls(work.worker).items()}
+    names |= {name: hexed(data) for name, data in data_of_calls.items()}
     names["many"] = verified(explorer, MANY, "Many")
-    expected.compare(__file__, client, names)
-    answer = client.post("/api/v1/decode", json={"data": "0x" + "00" * (MAX_BYTES + 1)})
+    expected.compare(__file__, explorer.client, names)
+    body = {"data": "0x" + "00" * (MAX_BYTES + 1)}
+    answer = explorer.client.post("/api/v1/decode", json=body)
     assert (answer.status_code, answer.json["field"]) == (400, "data")
 
 
-def test_hostile_data_gets_a_bounded_answer(client, work):
+def test_hostile_data_gets_a_bounded_answer(explorer, work):
     garbage = keccak(text="handleOps")[:4] * (100_000 // 4)
     claims = WORK[:4] + (2**255).to_bytes(32) * 1000  # arrays of 2^255 items
     for data in (garbage, claims, WORK[:4] + (32).to_bytes(32) * 3000, TRANSFER + garbage):
         for of_contract in ({}, {"address": work.worker}):
-            answer = client.post("/api/v1/decode", json={"data": hexed(data), **of_contract})
+            body = {"data": hexed(data), **of_contract}
+            answer = explorer.client.post("/api/v1/decode", json=body)
             assert answer.status_code == 200 and len(answer.data) < 1_000_000
 
 
-def test_a_page_decodes_without_a_script(client, work):
+def test_a_page_decodes_without_a_script(explorer, work):
     """It takes what was pasted with spaces, without 0x, or too long for a link."""
+    client = explorer.client
     pasted = f'"{WORK.hex()[:20]}\n {WORK.hex()[20:]}"'
     typed = {"address": f" {work.worker} ", "kind": "", "topics": ""}
     sent = client.post("/decode", data={**typed, "data": pasted})

@@ -13,7 +13,6 @@ from tests.support.anvil import calldata
 from tests.support.explorer import compiled, standard_input
 
 __all__ = ["older_anvil"]
-
 SOURCE = Path(__file__).with_name("EarlierContract.sol").read_text()
 
 
@@ -38,35 +37,6 @@ class Verified(Mortals):
     def get(self, path):
         return super().get(f"{path}{'&' if '?' in path else '?'}_={time.monotonic()}")
 
-    def price(self, amount, block):
-        return self.client.post(
-            f"/api/v1/contracts/{self.address}/call?block={block}",
-            json={"functionName": "price", "args": [amount]},
-        ).json
-
-    def descriptions(self, paid, refused):
-        """What the detail and Etherscan's form say of a call, and why another failed."""
-        detail, failed = self.transaction(paid), self.transaction(refused)
-        decoded = (detail["method"], detail["logs"][0]["event"])
-        values = [{a["name"]: a["value"] for a in one["arguments"]} for one in decoded]
-        rows = self.get(f"/api?module=account&action=txlist&address={self.address}")["result"]
-        [name] = [row["functionName"] for row in rows if row["hash"] == paid]
-        return [*values, name, failed["error"]["arguments"][0]["name"]]
-
-    def is_call(self, sent):
-        """What the detail, its trace, and a list say alike of a transaction."""
-        own = self.transaction(sent)
-        listed = self.get(f"/api/v2/addresses/{own['toAddress']}/transactions")["items"]
-        [kinds] = [one["transaction_types"] for one in listed if one["hash"] == sent]
-        said = {
-            "method": own["method"] is not None,
-            "summary": own["summary"]["text"].startswith("Called"),
-            "trace": self.frames(sent)[0]["function"] is not None,
-            "list": "contract_call" in kinds,
-        }
-        assert len({*said.values()}) == 1, said
-        return said["method"]
-
 
 PAY = "pay(uint256,uint256)"
 
@@ -79,14 +49,27 @@ def mortal(older_anvil, places, solc_dir):
 
 
 def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
+    def descriptions(paid, refused):
+        """What the detail and Etherscan's form say of a call, and why another failed."""
+        detail, failed = mortal.transaction(paid), mortal.transaction(refused)
+        decoded = (detail["method"], detail["logs"][0]["event"])
+        values = [{a["name"]: a["value"] for a in one["arguments"]} for one in decoded]
+        rows = mortal.get(f"/api?module=account&action=txlist&address={mortal.address}")["result"]
+        [name] = [row["functionName"] for row in rows if row["hash"] == paid]
+        return [*values, name, failed["error"]["arguments"][0]["name"]]
+
+    def price(amount, block):
+        path = f"/api/v1/contracts/{mortal.address}/call?block={block}"
+        return mortal.client.post(path, json={"functionName": "price", "args": [amount]}).json
+
     mortal.bear("First", SOURCE)
     paid, refused = mortal.pay(8), mortal.pay(0)
-    first, stood = mortal.descriptions(paid, refused), mortal.head
+    first, stood = descriptions(paid, refused), mortal.head
     values = {"amount": "7", "fee": "8"}
     assert first == [values, values, "pay(uint256 amount, uint256 fee)", "amount"]
     mortal.end()
-    assert mortal.descriptions(paid, refused) == first
-    assert mortal.price(1, "latest")["code"] == "not_found"
+    assert descriptions(paid, refused) == first
+    assert price(1, "latest")["code"] == "not_found"
     source = SOURCE
     for before, after in {
         "contract First": "contract Second",
@@ -97,12 +80,12 @@ def test_what_a_contract_did_is_decoded_by_the_code_that_it_had(mortal):
     }.items():
         source = source.replace(before, after)
     mortal.bear("Second", source)
-    _, event, *other = mortal.descriptions(mortal.pay(8), mortal.pay(0))
-    assert mortal.descriptions(paid, refused) == first
+    _, event, *other = descriptions(mortal.pay(8), mortal.pay(0))
+    assert descriptions(paid, refused) == first
     assert ([*event], other) == (["fee", "amount"], ["pay(uint256 fee, uint256 amount)", "fee"])
     for block, result, name in (stood, "-5", "amount"), ("latest", "5", "fee"):
-        assert mortal.price(1, block)["result"] == result
-        assert mortal.price(0, block)["error"] == f"The call reverted: Refused({name}=0)"
+        assert price(1, block)["result"] == result
+        assert price(0, block)["error"] == f"The call reverted: Refused({name}=0)"
 
 
 @pytest.mark.thorough
@@ -121,8 +104,14 @@ def test_data_is_a_call_where_code_stood_at_its_block_and_index(mortal):
     paid = mortal.pay(8)
     mortal.end()
     late = mortal.send(mortal.address, pay_data, value=5)
-    are_calls = [mortal.is_call(sent) for sent in (early, earlier_in_block, paid, late)]
-    assert are_calls == [False, False, True, False]
+    for sent in (early, earlier_in_block, paid, late):
+        own, is_call = mortal.transaction(sent), sent == paid
+        listed = mortal.get(f"/api/v2/addresses/{mortal.address}/transactions")["items"]
+        [kinds] = [one["transaction_types"] for one in listed if one["hash"] == sent]
+        assert (own["method"] is not None) is is_call
+        assert own["summary"]["text"].startswith("Called") is is_call
+        assert (mortal.frames(sent)[0]["function"] is not None) is is_call
+        assert ("contract_call" in kinds) is is_call
     rows = mortal.get(f"/api?module=account&action=txlist&address={mortal.address}")["result"]
     assert {row["hash"] for row in rows if row["functionName"].startswith("pay")} == {paid}
     methods = mortal.get(f"/api/v1/contracts/{mortal.address}/gas")["methods"]

@@ -67,16 +67,14 @@ def test_an_event_with_other_indexed_arguments_is_no_guess(explorer):
     assert text["arguments"][0]["value"] is None and len(text["alternatives"]) == 2
 
 
-OF_LIBRARIES = Path(__file__).with_name("LibraryEvents.sol").read_text()
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_an_event_of_a_library_and_of_its_contract(explorer, version):
     given = {"optimizer": {"enabled": False}}
-    standard = standard_input({"a.sol": OF_LIBRARIES}, **given)
+    sources = {"a.sol": Path(__file__).with_name("LibraryEvents.sol").read_text()}
+    standard = standard_input(sources, **given)
     libraries = {"a.sol": {"Inner": explorer.verified(standard, version, "a.sol:Inner")}}
-    linked = standard_input({"a.sol": OF_LIBRARIES}, libraries=libraries, **given)
+    linked = standard_input(sources, libraries=libraries, **given)
     # Alone runs a library that declares another form of the event, and no function that emits it.
     user, alone = (
         explorer.verified(linked, version, f"a.sol:{name}") for name in ("User", "Alone")
@@ -90,14 +88,11 @@ def test_an_event_of_a_library_and_of_its_contract(explorer, version):
     assert values_of(log["event"]["arguments"]) == right and "alternatives" not in log["event"]
 
 
-NOTE = Path(__file__).with_name("Note.sol").read_text()
-
-
 @pytest.mark.parametrize("version", [pytest.param("0.4.11", marks=pytest.mark.thorough), "0.5.16"])
 def test_bytes_without_padding_are_decoded(explorer, version):
-    newer = version >= "0.5"
-    text = NOTE.replace("EMIT", "emit" if newer else "")
-    text = text.replace(" memory_", " memory" if newer else "")
+    note = Path(__file__).with_name("Note.sol").read_text()
+    is_newer = version >= "0.5"
+    text = note.replace("EMIT", "emit" * is_newer).replace(" memory_", " memory" * is_newer)
     address = explorer.verified(standard_input({"Note.sol": text}), version, "Note.sol:Note")
 
     def values(data, **fields):
@@ -133,8 +128,7 @@ def test_the_code_that_ran_decides(explorer):
         assert values_of(traced["arguments"]) == right and "alternatives" not in traced
 
 
-AGENTS = Path(__file__).with_name("Agents.sol").read_text()
-AGENTS_INPUT = standard_input({"a.sol": AGENTS})
+AGENTS_INPUT = standard_input({"a.sol": Path(__file__).with_name("Agents.sol").read_text()})
 
 
 def test_code_that_runs_for_what_is_no_proxy_is_named_by_the_trace(explorer):
@@ -179,18 +173,13 @@ def test_functions_without_a_name_are_named(explorer):
         assert frame["function"]["signature"] == f"{name}()"
 
 
-GIVEN = """
-contract Given {
-    event Odd(uint256 indexed a, string b);
-    function go() external { emit Odd(7, "x"); }
-}
-"""
-
-
 def test_the_abi_that_the_operator_gives_of_a_followed_contract_decodes(explorer):
     """Of one that is not verified, in every door, from then on; another one at once, too."""
-    standard = standard_input({"g.sol": GIVEN})
-    output = compiled("0.8.28", standard, "g.sol", "Given")
+    source = """contract Given {
+        event Odd(uint256 indexed a, string b);
+        function go() external { emit Odd(7, "x"); }
+    }"""
+    output = compiled("0.8.28", standard_input({"g.sol": source}), "g.sol", "Given")
     address = explorer.deploy(output.creation)
     sent = explorer.send(address, f"0x{encoded_call('go()').hex()}", gas=200_000)
     path = f"/api/v1/transactions/{sent}"

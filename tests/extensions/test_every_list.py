@@ -8,6 +8,7 @@ import json
 import random
 import re
 from collections import Counter, namedtuple
+from contextlib import closing
 from urllib.parse import urlsplit
 
 import pytest
@@ -25,7 +26,6 @@ from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE
 
 BLOCKS, ROWS_OF_BLOCK = 16, 3
-DISTANCE = 8  # of checkpoints
 FIRST_KEPT = BLOCKS // 2
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
@@ -48,19 +48,16 @@ OF_TYPE = {
     "boolean": False,
     "text": "",
 }
-# Filters of columns that follow from other rows.
-DERIVED = {"valid"}
-
-
 RECORDS = {name: table.columns for name, table in TABLES.items() if name in FILTERS}
 RECORDS["contract_creations"] = column_types.annotated_columns(sparse_tables.ContractCreation)
-# By entity of few rows: the column that each of its filters compares.
+# By entity of few rows: the column that each of its filters compares; that of "valid" follows from
+# other rows.
 COLUMNS = {
     entity: {
         filter_.key: match[1]
         for filter_ in FILTERS[entity]
         if (match := re.fullmatch(r"\w+\.(\w+) = %\(\w+\)s", filter_.condition))
-        and filter_.key not in DERIVED
+        and filter_.key != "valid"
     }
     for entity in RECORDS
 }
@@ -74,28 +71,21 @@ def listed(postgres, template):
     """One row of each entity in each transaction of a chain whose first block is empty, newest
     first; clients of its index, and of one without the rows before FIRST_KEPT."""
     with postgres.cloned(template) as url:
-        use_short_checkpoints(url, DISTANCE)
-        made = make_chain(url)
+        use_short_checkpoints(url, 8)
+        made = []  # the transactions of each block but the first, newest first
+        with closing(Database(url, statement_timeout_ms=10_000)) as database:
+            chain = Chain(database)
+            chain.append()
+            for block in range(1, BLOCKS):
+                moves = [Move(address("one"), address("two"))] * ROWS_OF_BLOCK
+                for hash_ in chain.append(moves, is_traced=True):
+                    names = dict.fromkeys(("transaction", "transactionHash"), "0x" + hash_.hex())
+                    made.insert(0, {**names, "blockNumber": block})
         rows = {entity: store(url, entity, made) for entity in COLUMNS}
         auditing.run(settings_for(url, NOWHERE), repair=True)
         with postgres.cloned(urlsplit(url).path[1:]) as kept_url:
             remove(kept_url, FIRST_KEPT)
             yield Listed(client_over(url), client_over(kept_url), rows)
-
-
-def make_chain(url):
-    """The transactions of each block but the first, newest first."""
-    database = Database(url, statement_timeout_ms=10_000)
-    chain = Chain(database)
-    chain.append()
-    made = []
-    for block in range(1, BLOCKS):
-        moves = [Move(address("one"), address("two"))] * ROWS_OF_BLOCK
-        for hash_ in chain.append(moves, is_traced=True):
-            names = dict.fromkeys(("transaction", "transactionHash"), "0x" + hash_.hex())
-            made.insert(0, {**names, "blockNumber": block})
-    database.close()
-    return made
 
 
 def store(url, entity, made):
@@ -145,13 +135,10 @@ def test_lists_begin_with_the_rows_that_are_kept(listed, entity):
         assert rest == (expected, None)
 
 
-def keys_of(entity):
-    return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
-
-
 def by_one_filter(entity, rows, left_out=frozenset()):
     """The two values of each filter that most rows have, and these rows."""
-    for key in (key for key in keys_of(entity) if key not in left_out):
+    keys = {*COLUMNS[entity], "transaction"} - left_out
+    for key in (key for key in FILTER_KEYS[entity] if key in keys):
         lengths = Counter(row[key] for row in rows if row[key] is not None)
         for value in sorted(lengths, key=lengths.__getitem__)[-2:]:
             yield key, value, [row for row in rows if row[key] == value]

@@ -4,9 +4,9 @@ whatever way the blocks are indexed."""
 import pytest
 
 from scan.ethereum.events import TRANSFER, TRANSFER_SINGLE
-from tests.extensions.world import world
+from tests.extensions.world import pruned_contracts, world
 from tests.support import auditing
-from tests.support.faulty_node import FaultyNode, refuse
+from tests.support.faulty_node import refuse
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import data, topic
 
@@ -216,22 +216,14 @@ def test_an_item_that_is_burnt_at_first_had_an_owner_before(world):
         assert world.token(contract, "/items/501")["owner"] == you
 
 
-def test_of_a_pruned_state_a_later_owner_confirms_items(world):
+def test_of_a_pruned_state_a_later_owner_confirms_items(world, node):
     me, you = world.me, world.you
     items, coin = (world.deploy("AnyForm", letters) for letters in (b"sbo", b"sbcA"))
     for contract in (items, coin):
         world.do(contract, "mint", me, 500)
         world.do(contract, "transfer", you, 500)
-
-    def is_of_the_past(call):
-        is_state = call["method"] in ("eth_call", "eth_getCode")
-        return is_state and call["params"][1] != "latest"
-
-    fault = refuse(is_of_the_past, -32000, "missing trie node")
-    with (
-        FaultyNode(world.anvil.url, fault) as node,
-        Indexing(world.url, node.url, until=world.head),
-    ):
+    node.fault = pruned_contracts
+    with Indexing(world.url, node.url, until=world.head):
         types = [world.token(contract)["type"] for contract in (items, coin)]
         assert types == ["BEP721", "BEP20"]
 
@@ -240,7 +232,7 @@ def test_of_a_pruned_state_a_later_owner_confirms_items(world):
 @pytest.mark.parametrize(
     "words", ["insufficient balance, please top up your account", "revert to block 5 failed"]
 )
-def test_a_failure_in_the_words_of_a_refusal_takes_nothing_away(world, words):
+def test_a_failure_in_the_words_of_a_refusal_takes_nothing_away(world, node, words):
     items = world.deploy("Items", "Goods", "GDS")
     world.do(items, "mint", world.you, 7, 5)
     left = iter(range(6))
@@ -248,11 +240,8 @@ def test_a_failure_in_the_words_of_a_refusal_takes_nothing_away(world, words):
     def fails(call):
         return call["method"] == "eth_call" and next(left, None) is not None
 
-    fault = refuse(fails, -32000, words)
-    with (
-        FaultyNode(world.anvil.url, fault) as node,
-        Indexing(world.url, node.url, until=world.head),
-    ):
+    node.fault = refuse(fails, -32000, words)
+    with Indexing(world.url, node.url, until=world.head):
         token = world.token(items)
         assert (token["type"], token["symbol"], token["totalSupply"]) == ("BEP1155", "GDS", "5")
         assert world.holders(items) == {world.you: 5}

@@ -13,11 +13,11 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.extensions.chains.tests.rollup import history
 from scan.extensions.demo.tests.replaying import served
 from tests.extensions.without_recipient import require_no_recipient
-from tests.support import auditing, indexing
+from tests.support import auditing
 from tests.support.chain_forms.made_chain import GWEI, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Reply, changing, records_of
-from tests.support.indexing import source_of
+from tests.support.indexing import Indexing, source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -65,10 +65,10 @@ def made():
     return chain
 
 
-def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):
+def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(database_url):
     chain = made()
-    with served(made(), has_bytes=True) as node, postgres.cloned(template) as url:
-        index = indexing.Indexing(url, node.url).run_until(chain.head)
+    with served(chain, has_bytes=True) as node:
+        index = Indexing(database_url, node.url).run_until(chain.head)
         client = index.client()
         rows = client.get(f"/api/v1/transactions?type={FRAMES}").json["transactions"]
         own, sponsored = rows

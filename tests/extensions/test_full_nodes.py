@@ -9,7 +9,7 @@ from scan.extensions.traces.transaction_traces import PRUNED
 from scan.hex import data
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode
+from tests.support.faulty_node import WORDS_OF_PRUNED_STATE
 from tests.support.indexing import Indexing, status
 from tests.support.table_digest import digest
 
@@ -17,7 +17,7 @@ KEPT, OLD = 8, 3
 
 
 @pytest.fixture(scope="module")
-def chain():
+def anvil():
     """Tokens and transfers in old blocks, and in new ones."""
     with Anvil() as anvil:
         me, you, *_ = anvil.accounts
@@ -28,12 +28,6 @@ def chain():
         yield anvil
 
 
-@pytest.fixture
-def node(chain):
-    with FaultyNode(chain.url) as proxy:
-        yield proxy
-
-
 def block_of(anvil, number):
     return BlockId(number, data(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]))
 
@@ -41,16 +35,16 @@ def block_of(anvil, number):
 # The words of others are another way to the same logic; "no block" is one that is missing here.
 @pytest.mark.parametrize("client_of", ["Besu", "reth", "unknown"])
 def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
-    chain, node, database_url, postgres, template, client_of
+    anvil, node, clone, template, client_of
 ):
     """As the node has the state of the newest blocks, tokens are as they are now."""
-    with postgres.cloned(template) as url, Indexing(url, chain.url, until=chain.head()):
-        expected = digest(url)
+    expected = digest(Indexing(clone(template), anvil.url).run_until(anvil.head()).url)
+    database_url = clone(template)
     node.fault = faulty_node.without_old_state(KEPT, *WORDS_OF_PRUNED_STATE[client_of])
-    sent = chain.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
-    holder = chain.accounts[1]
+    sent = anvil.call("eth_getBlockByNumber", hex(OLD), True)["transactions"]
+    holder = anvil.accounts[1]
     read = ("tokens", "token_holders", "token_transfers", "addresses")  # all but what traces tell
-    with Indexing(database_url, node.url, until=chain.head()) as indexing:
+    with Indexing(database_url, node.url, until=anvil.head()) as indexing:
         assert status(database_url)["problem"] is None
         own = digest(database_url)
         assert {table: own[table] for table in read} == {table: expected[table] for table in read}
@@ -70,35 +64,35 @@ def test_an_index_begins_beside_a_full_node_and_says_what_that_lacks(
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("code", "message"), WORDS_OF_PRUNED_STATE.values(), ids=str)
-def test_what_fails_at_the_newest_block_too_is_a_failure(chain, node, code, message):
+def test_what_fails_at_the_newest_block_too_is_a_failure(anvil, node, code, message):
     node.fault = faulty_node.refuse(lambda call: call["method"] == "eth_getCode", code, message)
     client = Node([node.url])
     with pytest.raises(RpcError) as failed:
-        client.call("eth_getCode", chain.accounts[0], block_of(chain, OLD))
+        client.call("eth_getCode", anvil.accounts[0], block_of(anvil, OLD))
     assert not failed.value.is_missing_state
 
 
-def old_codes(chain, count):
-    block = block_of(chain, OLD)
+def old_codes(anvil, count):
+    block = block_of(anvil, OLD)
     return [Call("eth_getCode", (f"0x{number:040x}", block)) for number in range(count)]
 
 
-def test_one_request_more_for_all_calls_of_a_batch(chain, node):
+def test_one_request_more_for_all_calls_of_a_batch(anvil, node):
     client = Node([node.url])
-    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    client.call("eth_getCode", anvil.accounts[0], block_of(anvil, anvil.head()))
     node.fault = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
     requests = node.requests
-    assert all(result.is_missing_state for result in client.results(old_codes(chain, 150)))
+    assert all(result.is_missing_state for result in client.results(old_codes(anvil, 150)))
     assert node.requests == requests + 2
     node.fault = None
     for _ in "12":
-        assert client.batch(old_codes(chain, 2)) == ["0x", "0x"]
+        assert client.batch(old_codes(anvil, 2)) == ["0x", "0x"]
 
 
-def test_a_failure_that_has_passed_is_no_missing_state(chain, node):
+def test_a_failure_that_has_passed_is_no_missing_state(anvil, node):
     """Nor is a call that failed together with it."""
     client = Node([node.url])
-    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    client.call("eth_getCode", anvil.accounts[0], block_of(anvil, anvil.head()))
 
     def fail_once(calls, forward):
         node.fault = None
@@ -106,15 +100,15 @@ def test_a_failure_that_has_passed_is_no_missing_state(chain, node):
 
     for count in (1, 3):
         node.fault = fail_once
-        results = client.batch(old_codes(chain, count))
+        results = client.batch(old_codes(anvil, count))
         failures = [result for result in results if isinstance(result, RpcError)]
         assert len(failures) == count - 1
         assert not any(failure.is_missing_state for failure in failures)
 
 
-def test_a_node_that_dies_meanwhile_is_away(chain, node):
+def test_a_node_that_dies_meanwhile_is_away(anvil, node):
     client = Node([node.url])
-    client.call("eth_getCode", chain.accounts[0], block_of(chain, chain.head()))
+    client.call("eth_getCode", anvil.accounts[0], block_of(anvil, anvil.head()))
     pruned = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
 
     def die(calls, forward):
@@ -124,11 +118,11 @@ def test_a_node_that_dies_meanwhile_is_away(chain, node):
 
     node.fault = die
     with pytest.raises(NodeError, match="cannot be reached"):
-        client.batch(old_codes(chain, 3))
+        client.batch(old_codes(anvil, 3))
 
 
-def test_only_calls_with_the_same_code_have_the_same_reason(chain, node):
-    calls = old_codes(chain, 3)
+def test_only_calls_with_the_same_code_have_the_same_reason(anvil, node):
+    calls = old_codes(anvil, 3)
     unwanted = calls[0].params[0]
     node.fault = faulty_node.before(
         faulty_node.refuse(lambda call: call["params"][:1] == [unwanted], -32007, "unwanted"),
@@ -140,20 +134,20 @@ def test_only_calls_with_the_same_code_have_the_same_reason(chain, node):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("error", [faulty_node.batch_error, faulty_node.batch_error_in_list])
-def test_of_a_node_that_takes_no_batches_it_is_known(chain, node, error):
+def test_of_a_node_that_takes_no_batches_it_is_known(anvil, node, error):
     pruned = faulty_node.without_old_state(KEPT, -32000, "ask somebody older")
     node.fault = lambda calls, forward: (
         error(calls, forward) if len(calls) > 1 else pruned(calls, forward)
     )
     with pytest.raises(RpcError) as refused:
-        Node([node.url]).call("eth_getCode", chain.accounts[0], block_of(chain, OLD))
+        Node([node.url]).call("eth_getCode", anvil.accounts[0], block_of(anvil, OLD))
     assert refused.value.is_missing_state
 
 
-def test_a_block_that_the_node_lacks_is_no_pruned_state(chain, node):
+def test_a_block_that_the_node_lacks_is_no_pruned_state(anvil, node):
     """Of another fork, or one that a node which is behind does not have yet."""
     client = Node([node.url])
-    for number in (OLD, chain.head() + 1):
+    for number in (OLD, anvil.head() + 1):
         with pytest.raises(RpcError) as refused:
-            client.call("eth_getCode", chain.accounts[0], BlockId(number, bytes(32)))
+            client.call("eth_getCode", anvil.accounts[0], BlockId(number, bytes(32)))
         assert refused.value.is_missing_block and not refused.value.is_missing_state

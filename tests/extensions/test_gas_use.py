@@ -9,16 +9,12 @@ from scan.extensions.contract_details.tests.builds.projects import STANDARD, STO
 from tests.support import faulty_node
 from tests.support.anvil import calldata
 from tests.support.explorer import behind
-from tests.support.lists import get
 
 FAILING = 101  # an amount that the store does not keep
 
 
-class Stores(namedtuple("Stores", "explorer store sent")):
-    """A store that calls a library, verified; and what was sent to it, and at last to a factory."""
-
-    def get(self, path):
-        return get(self.explorer.client, path)
+# A store that calls a library, verified; and what was sent to it, and at last to a factory.
+Stores = namedtuple("Stores", "explorer store sent")
 
 
 def verified_of(explorer, name, arguments=""):
@@ -52,19 +48,19 @@ def test_the_gas_of_functions_is_that_of_the_trace(stores):
             inside = sum(int(inner["gasUsed"], 16) for inner in call.get("calls", ()))
             for place, amount in enumerate((1, max(0, used - inside), used)):
                 expected[call["to"]][place] += amount
-        gas = stores.get(f"/transactions/{sent}/gas")
+        gas = stores.explorer.get(f"/api/v1/transactions/{sent}/gas")
         assert gas["gasUsed"] == str(int(trace["gasUsed"], 16))
         functions = gas["functions"]
         amounts = [[f["calls"], int(f["ownGas"]), int(f["totalGas"])] for f in functions]
         assert dict(zip([f["address"] for f in functions], amounts, strict=True)) == expected
         assert gas["callCount"] == sum(calls for calls, *_ in amounts)
         assert amounts == sorted(amounts, key=lambda of: -of[1])
-    created = stores.get(f"/transactions/{stores.sent[-1]}/gas")["functions"]
+    created = stores.explorer.get(f"/api/v1/transactions/{stores.sent[-1]}/gas")["functions"]
     assert [f["methodId"] for f in created if f["function"] is None] == [None]  # the creation
 
 
 def test_what_calls_of_a_method_usually_take(stores):
-    [method] = stores.get(f"/contracts/{stores.store}/gas")["methods"]
+    [method] = stores.explorer.get(f"/api/v1/contracts/{stores.store}/gas")["methods"]
     receipts = [stores.explorer.anvil.receipt_of(sent) for sent in stores.sent[:-1]]
     used = sorted(int(r["gasUsed"], 16) for r in receipts if int(r["status"], 16))
     assert method["function"] == "keep(uint256)"
@@ -91,7 +87,7 @@ def test_the_tab_shows_calls_as_boxes(stores):
     page = stores.explorer.get(f"/tx/{stores.sent[0]}?tab=gas")
     assert "keep(uint256)</code> usually uses" in page
     assert "its newest 6 successful calls" in page
-    assert stores.get(f"/contracts/0x{'00' * 19}99/gas") == {"methods": []}
+    assert stores.explorer.get(f"/api/v1/contracts/0x{'00' * 19}99/gas") == {"methods": []}
 
 
 def test_a_trace_without_gas(stores):

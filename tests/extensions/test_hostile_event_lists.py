@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from eth_abi import encode
@@ -67,13 +68,33 @@ def follow(url, address, name, abi):
 
 @pytest.fixture(scope="module")
 def client(shared_database_url):
+    """Of a contract whose large logs exceed the bytes of a page, or decoding makes the most of
+    them."""
     url = shared_database_url
+    insert = partial(insert_logs, url)
     with Anvil() as anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
         Indexing(url, anvil.url).run_until(anvil.head())
         follow(url, ADDRESS, "hostile", [*ABI, event("Typed", *(of[:3] for of in TYPED))])
-        insert_all(url)
+        words = "decode(repeat(lpad(to_hex(n - %s), 64, '0'), %s), 'hex')"
+        named = f"Named({','.join(['uint256'] * len(NAMES))})"
+        insert(10_000, 3, named, words, 10_000, len(NAMES))
+        insert(20_000, 5, "<script>(bytes)", "%s", encode(["bytes"], [b"\xab" * 983_040]))
+        insert(30_000, MAX_COMPARED + 10, "Plain(uint256)", words, 30_000, 1)
+        for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
+            data = encode(["uint256[]", "uint256"], [[2**255] * (LARGE_BYTES // 32), amount])
+            insert(500_000 + first, count, "Large(uint256[],uint256)", "%s", data)
+        plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
+        topics = [
+            keccak(text=value) if type_ == "string" else encode([type_], [value])
+            for _, type_, is_topic, value in TYPED
+            if is_topic
+        ]
+        data = encode(*([*of] for of in zip(*plain, strict=True)))
+        signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
+        insert(1_000_000, 1, signature, "%s", data, topics=topics)
+        insert(1_000_001, 1, "Hashed(uint8[])", "%s", b"", topics=(b"h" * 32, None, None))
         connection, followed = following(url)
         with connection:
             while followed.decode():
@@ -81,7 +102,7 @@ def client(shared_database_url):
         yield client_over(url)
 
 
-def insert(url, first, rows, signature, data, *values, topics=(None, None, None)):
+def insert_logs(url, first, rows, signature, data, *values, topics=(None, None, None)):
     """Logs of one block, by their indexes, with what an expression of PostgreSQL gives for each."""
     execute(
         url,
@@ -90,29 +111,6 @@ def insert(url, first, rows, signature, data, *values, topics=(None, None, None)
         *(bytes.fromhex(ADDRESS[2:]), keccak(text=signature), *topics, *values),
         *(first, first + rows - 1),
     )
-
-
-def insert_all(url):
-    """Large ones exceed the bytes of a page, or decoding makes the most of them."""
-    words = "decode(repeat(lpad(to_hex(n - %s), 64, '0'), %s), 'hex')"
-    insert(
-        url, 10_000, 3, f"Named({','.join(['uint256'] * len(NAMES))})", words, 10_000, len(NAMES)
-    )
-    insert(url, 20_000, 5, "<script>(bytes)", "%s", encode(["bytes"], [b"\xab" * 983_040]))
-    insert(url, 30_000, MAX_COMPARED + 10, "Plain(uint256)", words, 30_000, 1)
-    for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
-        data = encode(["uint256[]", "uint256"], [[2**255] * (LARGE_BYTES // 32), amount])
-        insert(url, 500_000 + first, count, "Large(uint256[],uint256)", "%s", data)
-    plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
-    topics = [
-        keccak(text=value) if type_ == "string" else encode([type_], [value])
-        for _, type_, is_topic, value in TYPED
-        if is_topic
-    ]
-    data = encode(*([*of] for of in zip(*plain, strict=True)))
-    signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
-    insert(url, 1_000_000, 1, signature, "%s", data, topics=topics)
-    insert(url, 1_000_001, 1, "Hashed(uint8[])", "%s", b"", topics=(b"h" * 32, None, None))
 
 
 def get(client, path, **query):
@@ -147,21 +145,9 @@ def test_every_argument_has_a_parameter_of_its_own(client):
                 *('args={"tick":-5,"flag":false}', "arg.tick.max=-5"),
                 *(f"who={WHO}", "memo=Zürich", "kind=2", "kind=0x2", "kindMin=2"),
                 *(f"callback=0x{b'f'.hex() * 24}", "price=-1.5", "priceMin=-1.50", "priceMax=0"),
-                *(
-                    "flag=false",
-                    f"owner={WHO}",
-                    "sig=0x01020304",
-                    "deltaMax=-1",
-                    f"delta={-(2**255)}",
-                ),
-                *(
-                    f"amount={2**256 - 1}",
-                    "amountMin=1",
-                    "blob=0xff",
-                    "note=a%00b",
-                    "a:b=7",
-                    "a:bMin=7",
-                ),
+                *("flag=false", f"owner={WHO}", "sig=0x01020304", "deltaMax=-1", "amountMin=1"),
+                *(f"delta={-(2**255)}", f"amount={2**256 - 1}", "blob=0xff", "note=a%00b"),
+                *("a:b=7", "a:bMin=7"),
             ],
             1,
         ),
@@ -193,26 +179,20 @@ def test_a_page_compares_a_bounded_number_of_logs(client):
     assert first["next"] is not None
     rest = get(client, "/Plain", amount=10**30, cursor=first["next"]).json
     assert (rest["events"], rest["next"]) == ([], None)
-    rest = get(
-        client, "/Plain", amountMax=3, cursor=get(client, "/Plain", amountMax=3).json["next"]
-    )
-    assert [log["args"]["amount"] for log in rest.json["events"]] == ["3", "2", "1", "0"]
-
-
-def followed_by(client, path, **query):
-    """The logs of all pages, and how many these are."""
-    pages = [get(client, path, **query).json]
-    while pages[-1]["next"] is not None:
-        pages.append(get(client, path, **query, cursor=pages[-1]["next"]).json)
-    return [log for page in pages for log in page["events"]], len(pages)
+    first = get(client, "/Plain", amountMax=3).json
+    rest = get(client, "/Plain", amountMax=3, cursor=first["next"]).json
+    assert [log["args"]["amount"] for log in rest["events"]] == ["3", "2", "1", "0"]
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_a_page_compares_a_bounded_number_of_bytes(client, order):
     """Of 12.8 MB, the first and the last log of which match; by cursor none is left out."""
-    logs, pages = followed_by(client, "/Large", amount=7, orderBy=order)
-    assert [log["args"]["amount"] for log in logs] == ["7", "7"]
-    assert 2 * pages >= LARGE_LOGS * LARGE_BYTES / MAX_COMPARED_BYTES
+    pages = [get(client, "/Large", amount=7, orderBy=order).json]
+    while (cursor := pages[-1]["next"]) is not None:
+        pages.append(get(client, "/Large", amount=7, orderBy=order, cursor=cursor).json)
+    amounts = [log["args"]["amount"] for page in pages for log in page["events"]]
+    assert amounts == ["7", "7"]
+    assert 2 * len(pages) >= LARGE_LOGS * LARGE_BYTES / MAX_COMPARED_BYTES
     refused = get(client, "/Large", amount=7, orderBy=order, page=2)
     assert (refused.status_code, "next" in refused.json["error"]) == (503, True)
     file = get(client, "/Large", amount=7, orderBy=order, format="ndjson")

@@ -21,34 +21,12 @@ def act(number):
     return calldata("act(uint256)", number)
 
 
-def upgrade(to):
-    return calldata("upgradeTo(address)", to)
-
-
 @pytest.fixture(scope="module")
 def versions(explorer):
     """Two verified implementations, and the creation code of their proxy."""
     standard = standard_input({"P.sol": SOURCE})
     verified = [explorer.verified(standard, VERSION, f"P.sol:{name}") for name in ("V1", "V2")]
     return *verified, compiled(VERSION, standard, "P.sol", "P").creation
-
-
-def in_one_block(explorer, proxy, *calls):
-    """The hashes of transactions, which follow each other in a block."""
-    anvil = explorer.anvil
-    sent = [anvil.send(anvil.accounts[0], proxy, data=data) for data in calls]
-    anvil.mine()
-    explorer.wait_for_block(anvil.head())
-    return sent
-
-
-def decoded(client, sent):
-    """The names of the argument and of the event's, and how many are possible of each."""
-    record = client.get(f"/api/v1/transactions/{sent}").json
-    both = record["method"], record["logs"][0]["event"]
-    assert {item["source"] for item in both} == {"verified"}
-    names = [item["arguments"][0]["name"] for item in both]
-    return *names, *(len(item.get("alternatives") or ()) for item in both)
 
 
 def listed(app, proxy, head):
@@ -71,12 +49,28 @@ def test_calls_are_of_the_version_that_ran_in_details_and_lists_or_of_none(explo
     then, and in one between two blocks of the other."""
     first, second, creation = versions
     proxy = explorer.deploy(creation, word(first)[2:])
-    [lone] = in_one_block(explorer, proxy, act(1))
-    before, _, after = in_one_block(explorer, proxy, act(1), upgrade(second), act(2))
-    [between] = in_one_block(explorer, proxy, act(3))
-    in_one_block(explorer, proxy, upgrade(first))
-    calls = upgrade(second), act(1), upgrade(first), act(2)
-    _, other, _, same = in_one_block(explorer, proxy, *calls)
+    to_first, to_second = (calldata("upgradeTo(address)", to) for to in (first, second))
+
+    def in_one_block(*calls):
+        """The hashes of transactions, which follow each other in a block."""
+        sent = [explorer.anvil.send(explorer.me, proxy, data=data) for data in calls]
+        explorer.anvil.mine()
+        explorer.wait_for_block(explorer.head)
+        return sent
+
+    def decoded(client, sent):
+        """The names of the argument and of the event's, and how many are possible of each."""
+        record = client.get(f"/api/v1/transactions/{sent}").json
+        both = record["method"], record["logs"][0]["event"]
+        assert {item["source"] for item in both} == {"verified"}
+        names = [item["arguments"][0]["name"] for item in both]
+        return *names, *(len(item.get("alternatives") or ()) for item in both)
+
+    [lone] = in_one_block(act(1))
+    before, _, after = in_one_block(act(1), to_second, act(2))
+    [between] = in_one_block(act(3))
+    in_one_block(to_first)
+    _, other, _, same = in_one_block(to_second, act(1), to_first, act(2))
     old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
     expected = {lone: old, before: old, after: new, between: new, other: new, same: old}
     shown = {sent: decoded(explorer.client, sent) for sent in expected}
@@ -90,14 +84,13 @@ def test_calls_are_of_the_version_that_ran_in_details_and_lists_or_of_none(explo
     names = [frame["function"]["arguments"][0]["name"] for frame in frames[before]]
     assert names == ["first"] * 2
     assert {frame["contradiction"] for frame in frames[before] + frames[same]} == {None}
-    assert (
-        first in frames[other][0]["contradiction"] and second in frames[other][0]["contradiction"]
-    )
+    contradiction = frames[other][0]["contradiction"]
+    assert first in contradiction and second in contradiction
     page = explorer.get(f"/tx/{other}?tab=calls")
     assert "The implementation of this proxy is" in page and "passed on to" in page
     check = f"/api?module=contract&action=checkproxyverification&guid=proxy-{proxy[2:]}-"
     assert [explorer.get(check + of[2:])["status"] for of in (first, second)] == ["1", "0"]
-    head = explorer.anvil.head()
+    head = explorer.head
     assert listed(explorer.app, proxy, head) == expected
     bounded = explorer.indexing.client().application
     # Of each list's first doubtful row: calls are listed in their order, events backwards.
@@ -124,19 +117,18 @@ def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explo
     unverified = explorer.deploy(compiled(VERSION, standard, "P.sol", "V3").creation)
 
     def while_it_is(other):
-        anvil, sender = explorer.anvil, explorer.anvil.accounts[0]
         there, back = (calldata("upgrade(address,address)", proxy, to) for to in (other, first))
         sent = [
-            anvil.send(sender, to, data=data)
+            explorer.anvil.send(explorer.me, to, data=data)
             for to, data in ((both, there), (proxy, act(5)), (both, back), (proxy, act(6)))
         ]
-        anvil.mine()
+        explorer.anvil.mine()
         return sent[1], sent[3]
 
     other, same = while_it_is(second)
     unknown, known = while_it_is(unverified)
     inside = explorer.send(both, calldata("run(address,address,address)", proxy, second, first))
-    explorer.wait_for_block(head := explorer.anvil.head())
+    explorer.wait_for_block(head := explorer.head)
     names = listed(explorer.app, proxy, head)
     old, new = ("act(uint256 first)", ("oldNumber", 0)), ("act(uint256 second)", ("newNumber", 0))
     assert names == {other: new, same: old, unknown: ("", None), known: old, inside: (None, old[1])}
@@ -159,14 +151,13 @@ def test_a_change_there_and_back_by_another_contract_names_nothing_wrongly(explo
 def test_a_list_reads_the_states_of_few_proxies_and_blocks(explorer, versions):
     first, _, creation = versions
     proxy, another = (explorer.deploy(creation, word(first)[2:]) for _ in range(2))
-    sender = explorer.anvil.accounts[0]
     for to in (proxy, another, proxy, proxy):
         explorer.send(to, act(1))
     bounded = explorer.indexing.client().application
-    path = f"/api?module=account&action=txlist&address={sender}&page=1&offset=4&sort=desc&_={proxy}"
+    path = f"/api?module=account&action=txlist&address={explorer.me}&_={proxy}"
     bounds = sources(bounded.test_client()).get(PageBounds)
     bounds.proxies, bounds.states = 1, 2
-    rows = bounded.test_client().get(path).json["result"]
+    rows = bounded.test_client().get(f"{path}&page=1&offset=4&sort=desc").json["result"]
     assert [(row["to"], row["functionName"]) for row in rows] == [
         (proxy, "act(uint256 first)"),
         (proxy, "act(uint256)"),
@@ -201,9 +192,9 @@ def test_functions_that_the_code_has_itself_are_not_decoded_by_its_implementatio
         {int(IMPLEMENTATION_SLOT, 16)} SLOAD {FORWARD} own: STOP"""
     proxy = explorer.place(assembled(own).hex())
     explorer.anvil.call("anvil_setStorageAt", proxy, IMPLEMENTATION_SLOT, word(first))
-    explorer.send(explorer.anvil.accounts[1], "")  # in the state of a block without a call
+    explorer.send(explorer.you, "")  # in the state of a block without a call
     sent = explorer.send(proxy, act(1))
-    record = explorer.get(f"/api/v1/transactions/{sent}")
+    record = explorer.transaction(sent)
     assert record["method"] is None or record["method"]["source"] != "verified"
     answer = explorer.call(proxy, "n()")
     assert answer.status_code == 200 and answer.json["evidence"] == "claim"

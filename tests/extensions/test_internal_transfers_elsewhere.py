@@ -10,15 +10,17 @@ from tests.support.auditing import EXACT, run
 from tests.support.made_blocks import Move, address
 
 
-def a_withdrawal(index, who, gwei):
-    return Withdrawal(index, 7, address(who), gwei * 10**9)
-
-
 def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
+    first, second, third, fourth, fifth = (
+        Withdrawal(index, 7, address(who), gwei * 10**9)
+        for index, (who, gwei) in enumerate(
+            (("staker", 5), ("staker", 6), ("other", 7), ("staker", 1), ("new", 1)), 1
+        )
+    )
     chain.append(withdrawals=[])
-    chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
+    chain.append(withdrawals=[first, second])
     paid = Move(address("person"), address("purse"))
-    chain.append([paid], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
+    chain.append([paid], withdrawals=[third], is_traced=True)
     client = indexing.client_over(database_url)
     chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
     staker = to_hex(address("staker"))
@@ -27,7 +29,7 @@ def test_withdrawals_are_seen_shown_and_unwound(database, database_url, chain):
         route = path.replace(staker, "{}").replace("/1/", "/{}/")
         assert not faults(f"/api/v2{route}", client.get(f"/api/v2{path}").json)
     before = table_digest.digest(database_url)
-    chain.append(withdrawals=[a_withdrawal(4, "staker", 1), a_withdrawal(5, "new", 1)])
+    chain.append(withdrawals=[fourth, fifth])
     # What it withdrew is not in the balance that was stored.
     stale = database.rows("indexer/addresses_list_stale", limit=100)
     assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}

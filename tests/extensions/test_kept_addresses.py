@@ -39,13 +39,6 @@ OF_CONTRACTS = """
     account=addresstokennftinventory token=tokenholderlist token=tokeninfo token=tokenholdercount
     stats=tokensupply contract=getcontractcreation
 """.split()
-OF_TRANSACTION = """
-    /api/v1/transactions/{0} /api/v1/transactions/{0}/internal /api/v1/transactions/{0}/trace
-    /api/v1/authorizations?transaction={0} /api/v2/transactions/{0}
-    /api/v2/transactions/{0}/token-transfers /api/v2/transactions/{0}/logs
-    /api/v1/search?q={0} /api?module=transaction&action=gettxreceiptstatus&txhash={0}
-""".split()
-LIMITS = ("rate_limit_anonymous", "rate_limit_address", "rate_limit_pages")
 
 
 class Keeping(namedtuple("Keeping", "whole alone client settings first kept others items before")):
@@ -60,11 +53,22 @@ def keeping(request, postgres, template, scenario):
     items = {t["tokenAddress"]: t["tokenId"] for t in truth.token_transfers if t["tokenId"]}
     coins = [token["address"] for token in truth.tokens if token["type"] == "BEP20"]
     of_types = {token["type"]: token["address"] for token in truth.tokens[::-1]}
+    # The contract with most older logs that have no rows in "standard", of calls inside.
+    standard = {to_hex(topic) for topic in load_standard_topics()}
+    receivers = {each["hash"]: each["toAddress"] for each in truth.transactions}
+    [(emitter, _)] = Counter(
+        log["address"]
+        for log in truth.logs
+        if log["address"] != receivers[log["transactionHash"]]
+        and log["blockNumber"] < first
+        and not standard.intersection(log["topics"][:1])
+    ).most_common(1)
     kept = [people[1], coins[1], of_types["BEP721"], of_types["BEP1155"]]
-    kept += [emitter(truth, first), truth.dex_trades[0]["pairAddress"]]
+    kept += [emitter, truth.dex_trades[0]["pairAddress"]]
     others = [address for address in (*people[:3], *coins[:3], *items) if address not in kept]
     abi = scenario.stage.contracts["dollar"].artifact.abi
-    unlimited = dict.fromkeys(LIMITS, "1000000/minute")
+    limits = ("rate_limit_anonymous", "rate_limit_address", "rate_limit_pages")
+    unlimited = dict.fromkeys(limits, "1000000/minute")
     with whole_index(postgres, template, scenario, logs=request.param) as whole:
         connection, followed = following(whole.database_url)
         with connection:
@@ -81,19 +85,6 @@ def keeping(request, postgres, template, scenario):
                 for settings in (whole, alone, own)
             )
             yield Keeping(*clients, own, first, kept, others, items, before)
-
-
-def emitter(truth, first):
-    """The contract with most older logs that have no rows in "standard", of calls inside."""
-    standard = {to_hex(topic) for topic in load_standard_topics()}
-    receivers = {each["hash"]: each["toAddress"] for each in truth.transactions}
-    return Counter(
-        log["address"]
-        for log in truth.logs
-        if log["address"] != receivers[log["transactionHash"]]
-        and log["blockNumber"] < first
-        and not standard.intersection(log["topics"][:1])
-    ).most_common(1)[0][0]
 
 
 def paths_of(keeping, address):
@@ -173,28 +164,31 @@ def test_other_lists_are_as_without_kept_addresses(keeping, scenario):
     assert answered > 1000
 
 
-def hashes_of(truth, kept):
-    """The transactions of which some row has one of these addresses as a party."""
+def test_transactions_of_kept_addresses_are_whole_and_others_are_not_there(keeping, scenario):
+    of_transaction = """
+        /api/v1/transactions/{0} /api/v1/transactions/{0}/internal /api/v1/transactions/{0}/trace
+        /api/v1/authorizations?transaction={0} /api/v2/transactions/{0}
+        /api/v2/transactions/{0}/token-transfers /api/v2/transactions/{0}/logs
+        /api/v1/search?q={0} /api?module=transaction&action=gettxreceiptstatus&txhash={0}
+    """.split()
+    truth, statuses = scenario.truth, Counter()
     named = (
         *(truth.transactions, truth.token_transfers, truth.internal_transfers, truth.dex_trades),
         *(truth.logs, truth.user_operations),
     )
-    return {
+    # Of which some row has one of the kept addresses as a party.
+    kept = {
         row.get("transactionHash") or row["hash"]
         for rows in named
         for row in rows
-        if any(row[name] in kept for name in row)
+        if any(row[name] in keeping.kept for name in row)
     }
-
-
-def test_transactions_of_kept_addresses_are_whole_and_others_are_not_there(keeping, scenario):
-    kept, statuses = hashes_of(scenario.truth, keeping.kept), Counter()
-    older = [t for t in scenario.truth.transactions if t["blockNumber"] < keeping.first]
+    as_of = {True: (keeping.whole, of_transaction), False: (keeping.alone, of_transaction[:2])}
+    older = [t for t in truth.transactions if t["blockNumber"] < keeping.first]
     for one in (transaction["hash"] for transaction in older):
-        paths = OF_TRANSACTION if one in kept else OF_TRANSACTION[:2]
+        same, paths = as_of[one in kept]
         for path in (path.format(one) for path in paths):
-            expected = keeping.whole.get(path) if one in kept else keeping.alone.get(path)
-            answer = keeping.client.get(path)
+            expected, answer = same.get(path), keeping.client.get(path)
             assert (answer.status_code, answer.text) == (expected.status_code, expected.text), path
         statuses[answer.status_code] += 1
     assert min(statuses[200], statuses[404]) > 30, statuses

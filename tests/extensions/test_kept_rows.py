@@ -67,15 +67,13 @@ def test_streams_begin_at_the_first_kept_block(followed):
         assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
 
 
-def test_the_transfers_of_an_item_begin_with_the_first_kept(postgres, indexed_template, scenario):
+def test_the_transfers_of_an_item_begin_with_the_first_kept(clone, indexed_template, scenario):
     transfers = scenario.truth.token_transfers[::-1]
     blocks = [transfer["blockNumber"] for transfer in transfers]
     last_of_blocks = (t for n, t in enumerate(transfers) if blocks.index(t["blockNumber"]) == n)
     kept = next(t for t in last_of_blocks if t["tokenId"] is not None)
-    with postgres.cloned(indexed_template) as url:
-        remove(url, kept["blockNumber"])
-        client = indexing.client_over(url)
-        path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
-        oldest = client.get(path).json["transfers"][-1]
+    remove(url := clone(indexed_template), kept["blockNumber"])
+    path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
+    oldest = indexing.client_over(url).get(path).json["transfers"][-1]
     expected = (kept["transactionHash"], kept["logIndex"])
     assert (oldest["transactionHash"], oldest["logIndex"]) == expected

@@ -14,19 +14,8 @@ from tests.support.explorer import compilation, compiled, standard_input
 from tests.support.lists import post
 
 FOLDER = Path(__file__).parent
-FILES = {
-    "types.sol": (FOLDER / "LibraryTypes.sol").read_text(),
-    "lib.sol": (FOLDER / "LibraryFunctions.sol").read_text(),
-}
 SETTINGS = {"optimizer": {"enabled": False}}
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
-
-
-def files(version):
-    header = "pragma solidity >=0.5.0;\n"
-    if version < "0.8":
-        header += "pragma experimental ABIEncoderV2;\n"
-    return {path: header + text for path, text in FILES.items()}
 
 
 def library(explorer, version, sources, name):
@@ -46,7 +35,7 @@ def check_every_function(explorer, address, identifiers):
     explorer.send(OWNER, "0x")
     methods = {}
     for text, hash_ in sent.items():
-        method = explorer.get(f"/api/v1/transactions/{hash_}")["method"]
+        method = explorer.transaction(hash_)["method"]
         assert method is not None, text
         assert (method["signature"], method["source"]) == (text, "verified")
         methods[text] = method["arguments"]
@@ -67,7 +56,10 @@ def check_every_function(explorer, address, identifiers):
     ],
 )
 def test_every_function_of_a_library(explorer, version):
-    sources = files(version)
+    header = "pragma solidity >=0.5.0;\n"
+    header += "pragma experimental ABIEncoderV2;\n" * (version < "0.8")
+    names = {"types.sol": "LibraryTypes.sol", "lib.sol": "LibraryFunctions.sol"}
+    sources = {path: header + (FOLDER / name).read_text() for path, name in names.items()}
     address, identifiers = library(explorer, version, sources, "L")
     methods = check_every_function(explorer, address, identifiers)
     named = {text: [argument["name"] for argument in args] for text, args in methods.items()}
@@ -90,7 +82,7 @@ def test_every_function_of_a_library(explorer, version):
     ):
         data = f"0x{keccak(text=call)[:4].hex()}{5:064x}"
         sent = explorer.send(user, data, gas=500_000)
-        _, frame = explorer.get(f"/api/v1/transactions/{sent}/trace")["frames"]
+        _, frame = explorer.frames(sent)
         assert frame["function"]["signature"] == text
         assert [a["value"] for a in frame["function"]["arguments"]] == arguments
     answer = explorer.call(address, "add(L.A)", {"price": "5", "amount": "6"})
@@ -117,9 +109,8 @@ def test_a_structure_of_structures_fills_no_memory(explorer):
     functions = "function huge(S12 storage s, S12 calldata t) external {} function f() external {}"
     source = f"{' '.join(structures)} library L {{ {functions} }}"
     address, identifiers = library(explorer, "0.8.28", {"lib.sol": source}, "L")
-    sent = explorer.send(address, f"0x{identifiers['f()']}", gas=100_000)
-    method = explorer.get(f"/api/v1/transactions/{sent}")["method"]
-    assert method["signature"] == "f()"
+    sent = explorer.transact(address, f"0x{identifiers['f()']}", gas=100_000)
+    assert sent["method"]["signature"] == "f()"
 
 
 def using(explorer, number):
@@ -140,23 +131,19 @@ def require_findings(explorer, address):
     assert layout["declared"] == {"enum Of.Kind": ["One"]}
 
 
-@pytest.fixture
-def watch(monkeypatch):
+def watch(monkeypatch, see):
     """Has a function see the outputs that each compilation selects, before it."""
     compile_source = submission_compilations.compile_source
 
-    def watch(see):
-        def compile_seen(compiler, given, *rest):
-            see(str(given["settings"]["outputSelection"]))
-            return compile_source(compiler, given, *rest)
+    def compile_seen(compiler, given, *rest):
+        see(str(given["settings"]["outputSelection"]))
+        return compile_source(compiler, given, *rest)
 
-        monkeypatch.setattr(submission_compilations, "compile_source", compile_seen)
-
-    return watch
+    monkeypatch.setattr(submission_compilations, "compile_source", compile_seen)
 
 
 @pytest.mark.parametrize("which", [1, 2])
-def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, watch, monkeypatch, which):
+def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, monkeypatch, which):
     """Its syntax trees: the first are for the interface, the second, if none are kept, for the
     layout of the storage."""
     monkeypatch.setattr(submission_compilations, "MAX_OUTPUTS", 0)
@@ -168,7 +155,7 @@ def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, watch, monk
         if "ast" in selection and len(trees) == which:
             raise compiler_run.busy()
 
-    watch(be_busy)
+    watch(monkeypatch, be_busy)
     refused = verify()
     assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
     assert explorer.contract(address).status_code == 404
@@ -176,17 +163,17 @@ def test_what_a_busy_compiler_does_not_say_is_not_left_out(explorer, watch, monk
     require_findings(explorer, address)
 
 
-def test_after_a_long_search_there_is_time_for_syntax_trees(explorer, watch, monkeypatch):
+def test_after_a_long_search_there_is_time_for_syntax_trees(explorer, monkeypatch):
     address, verify = using(explorer, 3)
     begun = []
-    watch(begun.append)
+    watch(monkeypatch, begun.append)
     clock = SimpleNamespace(monotonic=lambda: 1000.0 + 61 * (len(begun) > 1))
     monkeypatch.setattr(compiler_run, "time", clock)
     assert verify().status_code == 200
     require_findings(explorer, address)
 
 
-def test_syntax_trees_that_are_too_large_are_told_to_be_missing(explorer, watch):
+def test_syntax_trees_that_are_too_large_are_told_to_be_missing(explorer, monkeypatch):
     """Of sources of about 850 kB the compiler's output has more values than are parsed at once."""
     _, verify = using(explorer, 4)
     words = ["The compiler's output has more than 500,000 values."]
@@ -195,7 +182,7 @@ def test_syntax_trees_that_are_too_large_are_told_to_be_missing(explorer, watch)
         if "ast" in selection and words:
             raise compiler_run.OutOfLimits(*words)
 
-    watch(exceed)
+    watch(monkeypatch, exceed)
     answer = verify().json
     said = "What the source's syntax tree says of libraries, enums and namespaces is not known: "
     assert answer["match"] == "full" and answer["message"].endswith(said + words[0])

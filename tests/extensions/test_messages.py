@@ -45,10 +45,10 @@ def passed_messages(node):
     return messages[::-1]
 
 
-def listed(client, **filters):
+def listed(client):
     """The whole list by its cursors, without times."""
     whole = Listed("/messages-to-l1", "messages", is_counted=False)
-    rows = by_links(client, whole, 20, **filters)
+    rows = by_links(client, whole, 20)
     return [{k: v for k, v in row.items() if k != "timestamp"} for row in rows]
 
 

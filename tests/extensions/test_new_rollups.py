@@ -5,10 +5,9 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.extensions.demo.tests.replaying import served
 from tests.extensions.without_recipient import require_no_recipient
-from tests.support import indexing
 from tests.support.chain_forms import genesis, new_rollups, op_stack
 from tests.support.faulty_node import changing, records_of
-from tests.support.indexing import source_of
+from tests.support.indexing import Indexing, source_of
 
 pytestmark = pytest.mark.thorough
 
@@ -16,14 +15,14 @@ POST_EXEC = 0x7D
 
 
 @pytest.mark.parametrize("said_ms", [0, None], ids=["another time", "no time"])
-def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, postgres, template):
+def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, database_url):
     def say(block):
         block["timestampMs"] = None if said_ms is None else hex(said_ms)
 
     chain = new_rollups.denim()
-    with served(chain) as node, postgres.cloned(template) as url:
+    with served(chain) as node:
         node.fault = changing(say, "eth_getBlockByNumber")
-        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         blocks = [client.get(f"/api/v1/blocks/{n}").json for n in range(chain.head + 1)]
         assert [block.get("chainFields", {}).get("timestampMs") for block in blocks] == [
             None,
@@ -57,10 +56,10 @@ def test_another_second_deposit_tells_no_milliseconds(change):
         assert "timestampMs" not in str(fetched.block.chain_fields)
 
 
-def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, template):
+def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(database_url):
     chain = new_rollups.lagoon()
-    with served(chain) as node, postgres.cloned(template) as url:
-        client = indexing.Indexing(url, node.url).run_until(chain.head).client()
+    with served(chain) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         rows = client.get(f"/api/v1/transactions?type={POST_EXEC}").json["transactions"]
         assert [row["blockNumber"] for row in rows] == [3, 1]
         for row in rows:

@@ -20,12 +20,12 @@ for type_ in ("internal_transfer", "dex_trade"):
     responses[type_] = client.post("/api/v1/webhooks", json=webhook | {"eventTypes": [type_]})
 print(json.dumps({path: (r.status_code, r.text) for path, r in responses.items()}))
 """
-LISTS = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
 
 
 def test_none_is_the_service_of_the_specification(scenario, indexed, database_url):
     client = indexed.client()
-    lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
+    names = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
+    lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in names}
     [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
     failed = next(row for row in scenario.truth.transactions if not row["status"])
     keepers = scenario.stage.contracts["keepers"].address

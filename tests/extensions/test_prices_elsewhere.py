@@ -8,12 +8,7 @@ from decimal import Decimal
 import pytest
 
 from app import create_app
-from scan.extensions.markets.tests.unit_prices.pricing import (
-    document,
-    priced_by,
-    priced_by_file,
-    read,
-)
+from scan.extensions.markets.tests.unit_prices import pricing
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.pages import formatting, site
 from scan.queries.holdings import UnitPrices, exact_worth
@@ -48,12 +43,12 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
     of_day = (c["close"] for c in candles if c["time"].startswith(day) and c["close"] is not None)
     closes = sorted(map(Decimal, of_day))
     price = pytest.approx(closes[len(closes) // 2], rel=Decimal("1e-12"))
-    prices = document(scenario, currency="USD", history=source)
+    prices = pricing.document(scenario, currency="USD", history=source)
     for currency, priced in (
-        (pool["token1Symbol"], priced_by(indexed, source)),
-        ("USD", priced_by_file(indexed, tmp_path, prices)),
+        (pool["token1Symbol"], pricing.priced_by(indexed, source)),
+        ("USD", pricing.priced_by_file(indexed, tmp_path, prices)),
     ):
-        assert read(priced)["history"] == source
+        assert pricing.read(priced)["history"] == source
         sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
         [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
         assert (Decimal(row["price"]), row["price_currency"]) == (price, currency)
@@ -71,14 +66,16 @@ def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client
 
 
 def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario, client, tmp_path):
-    without_history = priced_by_file(indexed, tmp_path, document(scenario))
+    without_history = pricing.priced_by_file(indexed, tmp_path, pricing.document(scenario))
     for unpriced in (client, without_history):
         assert not {"price", "price_currency"} & {*rows_of(unpriced, "/api/v1/transactions")[0]}
     trade = scenario.truth.dex_trades[-1]
     absent = f"0x{'9' * 40}"
     for history in (f"{absent}/{trade['tokenIn']}", f"{trade['pairAddress']}/{absent}"):
-        priced = priced_by_file(indexed, tmp_path, document(scenario, history=history))
-        assert read(priced)["history"] == history
+        priced = pricing.priced_by_file(
+            indexed, tmp_path, pricing.document(scenario, history=history)
+        )
+        assert pricing.read(priced)["history"] == history
         assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
 
 
@@ -90,7 +87,7 @@ def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, sce
         f"{pool['address']}/{pool['token1']}": pool_prices.UNREAD,
     }
     for source, problem in sources.items():
-        priced = priced_by(indexed, source)
+        priced = pricing.priced_by(indexed, source)
         priced.get("/api/v1/blocks?limit=1")  # what a first request starts
         with no_thread_starts():  # so that none is read
             refused = priced.get("/api/v1/transactions?format=csv")
@@ -101,7 +98,7 @@ def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, sce
 def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, client, tmp_path):
     moved = client.get("/api/v1/internal-transfers?limit=1").json["internalTransfers"][0]
     assert "≈" not in client.get("/internal-transfers").text
-    priced = priced_by_file(indexed, tmp_path, document(scenario, currency="USD"))
+    priced = pricing.priced_by_file(indexed, tmp_path, pricing.document(scenario, currency="USD"))
     total = formatting.worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
     assert f"≈ {total} <bdi>USD</bdi>" in priced.get("/internal-transfers").text
 

@@ -6,9 +6,9 @@ from eth_utils import keccak
 
 from scan.ethereum.events import MAX_CONSECUTIVE
 from tests.extensions.world import world
-from tests.support import expected, faulty_node
+from tests.support import expected
 from tests.support.anvil import Contract
-from tests.support.faulty_node import FaultyNode
+from tests.support.faulty_node import refuse
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
 from tests.support.solidity import artifact
@@ -168,22 +168,19 @@ def test_transfers_that_others_put_into_a_list_are_marked_and_folded(world):
     expected.compare(__file__, world.client, names, "suspicious_transfers")
 
 
-def asks_for_an_older_balance(call):
-    """Which a node that has the newest state alone refuses."""
-    target, block = [*call["params"], None, None][:2]
-    is_balance = call["method"] == "eth_call" and target["data"].startswith("0x70a08231")
-    return is_balance and block != "latest"
+def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(world, node):
+    def asks_for_an_older_balance(call):
+        target, block = [*call["params"], None, None][:2]
+        is_balance = call["method"] == "eth_call" and target["data"].startswith("0x70a08231")
+        return is_balance and block != "latest"
 
-
-def test_coin_that_a_contract_sends_wraps_where_no_state_is_kept(world):
     me = world.me
     wrapper = world.deploy("BurntWrapper")
     world.do(world.deploy("Purser", value=1000), "wrap", wrapper.address, me, 300)
     vault = world.deploy("ShareVault")
     world.do(vault, "put", 100)  # without coin
-    pruned = faulty_node.refuse(asks_for_an_older_balance, -32000, "missing trie node")
-    with FaultyNode(world.anvil.url, pruned) as node:
-        Indexing(world.url, node.url).run_until(world.head)
+    node.fault = refuse(asks_for_an_older_balance, -32000, "missing trie node")
+    Indexing(world.url, node.url).run_until(world.head)
     rows = "SELECT '0x' || encode(token_address, 'hex'), balance::integer FROM token_holders"
     assert dict(world.sql(rows)) == {wrapper.address: 300, vault.address: 80}
 
@@ -194,9 +191,8 @@ def test_swaps_of_pools_that_are_named_by_whether_they_are_stable(world):
     factory = world.deploy("StableFactory")
     for is_stable in (True, False):
         world.do(factory, "createPool", *coins, is_stable, gas=2_000_000)
-        pool = Contract(
-            world.anvil.read(factory, "getPool", *coins, is_stable), artifact("StablePool")
-        )
+        address = world.anvil.read(factory, "getPool", *coins, is_stable)
+        pool = Contract(address, artifact("StablePool"))
         world.do(pool, "swap", 100, 0, 0, 90)
         world.do(pool, "swap", 0, 50, 40, 0)
         world.do(pool, "swap", 5, 5, 5, 5)  # nothing for nothing

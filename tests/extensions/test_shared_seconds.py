@@ -14,7 +14,6 @@ from tests.support.database import execute
 pytestmark = pytest.mark.thorough
 
 A_SECOND, BLOCKS = 10, 125
-LAST_S = DENIM_S + (BLOCKS - 1) // A_SECOND
 
 
 @pytest.fixture(scope="module")
@@ -23,34 +22,32 @@ def indexed(postgres, template):
         yield indexing.Indexing(url, node.url).run_until(BLOCKS - 1)
 
 
-@pytest.fixture
-def client(indexed):
-    return indexed.client()
-
-
-def numbers(client, path, name, field, **query):
-    body = client.get(f"/api/v1/{path}", query_string={"limit": 100, **query}).json
-    assert body["total"] == len(body[name])
-    return [record[field] for record in body[name]]
-
-
 def etherscan(client, action, **query):
     query |= {"module": "block", "action": action}
     return client.get("/api", query_string=query).json["result"]
 
 
-def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
+def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(indexed):
+    client = indexed.client()
+
+    def numbers(name, field, **query):
+        body = client.get(f"/api/v1/{name}", query_string={"limit": 100, **query}).json
+        assert body["total"] == len(body[name])
+        return [record[field] for record in body[name]]
+
     for first_s, last_s in ((0, 0), (3, 5), (11, 99)):
         times = {"timeFrom": DENIM_S + first_s, "timeTo": DENIM_S + last_s}
         end = min(A_SECOND * (last_s + 1), BLOCKS)
         expected = [*range(end - 1, A_SECOND * first_s - 1, -1)]
-        assert numbers(client, "blocks", "blocks", "number", **times) == expected
-        sent = numbers(client, "transactions", "transactions", "blockNumber", **times)
+        assert numbers("blocks", "number", **times) == expected
+        sent = numbers("transactions", "blockNumber", **times)
         assert sent == [number for number in expected if number]  # genesis has none
-    assert numbers(client, "blocks", "blocks", "number", timeFrom=LAST_S + 1) == []
+    last_s = DENIM_S + (BLOCKS - 1) // A_SECOND
+    assert numbers("blocks", "number", timeFrom=last_s + 1) == []
 
 
-def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
+def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(indexed):
+    client = indexed.client()
     for second in (0, 4, 11):
         blocks = [
             etherscan(client, "getblocknobytime", timestamp=DENIM_S + second, closest=closest)
@@ -59,7 +56,8 @@ def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(clie
         assert blocks == [str(10 * second + 9), str(10 * second)]
 
 
-def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
+def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(indexed):
+    client = indexed.client()
     countdown = etherscan(client, "getblockcountdown", blockno=BLOCKS + 499)
     assert (countdown["RemainingBlock"], countdown["EstimateTimeInSec"]) == ("500", "50.0")
     assert client.get("/api/v2/stats").json["average_block_time"] == 100.0
@@ -71,13 +69,12 @@ def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
     ("blocks", "a_second", "interval_s"),
     [(1, 1, None), (2, 1, None), (3, 1, 1.0), (9, 3, 1 / 3), (4, 9, None)],
 )
-def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, template):
+def test_the_interval_of_few_blocks(blocks, a_second, interval_s, database_url, database):
     """Where all blocks but the genesis have the same second nobody can tell it."""
-    with served(sharing_seconds(blocks, a_second)) as node, postgres.cloned(template) as url:
-        indexing.Indexing(url, node.url).run_until(blocks - 1)
-        with closing(Database(url, statement_timeout_ms=5_000)) as database:
-            row = database.row("queries/blocks_get_interval")
-        assert row[1:] == (blocks - 1, pytest.approx(interval_s))
+    with served(sharing_seconds(blocks, a_second)) as node:
+        indexing.Indexing(database_url, node.url).run_until(blocks - 1)
+    row = database.row("queries/blocks_get_interval")
+    assert row[1:] == (blocks - 1, pytest.approx(interval_s))
 
 
 def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
@@ -86,8 +83,8 @@ def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
     assert first_blocks == [[(0,)], [(70,)], [(BLOCKS,)]]
 
 
-def test_counts_by_time_are_the_chains(client, indexed):
-    [day] = client.get("/api/v1/stats/daily").json["days"]
+def test_counts_by_time_are_the_chains(indexed):
+    [day] = indexed.client().get("/api/v1/stats/daily").json["days"]
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
     with closing(Database(indexed.url, statement_timeout_ms=5_000)) as database:
         row = database.row("queries/activity_list", span_s=1, spans=20)

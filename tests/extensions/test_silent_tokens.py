@@ -55,13 +55,13 @@ def test_idle_tokens_are_read_once_a_day(chain):
         change()
     chain.read()
     for token, _ in changes:
-        record = chain.get(f"/api/v1/tokens/{token.address}")
+        record = chain.token(token)
         assert record["supplyBlock"] < chain.head  # what is shown has its block
     chain.next_day()
     chain.read()
     for token, _ in changes:
         assert chain.since(token) == chain.head, token.artifact.name
-        record = chain.get(f"/api/v1/tokens/{token.address}")
+        record = chain.token(token)
         assert int(record["totalSupply"]) == chain.anvil.read(token, "totalSupply")
         assert record["decimals"] == chain.anvil.read(token, "decimals")
         assert chain.holders(token) == {one: chain.balance(token, one)}
@@ -140,13 +140,12 @@ def test_an_owner_that_differs_marks_its_token(chain):
     chain.idle()
     chain.do(ledger, "give", 1, two)
     chain.read()
-    api = f"/api/v1/tokens/{deeds.address}"
-    assert chain.get(f"{api}/items/1")["owner"] == one
+    assert chain.token(deeds, "/items/1")["owner"] == one
     call = deeds.data("ownerOf", 1)
     chain.get(f"/api?module=proxy&action=eth_call&to={deeds.address}&data={call}&tag=latest")
     assert chain.since(deeds) == chain.head
-    assert chain.get(f"{api}/items/1")["owner"] == two
-    assert chain.get(f"{api}/items")["items"][0]["owner"] == two
+    assert chain.token(deeds, "/items/1")["owner"] == two
+    assert chain.token(deeds, "/items")["items"][0]["owner"] == two
     assert chain.get(f"/api/v2/tokens/{deeds.address}/instances/1")["owner"]["hash"].lower() == two
 
 
@@ -195,7 +194,7 @@ def test_which_part_the_listed_holders_have_is_said(chain):
     """Without rows of logs nothing names the largest holder, until a door draws what it has."""
     three = chain.accounts[2].lower()
     _, (token, _), _ = made_unnamed(chain)
-    record = chain.get(f"/api/v1/tokens/{token.address}")
+    record = chain.token(token)
     assert (record["rankedHolders"], record["rankedSupply"]) == (2, "1000")
     assert record["totalSupply"] == "10000"
     page = " ".join(chain.get(f"/token/{token.address}").split())
@@ -203,7 +202,7 @@ def test_which_part_the_listed_holders_have_is_said(chain):
     assert chain.get(doors(token, three)["tokenbalance"])["result"] == "9000"
     assert chain.holders(token)[three] == 9000
     assert held_by(chain, token, three) == 9000
-    assert chain.get(f"/api/v1/tokens/{token.address}")["rankedSupply"] == "10000"
+    assert chain.token(token)["rankedSupply"] == "10000"
 
 
 def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain):
@@ -219,15 +218,15 @@ def test_an_upgrade_of_a_beacon_is_read_at_its_block(chain):
     in_block = chain.do(beacon, "upgradeTo", second.address)
     chain.read()
     for token in tokens:
-        record = chain.get(f"/api/v1/tokens/{token.address}")
+        record = chain.token(token)
         assert (record["symbol"], record["decimals"], record["readBlock"]) == ("BCN2", 6, in_block)
         chain.do(token, "mint", one, 10**6)
     chain.read()
     for token in tokens:
-        api = f"/api/v1/tokens/{token.address}/transfers"
-        moved = [(r["value"], r["tokenDecimals"]) for r in chain.get(api)["transfers"]]
+        records = chain.token(token, "/transfers")["transfers"]
+        moved = [(record["value"], record["tokenDecimals"]) for record in records]
         assert moved == [("1000000", 6), ("5000000", 18)]
         assert chain.since(token) is None
     chain.is_the_same_in_whatever_way()
     chain.fork(3)
-    assert chain.get(f"/api/v1/tokens/{tokens[0].address}")["decimals"] == 18
+    assert chain.token(tokens[0])["decimals"] == 18

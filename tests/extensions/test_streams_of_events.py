@@ -107,10 +107,6 @@ def test_an_event_of_two_forms_is_once_in_every_door(world):
     assert [args for (args,) in world.sql(bodies)] == expected
 
 
-RAW = {"type": "event", "name": "Raw", "anonymous": True}
-RAW["inputs"] = [{"name": "who", "type": "address", "indexed": False}]
-
-
 @THOROUGH
 def test_logs_that_are_filled_later_renumber_no_others(coffers, database_url):
     """A client has had the logs of one contract; an emitter with earlier logs is followed then."""
@@ -123,7 +119,9 @@ def test_logs_that_are_filled_later_renumber_no_others(coffers, database_url):
     with Indexing(database_url, anvil.url, until=anvil.head(), logs="none"):
         connection, followed = following(database_url)
         with connection, gunicorn(database_url) as server:
-            followed.add(address_of(second), "second", json.dumps([RAW]))
+            inputs = [{"name": "who", "type": "address", "indexed": False}]
+            entry = {"type": "event", "name": "Raw", "anonymous": True, "inputs": inputs}
+            followed.add(address_of(second), "second", json.dumps([entry]))
             followed.make_views()
             fill(followed)
             number = anvil.head() - 1

@@ -8,14 +8,19 @@ from eth_utils import to_checksum_address
 
 from scan.queries import balances
 from scan.queries.holdings import UnitPrices
-from tests.extensions.world import chain
+from tests.extensions.world import Chain
 from tests.support import expected, fixed_prices
 from tests.support.indexing import sources
 from tests.support.lists import Listed, by_links
 from tests.support.serving import NOWHERE
 
-__all__ = ["chain"]
 pytestmark = pytest.mark.thorough
+
+
+@pytest.fixture
+def chain(anvil, places):
+    with Chain(anvil, places) as chain:
+        yield chain
 
 
 def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain):
@@ -27,9 +32,8 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain):
     coins |= {"buried": chain.coin(), "wrapper": chain.deploy("WrappedEther")}
     chain.do(coins["buried"], "bury", 100)  # the zero address keeps it
     chain.do(coins["wrapper"], "deposit", value=100)
-    chain.anvil.call(
-        "anvil_setBalance", coins["wrapper"].address, "0xffff"
-    )  # as what ends sends it
+    # As what ends sends it.
+    chain.anvil.call("anvil_setBalance", coins["wrapper"].address, "0xffff")
     chain.do(coins["wrapper"], "deposit", value=100)
     coins["from itself"] = chain.deploy("Presold", "cTHG", 0)
     chain.do(coins["from itself"], "mint", 1000)
@@ -37,11 +41,8 @@ def test_a_mint_a_fee_a_burn_and_a_rebase_without_events(chain):
     chain.read()
     marked = {name: since for name, coin in coins.items() if (since := chain.since(coin))}
     assert marked.keys() == {"minted", "fee"}
-    for name, *act in (
-        ("burnt", "burn", 400),
-        ("rebased", "rebase", 3),
-        ("from itself", "issue", 1),
-    ):
+    acts = (("burnt", "burn", 400), ("rebased", "rebase", 3), ("from itself", "issue", 1))
+    for name, *act in acts:
         marked[name] = chain.do(coins[name], *act)
         chain.read()
     assert {name: chain.since(coin) for name, coin in coins.items()} == {
@@ -70,7 +71,7 @@ def test_a_rebase_inside_of_another_call_is_read_at_its_block(chain, idle_days):
     in_block = chain.do(keeper, "keep", coin.address, 3)
     chain.read()
     assert chain.since(coin) == in_block
-    record = chain.get(f"/api/v1/tokens/{coin.address}")
+    record = chain.token(coin)
     assert (record["totalSupply"], record["supplyBlock"]) == ("3000", in_block)
     assert chain.holders(coin)[chain.accounts[1]] == 300
     chain.is_the_same_in_whatever_way()
@@ -124,14 +125,13 @@ def test_holders_beyond_the_ranking_follow_it(chain):
         chain.do(coin, "transfer", holder, value)
     chain.do(coin, "burn", 380)  # of 400 that the first has by events
     chain.read()
-    path = f"/api/v1/tokens/{coin.address}/holders"
-    whole = Listed(path.removeprefix("/api/v1"), "holders")
+    whole = Listed(f"/tokens/{coin.address}/holders", "holders")
     records = by_links(chain.client, whole, 1)
     expected_order = [chain.accounts[number] for number in (1, 0, 2, 3, 4, 5)]
     expected_order.insert(1, coin.address)  # 60 of fees
     assert {r["address"]: int(r["balance"]) for r in records} == chain.holders(coin)
     assert [record["address"] for record in records] == expected_order
-    deep = chain.get(f"{path}?limit=3&page=2")
+    deep = chain.token(coin, "/holders?limit=3&page=2")
     assert (deep["holders"], deep["total"]) == (records[3:6], len(records))
     zero = f"address_hash=0x{0:040x}&value={2**256 - 1}"
     assert chain.get(f"/api/v2/tokens/{coin.address}/holders?{zero}")["items"] == []
@@ -144,13 +144,12 @@ def test_a_holder_without_an_answer_follows_those_that_have_one(chain):
         chain.do(coin, "transfer", holder, value)
     chain.do(coin, "rebase", 2**248)  # what the first has is more than a word
     chain.read()
-    path = f"/api/v1/tokens/{coin.address}/holders"
-    *ranked, last = chain.get(path)["holders"]
+    *ranked, last = chain.token(coin, "/holders")["holders"]
     assert [record["address"] for record in ranked] == [three, two, coin.address]
     for record in ranked:
         assert int(record["balance"]) == chain.balance(coin, record["address"])
     assert last == {"address": one, "balance": "700", "inconsistentSince": chain.since(coin)}
-    assert chain.get(f"{path}?limit=3&page=2")["holders"] == [last]
+    assert chain.token(coin, "/holders?limit=3&page=2")["holders"] == [last]
     reply = chain.get(f"/api?module=token&action=topholders&contractaddress={coin.address}")
     shown = [row["TokenHolderAddress"] for row in reply["result"]]
     assert shown == [three, two, coin.address, one]
@@ -165,9 +164,7 @@ def test_balances_over_time_are_what_the_node_answers(chain):
     chain.do(coin, "transfer", two, 1500)  # of 1000 by events
     chain.anvil.mine(2)
     chain.read()
-    path = f"/addresses/{one}/balances?token={coin.address}"
-
-    path += f"&points=4&blockTo={minted + 3}"
+    path = f"/addresses/{one}/balances?token={coin.address}&points=4&blockTo={minted + 3}"
     shown = chain.get(f"/api/v1{path}")
     assert (shown["complete"], shown["reason"]) == (False, "inconsistent_events")
     after = {p["blockNumber"] - minted: p["balance"] for p in shown["balances"]}

@@ -2,11 +2,11 @@
 door shows them. Of the core and all extensions."""
 
 import logging
-import re
 
 import pytest
 
 from scan.ethereum.node_errors import RpcError
+from tests.extensions.paths import paths_of
 from tests.support import database, faulty_node
 from tests.support.explorer import behind
 from tests.support.indexing import Indexing, status
@@ -16,11 +16,6 @@ TEXT = (
     'Post "http://an0n1:s3cr3t@10.1.2.3:8545/K3YK3Y": dial tcp: lookup node-7.corp on 10.0.0.53:53,'
     " then [fe80::7]:8545 and node-7:8545, /run/node-7/geth.ipc, apikey=K3YK3Y"
 )
-OF_CHAIN = {"eth_chainId", "eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByHash"}
-
-
-def is_not_of_chain(call):
-    return call["method"] not in OF_CHAIN
 
 
 @pytest.mark.parametrize(
@@ -31,24 +26,17 @@ def test_no_door_shows_how_the_nodes_are_reached(indexed, scenario, caplog, code
     token, person = scenario.stage.contracts["harbor"].address, scenario.stage.people[1]
     failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
     item = next(t for t in scenario.truth.token_transfers if t["tokenId"] is not None)
-    fault = faulty_node.refuse(is_not_of_chain, code, text)
+    of_chain = {"eth_chainId", "eth_blockNumber", "eth_getBlockByNumber", "eth_getBlockByHash"}
+    fault = faulty_node.refuse(lambda call: call["method"] not in of_chain, code, text)
     caplog.set_level(logging.INFO)
     # Their responses do not end.
     endless = {"/live", "/socket/v2"}
     with behind(indexed.settings, fault) as (client, _):
-        rules = [
-            rule
-            for rule in client.application.url_map.iter_rules()
-            if "GET" in (rule.methods or ()) and rule.rule not in endless
-        ]
         shown = {}
         for address in (token, person, item["tokenAddress"]):
             values = {"address": address, "address_hash": address, "transaction_hash": failed}
             values |= {"block": "9", "number": "9", "token_id": item["tokenId"]}
-            for rule in rules:
-                arguments = {name: values.get(name, "1") for name in rule.arguments}
-                path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule).format(**arguments)
-                shown[path] = client.get(path)
+            shown |= {path: client.get(path) for path, _ in paths_of(client, values, endless)}
         of_block = ("", "/proof", "/tokens")
         paths = [f"/api/v1/addresses/{person}{of}?block=5" for of in of_block]
         paths += [f"/address/{token}?tab=contract", f"/address/{token}/code"]
@@ -85,9 +73,10 @@ def refused(method):
         ),
     ],
 )
-def test_readyz_has_the_reason_without_the_nodes_address(anvil, database_url, reason, fault):
+def test_readyz_has_the_reason_without_the_nodes_address(anvil, node, database_url, reason, fault):
     anvil.mine(3)
-    with faulty_node.FaultyNode(anvil.url, fault) as node, Indexing(database_url, node.url):
+    node.fault = fault
+    with Indexing(database_url, node.url):
         database.wait_for_problem(database_url, reason)
         problem = status(database_url)["problem"]
     assert not [part for part in HIDDEN if part in problem]

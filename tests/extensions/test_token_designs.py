@@ -9,30 +9,22 @@ from tests.support.solidity import of_file
 
 pytestmark = pytest.mark.thorough
 
-M, T = "mint", "transfer"
+M, T, TF = "mint", "transfer", "transferFrom"
 ONE, TWO, SELF = "one", "two", "itself"
-
-
-class Designs(Chain):
-    def act(self, contract, function, *args):
-        [fields] = [arg for arg in args if isinstance(arg, dict)] or [{}]
-        addresses = {ONE: self.me, TWO: self.you, SELF: contract.address}
-        values = [addresses.get(arg, arg) for arg in args if arg is not fields]
-        self.do(contract, function, *values, **fields)
 
 
 def test_no_honest_design_is_marked(anvil, places):
     """What is: test_sums_of_events.py."""
-    designs = "TokenDesigns.sol"
+    artifacts = of_file("TokenDesigns.sol")
     # By design: what it is created with, and calls: function, arguments, more of the transaction.
     coin = 10**18
     honest = {
         "Plain": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
         "Votes": ([], (M, ONE, 900), ("delegate", ONE), (T, TWO, 100)),
         "Flash": ([], (M, ONE, 900), (T, TWO, 100)),
-        "Counted": ([], (M, ONE), (M, ONE), ("transferFrom", ONE, TWO, 1), ("burn", 2)),
-        "Enumerated": ([], (M, ONE, 1), (M, TWO, 7), ("transferFrom", ONE, TWO, 1)),
-        "Batches": ([], ("transferFrom", ONE, TWO, 3)),
+        "Counted": ([], (M, ONE), (M, ONE), (TF, ONE, TWO, 1), ("burn", 2)),
+        "Enumerated": ([], (M, ONE, 1), (M, TWO, 7), (TF, ONE, TWO, 1)),
+        "Batches": ([], (TF, ONE, TWO, 3)),
         "Editions": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
         "Solmate": ([], (M, ONE, 900), (T, TWO, 100), ("burn", 50)),
         "Solady": ([], (M, ONE, 900), (T, TWO, 100)),
@@ -44,34 +36,34 @@ def test_no_honest_design_is_marked(anvil, places):
         "Treasury": ([], (M, ONE, 900), (T, SELF, 100)),
         "Whole": ([], (M, ONE, 1000 * coin), (T, TWO, coin)),
         "Weth9": ([], ("deposit", {"value": 900}), (T, TWO, 100), ("withdraw", 50)),
-        "Sized": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
-        "VeNft": ([], (M, ONE, 1), ("transferFrom", ONE, TWO, 1)),
-        "Erc721A": ([], (M, ONE, 5), ("transferFrom", ONE, TWO, 2)),
-        "Erc3525": (
-            [],
-            (M, ONE, 1),
-            (M, ONE, 2),
-            ("split", 1, 2, 30),
-            ("transferFrom", ONE, TWO, 1),
-        ),
+        "Sized": ([], (M, ONE, 1), (TF, ONE, TWO, 1)),
+        "VeNft": ([], (M, ONE, 1), (TF, ONE, TWO, 1)),
+        "Erc721A": ([], (M, ONE, 5), (TF, ONE, TWO, 2)),
+        "Erc3525": ([], *((M, ONE, n) for n in (1, 2)), ("split", 1, 2, 30), (TF, ONE, TWO, 1)),
         "Dn404": ([], (M, ONE, 3 * coin), (T, TWO, coin)),
         "Ids": ([], (M, TWO, 1, 5), (M, TWO, 2, 7)),
         "Wrapped": (["Plain"], ("depositFor", ONE, 100), (T, TWO, 10), ("withdrawTo", ONE, 5)),
         "Shares": (["Plain"], ("deposit", 100, ONE), (T, TWO, 10), ("redeem", 5, ONE, ONE)),
     }
-    with Designs(anvil, places) as chain:
+    with Chain(anvil, places) as chain:
         made = {}
+
+        def act(contract, function, *args):
+            [fields] = [arg for arg in args if isinstance(arg, dict)] or [{}]
+            addresses = {ONE: chain.me, TWO: chain.you, SELF: contract.address}
+            values = [addresses.get(arg, arg) for arg in args if arg is not fields]
+            chain.do(contract, function, *values, **fields)
+
         for name, (of, *acts) in honest.items():
-            made[name] = chain.deploy(
-                of_file(designs)[name], *(made[other].address for other in of)
-            )
+            others = [made[other].address for other in of]
+            made[name] = chain.deploy(artifacts[name], *others)
             for other in of:
-                chain.act(made[other], M, ONE, 500)
-                chain.act(made[other], "approve", made[name].address, 500)
-            for act in acts:
-                chain.act(made[name], *act)
+                act(made[other], M, ONE, 500)
+                act(made[other], "approve", made[name].address, 500)
+            for call in acts:
+                act(made[name], *call)
         mirror = chain.anvil.read(made["Dn404"], "mirrorERC721")
-        made["Mirror"] = Contract(mirror, of_file(designs)["Mirror"])
+        made["Mirror"] = Contract(mirror, artifacts["Mirror"])
         chain.read()
         for name, contract in made.items():
             record = chain.token(contract)

@@ -6,11 +6,9 @@ headers have two more fields, which end in another order than that of their name
 """
 
 import logging
-from contextlib import closing
 
 import pytest
 
-from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import fork_warnings
@@ -58,10 +56,10 @@ def unproven(client):
     return [(entry["firstBlock"], entry["lastBlock"], entry["reason"]) for entry in blocks]
 
 
-def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres, template, caplog):
-    with served(made()) as node, postgres.cloned(template) as url:
+def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(database_url, caplog):
+    with served(made()) as node:
         with caplog.at_level(logging.WARNING):
-            index = Indexing(url, node.url).run_until(HEAD)
+            index = Indexing(database_url, node.url).run_until(HEAD)
         records = (r for r in caplog.records if r.name.startswith("scan.indexer."))
         assert [record.getMessage() for record in records] == [
             "since block 7 headers have zetaRoot, alphaCount,"
@@ -121,7 +119,7 @@ def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
                 source.blocks(7, HEAD)
 
 
-def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, template):
+def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(database_url, database):
     """Blocks 3, 5, 6 and 9 have a field that looks like another chain's form, on a chain that
     nobody knows; blocks between them are proven."""
 
@@ -131,30 +129,27 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_blocks(postgres, t
                 receipt["l1Fee"] = "0x64"
 
     chain, reason = made(NOBODY_KNOWS), "fields of Scroll"
-    with postgres.cloned(template) as url:
-        with served(chain) as node:
-            node.fault = altering(fee_for_l1)
-            index = Indexing(url, node.url).run_until(HEAD)
-            client = index.client()
-            assert unproven(client) == [(9, 9, reason), (5, 6, reason), (3, 3, reason)]
-            assert client.get("/readyz").json["unprovenBlocks"] == 4
-            page = client.get("/status").text
-            assert "<dt>5 to 6</dt>" in page and "5 to 9" not in page
-            assert "scan_unproven_blocks 4.0" in client.get("/metrics").text
-            with closing(Database(url, statement_timeout_ms=5_000)) as database:
-                texts = [outcome.text for outcome in doctor.check_database(database)]
-            assert sum("are not proven" in text for text in texts) == 3
-            assert auditing.run(index.settings, node=True) == 0
-        other = made(NOBODY_KNOWS, last=6)
-        for number in (7, 8, 9, 10):
-            other.pay(ALICE, BOB, 2 * number)
-            fields = dict(zip(AMSTERDAM, (word("l"), number), strict=True))
-            other.mine(withdrawalsRoot=None, **fields)
-        with served(other) as node:
-            index = Indexing(url, node.url).run_until(HEAD + 1)
+    with served(chain) as node:
+        node.fault = altering(fee_for_l1)
+        index = Indexing(database_url, node.url).run_until(HEAD)
         client = index.client()
-        assert unproven(client) == [(5, 6, reason), (3, 3, reason)]
-        assert client.get("/readyz").json["unprovenBlocks"] == 3
+        assert unproven(client) == [(9, 9, reason), (5, 6, reason), (3, 3, reason)]
+        assert client.get("/readyz").json["unprovenBlocks"] == 4
+        page = client.get("/status").text
+        assert "<dt>5 to 6</dt>" in page and "5 to 9" not in page
+        assert "scan_unproven_blocks 4.0" in client.get("/metrics").text
+        texts = [outcome.text for outcome in doctor.check_database(database)]
+        assert sum("are not proven" in text for text in texts) == 3
+        assert auditing.run(index.settings, node=True) == 0
+    other = made(NOBODY_KNOWS, last=6)
+    for number in (7, 8, 9, 10):
+        other.pay(ALICE, BOB, 2 * number)
+        fields = dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+        other.mine(withdrawalsRoot=None, **fields)
+    with served(other) as node:
+        client = Indexing(database_url, node.url).run_until(HEAD + 1).client()
+    assert unproven(client) == [(5, 6, reason), (3, 3, reason)]
+    assert client.get("/readyz").json["unprovenBlocks"] == 3
 
 
 def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven():
@@ -182,14 +177,12 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
             source.blocks(2, 3)
 
 
-MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
-
-
-def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(postgres, template, caplog):
+def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(database_url, caplog):
     def schedule(current, following):
         node.fault = replacing("eth_config", {"current": current, "next": following, "last": None})
         return fork_warnings(Node([node.url]))
 
+    amsterdam = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
     scheduled = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     # The current fork and the next, whether that is known, and whether the chain's newest is
     # missed: of Sepolia alone, as no other public chain has a time of Amsterdam.
@@ -221,14 +214,14 @@ def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(postgres, temp
         (on_time, None, True, False),
         ({**on_time, "activationTime": amsterdam_s + 99_999}, None, True, False),
     ]
-    with served(made(last=1)) as node, postgres.cloned(template) as url:
+    with served(made(last=1)) as node:
         for current, following, is_known, is_missed in schedules:
             unknown, missed = schedule(current, following)
-            assert (unknown == "", missed) == (is_known, MISSED if is_missed else ""), following
+            assert (unknown == "", missed) == (is_known, amsterdam if is_missed else ""), following
         unknown, missed = schedule(on_sepolia, {**later, **novel_contract})
-        assert scheduled in unknown and missed == MISSED
+        assert scheduled in unknown and missed == amsterdam
         with caplog.at_level(logging.WARNING):
-            index = Indexing(url, node.url).run_until(1)
-        assert unknown in caplog.text and f"{MISSED}: update the node" in caplog.text
+            index = Indexing(database_url, node.url).run_until(1)
+        assert unknown in caplog.text and f"{amsterdam}: update the node" in caplog.text
         told = [finding.text for finding in doctor.check_node(node.url, None, index.settings)]
-        assert MISSED in told and any(unknown in text for text in told)
+        assert amsterdam in told and any(unknown in text for text in told)

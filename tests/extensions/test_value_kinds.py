@@ -14,7 +14,7 @@ from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 
 
-def test_what_is_said_of_a_rollup_is_stored_and_named(postgres, template):
+def test_what_is_said_of_a_rollup_is_stored_and_named(database_url):
     """In lists, details, /query and on the page; the node says another value of each field that
     nothing proves."""
     chain = FORMS["isthmus"]()
@@ -26,8 +26,8 @@ def test_what_is_said_of_a_rollup_is_stored_and_named(postgres, template):
             record |= {"nonce": "0x77"} if "nonce" in record and record["type"] == "0x7e" else {}
 
     saying = changing(say, "eth_getBlockByNumber", "eth_getBlockReceipts")
-    with served(chain, saying) as node, postgres.cloned(template) as url:
-        client = Indexing(url, node.url).run_until(chain.head).client()
+    with served(chain, saying) as node:
+        client = Indexing(database_url, node.url).run_until(chain.head).client()
         records = client.get("/api/v1/transactions?limit=100").json["transactions"]
         deposits = [record for record in records if record["type"] == 0x7E]
         others = [record for record in records if record["type"] != 0x7E]

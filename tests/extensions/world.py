@@ -8,6 +8,7 @@ import pytest
 from scan.extensions.backfill.tests.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support import world as support
+from tests.support.faulty_node import refuse
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
@@ -62,7 +63,9 @@ def world(anvil, places):
         yield world
 
 
-@pytest.fixture
-def chain(anvil, places):
-    with Chain(anvil, places) as chain:
-        yield chain
+def _is_of_the_past(call):
+    return call["method"] in ("eth_call", "eth_getCode") and call["params"][1] != "latest"
+
+
+# A node that has the newest state alone of contracts.
+pruned_contracts = refuse(_is_of_the_past, -32000, "missing trie node")
