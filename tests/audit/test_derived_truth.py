@@ -107,19 +107,14 @@ def test_derived_tables_are_as_the_audit_expects_them(finished, reorganised):
     assert auditing.run(finished) == auditing.EXACT
 
 
-def require_lists(computed):
+def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
+    key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
+    computed = {n for n, *_ in derived_lists.list_checkpoints(scenario.truth, SHORT_CHECKPOINTS)}
     unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
     assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
     assert not missing, (
         f"{missing}: say under which keys a record is listed in NAMES_OF_KEYS of"
         " tests/support/derived_lists.py"
-    )
-
-
-def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
-    key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
-    require_lists(
-        {n for n, *_ in derived_lists.list_checkpoints(scenario.truth, SHORT_CHECKPOINTS)}
     )
     for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
         truth = derived_lists.list_checkpoints(scenario.truth, every)

@@ -130,8 +130,9 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, plac
 
         def slot_of(n, *key):
             """The slot of the contract's n-th variable, or of a mapping's key: its type, itself."""
-            hashed = key and keccak(encode([key[0], "uint256"], [key[1], n])).hex()
-            return f"0x{hashed or f'{n:064x}'}"
+            if not key:
+                return f"0x{n:064x}"
+            return f"0x{keccak(encode([key[0], 'uint256'], [key[1], n])).hex()}"
 
         def variable_with(value, *key):
             """The number of the variable that has a value."""
