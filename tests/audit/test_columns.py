@@ -10,7 +10,7 @@ from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
 from scan.indexer.block_rows import TABLES
-from tests.audit.columns import KEYS, NOT_COMPARED
+from tests.audit.columns import NOT_COMPARED
 from tests.support.auditing import COUNT_HOLDERS, spoil
 from tests.support.database import execute
 
@@ -18,7 +18,24 @@ from tests.support.database import execute
 def test_every_column_is_compared_or_says_why_not(copied):
     """One row of each table is changed in all its columns: each of them has to be named."""
     url = copied.database_url
-    keys = {table: entity.key for table, entity in ENTITIES.items()} | KEYS
+    # What a row is found by: another one there is a row that is missing, and one too many.
+    keys = {table: entity.key for table, entity in ENTITIES.items()} | {
+        "addresses": ("address",),
+        "blocks": ("number",),
+        "daily_stats": ("day",),
+        "dexes": ("name",),
+        "event_topics": ("topic0",),
+        "item_balances": ("holder", "first_ordinal"),
+        "list_checkpoints": ("list", "key", "place"),
+        "list_counts": ("list", "key"),
+        "pool_candles": ("pool_address", "hour"),
+        "pool_volumes": ("pool_address",),
+        "token_holder_ranges": ("token_address", "balance_range"),
+        "token_ranks": ("address",),
+        "token_holders": ("holder", "token_address"),
+        "token_items": ("token_address", "first_ordinal"),
+        "tokens": ("address",),
+    }
     schema = execute(
         url,
         "SELECT table_name, column_name, data_type FROM information_schema.columns"
