@@ -1,10 +1,10 @@
 """The scenario's index, once for these tests, and copies of it to be spoilt."""
 
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import pytest
 
+from tests.support.database import name_in
 from tests.support.indexing import Indexing
 
 
@@ -17,7 +17,6 @@ def finished(postgres, template, scenario):
 
 
 @pytest.fixture
-def copied(finished, postgres):
+def copied(finished, clone):
     """A copy of it, to be spoilt."""
-    with postgres.cloned(urlsplit(finished.database_url).path.removeprefix("/")) as url:
-        yield replace(finished, database_url=url)
+    return replace(finished, database_url=clone(name_in(finished.database_url)))

@@ -17,17 +17,17 @@ TRANSFERS, TRADES = "token transfers are missing", "trades are missing or mispla
 INTERNAL, LOGS = "internal transfers are missing", "logs are missing or misplaced"
 
 
-def rules_broken(cursor, statement, span):
-    cursor.execute(statement, span)
-    return [rule for rule, _, _ in cursor.fetchall()]
-
-
 def test_rows_that_contradict_each_other_are_reported(finished):
     """Each fault in a transaction that is taken back."""
     statements = [
         read_statement(name).text for name in ("audit/whole_chain_check", "audit/block_range_check")
     ]
     connection = psycopg2.connect(finished.database_url)
+
+    def rules_broken(cursor, statement, span):
+        cursor.execute(statement, span)
+        return [rule for rule, _, _ in cursor.fetchall()]
+
     # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
     older_order = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
     transfer_twice = (

@@ -2,32 +2,29 @@
 and the derived rows that a token's change touches."""
 
 import json
-
-import pytest
+from contextlib import closing
 
 from scan.database.connection import Database
 from scan.indexer.writer import Writer
 from tests.support.auditing import EXACT, run, stored
 from tests.support.database import execute
 
-PAID, EMITTER = b"\x59" * 20, b"\x58" * 20
-
 
 def test_addresses_are_seen_in_the_range_where_blocks_have_them(copied):
     """Also in the last place of a block, and where nothing but emitters, credits or withdrawals
     have them; a withdrawal of another unit than the coin moves none."""
-    url = copied.database_url
+    url, paid, emitter = copied.database_url, b"\x59" * 20, b"\x58" * 20
     execute(
         url,
         "INSERT INTO credits (ordinal, block_number, type, address, amount_wei) VALUES"
         " (first_ordinal_in(3), 3, 0, %s, 5), (last_ordinal_in(8), 8, 0, %s, 7),"
         " (first_ordinal_in(9), 9, 0, %s, 11)",
-        *[PAID] * 3,
+        *[paid] * 3,
     )
-    execute(url, "INSERT INTO withdrawals VALUES (9, 0, 0, %s, 1000, 'mGNO')", PAID)
-    execute(url, "INSERT INTO log_emitters VALUES (%s, 2), (%s, 9)", *[EMITTER] * 2)
+    execute(url, "INSERT INTO withdrawals VALUES (9, 0, 0, %s, 1000, 'mGNO')", paid)
+    execute(url, "INSERT INTO log_emitters VALUES (%s, 2), (%s, 9)", *[emitter] * 2)
     execute(
-        url, "INSERT INTO withdrawals VALUES (3, 0, 0, %s, 5), (8, 1, 0, %s, 7)", *[EMITTER] * 2
+        url, "INSERT INTO withdrawals VALUES (3, 0, 0, %s, 5), (8, 1, 0, %s, 7)", *[emitter] * 2
     )
     # Of blocks: first and last seen, wei and withdrawals of who was paid; and of an emitter.
     bigint_max = 2**63 - 1
@@ -46,8 +43,8 @@ def test_addresses_are_seen_in_the_range_where_blocks_have_them(copied):
             " FROM addresses_changes(%s::block_range) WHERE address IN (%s, %s)"
             " ORDER BY address DESC",
             (*blocks, *nothing),
-            PAID,
-            EMITTER,
+            paid,
+            emitter,
         )
         assert rows == [*expected], blocks
 
@@ -59,26 +56,19 @@ def test_an_index_without_blocks_lacks_no_traces(database_url):
 def test_what_is_left_after_a_fork_is_exact(copied, scenario):
     """Before blocks are indexed again: what is set wrong then may be set right by the same ones."""
     head = scenario.truth.head
-    database = Database(copied.database_url, statement_timeout_ms=0)
-    for last_kept in (head - 9, head // 2, head // 3):
-        Writer(database).unwind(last_kept)
-        assert run(copied) == EXACT
-    database.close()
+    with closing(Database(copied.database_url, statement_timeout_ms=0)) as database:
+        for last_kept in (head - 9, head // 2, head // 3):
+            Writer(database).unwind(last_kept)
+            assert run(copied) == EXACT
 
 
-@pytest.fixture
-def database(copied):
-    database = Database(copied.database_url, statement_timeout_ms=0)
-    yield database
-    database.close()
-
-
-def test_pools_are_listed_whose_second_token_is_unknown(copied, database):
+def test_pools_are_listed_whose_second_token_is_unknown(copied):
     execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
-    pools = database.row(
-        "queries/pools_list",
-        **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
-        **{"after_count": None, "after_address": None},
-    )
+    with closing(Database(copied.database_url, statement_timeout_ms=0)) as database:
+        pools = database.row(
+            "queries/pools_list",
+            **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
+            **{"after_count": None, "after_address": None},
+        )
     stored_pools = stored(copied, "pools", ("address",), [])
     assert {pool["address"] for pool in json.loads(pools[1])} == stored_pools.keys()

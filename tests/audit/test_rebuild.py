@@ -16,28 +16,16 @@ from scan.audit.rebuild import RANGE_BLOCKS, CannotRebuild, Rebuild, from_blocks
 from scan.commands import database_commands, long_work
 from scan.commands.rebuild import run_beside
 from scan.database import connection, migrations
-from tests.support import auditing, request_contracts, serving
-from tests.support.anvil import Anvil
+from tests.support import auditing, request_contracts
 from tests.support.database import execute, name_in
 from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.scan_command import scan
+from tests.support.serving import NOWHERE, ROOT, wait_until
 from tests.support.table_digest import digest, fresh_digest
 
-NOWHERE = "http://127.0.0.1:1"  # a node that is stopped
 # Extensions that are turned on later, with one that needs the first.
 LATE = ("block_records", "backfill", "user_operations")
 OTHERS = ",".join(name for name in registry.installed() if name not in LATE)
-KILLED = """
-import os, signal, sys, threading
-from scan.audit import rebuild
-from scan.database.connection import Database
-database = Database(sys.argv[1], statement_timeout_ms=0)
-run = rebuild.Rebuild(database, sys.argv[1], threading.Event(), range_blocks=20)
-run.request_missing()
-for ranges, _ in enumerate(run.run()):
-    if ranges == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-"""
 
 
 def rebuild(url, *tables, workers=1, stop_after=None, logs="", range_blocks=RANGE_BLOCKS):
@@ -66,18 +54,6 @@ def late_template(postgres, template, scenario):
         yield name_in(url)
 
 
-@pytest.fixture
-def late_url(postgres, late_template):
-    with postgres.cloned(late_template) as url:
-        yield url
-
-
-@pytest.fixture
-def spoilt_url(postgres, indexed_template):
-    with postgres.cloned(indexed_template) as url:
-        yield url
-
-
 @pytest.fixture(scope="module")
 def fresh(indexed):
     return digest(indexed.url)
@@ -85,7 +61,10 @@ def fresh(indexed):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, fresh, workers):
+def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(
+    clone, late_template, fresh, workers
+):
+    late_url = clone(late_template)
     assert {"authorizations", "blobs"} <= fresh.keys()
     assert not fresh.keys() <= digest(late_url).keys()
     assert rebuild(late_url, workers=workers) > 1
@@ -94,20 +73,33 @@ def test_an_extension_turned_on_later_gets_the_rows_of_a_fresh_index(late_url, f
 
 
 @pytest.mark.thorough
-def test_the_indexer_has_missing_rows_derived_beside_it(late_url, fresh, monkeypatch):
+def test_the_indexer_has_missing_rows_derived_beside_it(clone, late_template, fresh, monkeypatch):
+    late_url = clone(late_template)
     monkeypatch.setattr(long_work, "CHECK_EVERY_S", 0.1)
     stop = threading.Event()
     with ThreadPoolExecutor(1) as thread, ExitStack() as ended:
         ended.callback(stop.set)
         thread.submit(run_beside, settings_for(late_url, NOWHERE), stop)
         lacking = "SELECT name FROM filled_tables WHERE first_block > 0"
-        serving.wait_until(lambda: not execute(late_url, lacking))
+        wait_until(lambda: not execute(late_url, lacking))
     assert digest(late_url) == fresh
 
 
 @pytest.mark.thorough
-def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
-    killed = subprocess.run([sys.executable, "-c", KILLED, late_url], cwd=serving.ROOT, check=False)
+def test_a_rebuild_that_is_killed_goes_on(clone, late_template, fresh):
+    late_url = clone(late_template)
+    program = """
+import os, signal, sys, threading
+from scan.audit import rebuild
+from scan.database.connection import Database
+database = Database(sys.argv[1], statement_timeout_ms=0)
+run = rebuild.Rebuild(database, sys.argv[1], threading.Event(), range_blocks=20)
+run.request_missing()
+for ranges, _ in enumerate(run.run()):
+    if ranges == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+"""
+    killed = subprocess.run([sys.executable, "-c", program, late_url], cwd=ROOT, check=False)
     assert killed.returncode == -signal.SIGKILL
     [(first, last, following)] = execute(
         late_url, "SELECT first_block, last_block, next_block FROM table_rebuilds LIMIT 1"
@@ -120,8 +112,9 @@ def test_a_rebuild_that_is_killed_goes_on(late_url, fresh):
 
 
 @pytest.mark.thorough
-def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh):
+def test_of_two_that_derive_the_same_one_gives_way(clone, late_template, fresh):
     """As one that is started beside an indexer, which begins another."""
+    late_url = clone(late_template)
     with (
         closing(connection.Database(late_url, statement_timeout_ms=0)) as one,
         closing(connection.Database(late_url, statement_timeout_ms=0)) as other,
@@ -142,7 +135,8 @@ def test_of_two_that_derive_the_same_one_gives_way(late_url, fresh):
     assert rebuild(late_url) == 0
 
 
-def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
+def test_all_tables_that_can_be_are_derived_as_they_were(clone, indexed_template, fresh):
+    spoilt_url = clone(indexed_template)
     tables = [*dict.fromkeys((*from_blocks(), *DERIVED))]
     for statement in (
         "DELETE FROM user_operations",
@@ -165,7 +159,8 @@ def test_all_tables_that_can_be_are_derived_as_they_were(spoilt_url, fresh):
     assert digest(spoilt_url) == fresh
 
 
-def test_tables_that_are_derived_of_others_are_derived_alone(spoilt_url, fresh):
+def test_tables_that_are_derived_of_others_are_derived_alone(clone, indexed_template, fresh):
+    spoilt_url = clone(indexed_template)
     execute(spoilt_url, "UPDATE addresses SET transaction_count = 7")
     execute(spoilt_url, "DELETE FROM token_holders")
     assert rebuild(spoilt_url, "token_holders", "addresses") == 0  # ranges of blocks
@@ -174,7 +169,8 @@ def test_tables_that_are_derived_of_others_are_derived_alone(spoilt_url, fresh):
 
 
 @pytest.mark.thorough
-def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scenario):
+def test_more_logs_are_stored_later(clone, indexed_template, postgres, template, scenario):
+    spoilt_url = clone(indexed_template)
     for workers, logs in enumerate(("standard", "all"), 1):
         rebuild(spoilt_url, "logs", logs=logs, workers=workers)
         assert digest(spoilt_url) == fresh_digest(postgres, template, scenario.anvil, logs=logs)
@@ -183,7 +179,8 @@ def test_more_logs_are_stored_later(spoilt_url, fresh, postgres, template, scena
         rebuild(spoilt_url, "logs", logs="standard")
 
 
-def test_a_damaged_block_is_named_and_refused(late_url):
+def test_a_damaged_block_is_named_and_refused(clone, late_template):
+    late_url = clone(late_template)
     [(number,)] = execute(late_url, "SELECT max(block_number) - 3 FROM block_bodies")
     damage = "set_byte(body, 40, 255 - get_byte(body, 40))"
     execute(late_url, f"UPDATE block_bodies SET body = {damage} WHERE block_number = %s", number)  # noqa: S608
@@ -196,7 +193,10 @@ def test_a_damaged_block_is_named_and_refused(late_url):
 
 
 @pytest.mark.thorough
-def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url, fresh, capsys):
+def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(
+    clone, indexed_template, fresh, capsys
+):
+    spoilt_url = clone(indexed_template)
     settings = settings_for(spoilt_url, NOWHERE)
     assert auditing.run(settings) == 0
     assert "blocks that differ from the stored blocks: 0 differences in" in capsys.readouterr().out
@@ -213,33 +213,35 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(spoilt_url,
 
 
 @pytest.mark.thorough
-def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, database_url):
+def test_a_fork_below_the_filled_blocks_begins_anew(clone, template, anvil, database_url):
     request = "0x604c5fa000"  # code that logs 76 bytes, as the contract does for a request
-    with Anvil() as node:
-        node.call("anvil_setCode", request_contracts.WITHDRAWALS, request)
+    anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, request)
 
-        def mine(blocks):
-            for _ in range(blocks):
-                node.send(node.accounts[0], request_contracts.WITHDRAWALS)
-                node.mine()
+    def mine(blocks):
+        for _ in range(blocks):
+            anvil.send(anvil.accounts[0], request_contracts.WITHDRAWALS)
+            anvil.mine()
 
-        mine(6)
-        index_apart(database_url, node, OTHERS)
-        mine(2)
-        Indexing(database_url, node.url).run_until(node.head())
-        for depth in (4, 6):  # of the blocks 1 to 6 of which rows are derived, some are replaced
-            assert rebuild(database_url, stop_after=1, range_blocks=2) == 1
-            node.reorganise(depth)
-            mine(1)
-            Indexing(database_url, node.url).run_until(node.head())
-        rebuild(database_url, range_blocks=2)
-        with postgres.cloned(template) as url:
-            Indexing(url, node.url).run_until(node.head())
-            assert digest(database_url) == digest(url)
+    mine(6)
+    index_apart(database_url, anvil, OTHERS)
+    mine(2)
+    Indexing(database_url, anvil.url).run_until(anvil.head())
+    for depth in (4, 6):  # of the blocks 1 to 6 of which rows are derived, some are replaced
+        assert rebuild(database_url, stop_after=1, range_blocks=2) == 1
+        anvil.reorganise(depth)
+        mine(1)
+        Indexing(database_url, anvil.url).run_until(anvil.head())
+    rebuild(database_url, range_blocks=2)
+    url = clone(template)
+    Indexing(url, anvil.url).run_until(anvil.head())
+    assert digest(database_url) == digest(url)
 
 
 @pytest.mark.thorough
-def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeypatch, capsys):
+def test_a_migration_names_the_tables_to_derive_again(
+    clone, indexed_template, fresh, monkeypatch, capsys
+):
+    spoilt_url = clone(indexed_template)
     text = "-- Other blobs.\n-- rebuilds: blobs, daily_stats\nDELETE FROM blobs;"
     migration = migrations.Migration(9001, "9001_blobs.sql", text)
     expected = migrations.expected_schema()._replace(migrations=(migration,))
@@ -255,7 +257,8 @@ def test_a_migration_names_the_tables_to_derive_again(spoilt_url, fresh, monkeyp
 
 
 @pytest.mark.thorough
-def test_what_no_stored_block_has_is_refused(late_url, spoilt_url):
+def test_what_no_stored_block_has_is_refused(clone, late_template, indexed_template):
+    late_url, spoilt_url = clone(late_template), clone(indexed_template)
     for table, words in (
         ("internal_transfers", "scan backfill traces"),
         ("contracts", "from the chain's state"),

@@ -18,10 +18,18 @@ RAW = rlp.encode(
 )
 
 
-def in_json(names):
-    index, key, value, balance, nonce, code, one = names
+# As execution-apis name fields, and as alloy-eip7928 0.3 did, whose indexes were numbers.
+@pytest.mark.parametrize(
+    ("index", "key", "value", "balance", "nonce", "code", "one"),
+    [
+        ("index", "key", "value", "value", "value", "code", "0x1"),
+        ("blockAccessIndex", "slot", "newValue", "postBalance", "newNonce", "newCode", 1),
+    ],
+    ids=["execution-apis", "alloy"],
+)
+def test_lists_are_encoded_and_read(index, key, value, balance, nonce, code, one):
     word = "0x" + 60 * "0"
-    return [
+    answer = [
         {
             "address": "0x" + ALICE.hex(),
             "storageChanges": [
@@ -34,19 +42,7 @@ def in_json(names):
         },
         {"address": "0x" + BOB.hex(), "codeChanges": [{index: "0x2", code: "0x6000"}]},
     ]
-
-
-# As execution-apis name fields, and as alloy-eip7928 0.3 did, whose indexes were numbers.
-@pytest.mark.parametrize(
-    "names",
-    [
-        ("index", "key", "value", "value", "value", "code", "0x1"),
-        ("blockAccessIndex", "slot", "newValue", "postBalance", "newNonce", "newCode", 1),
-    ],
-    ids=["execution-apis", "alloy"],
-)
-def test_lists_are_encoded_and_read(names):
-    assert encode_access_list(in_json(names)) == RAW
+    assert encode_access_list(answer) == RAW
     assert balance_changes(RAW, keccak(RAW)) == {ALICE: [(0, 9), (3, 2**255)], BOB: []}
 
 

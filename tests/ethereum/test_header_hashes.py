@@ -61,12 +61,11 @@ def struct_of(fields, hash_, **more):
     return read_json(header, BlockJson, 5)
 
 
-def altered(value):
-    return value + 1 if isinstance(value, int) else bytes([*value[:-1], value[-1] ^ 1])
-
-
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_hash_covers_each_field_of_its_header(name):
+    def altered(value):
+        return value + 1 if isinstance(value, int) else bytes([*value[:-1], value[-1] ^ 1])
+
     fields = HEADERS[name]
     hash_ = keccak256(rlp.encode(list(fields.values())))
     assert has_its_hash(struct_of(fields, hash_))

@@ -9,28 +9,27 @@ from scan.ethereum import nested_json, transport
 from scan.ethereum.node_errors import AnswerTooLarge, RpcError
 
 
-def outcome(parse, text):
-    try:
-        return parse(text)
-    except ValueError:
-        return ValueError
-
-
 def nested(levels):
     return b'{"a":[' * (levels // 2) + b"7" + b"]}" * (levels // 2)
 
 
-TEXT = rb' {"calls":[{"a\"[":["\\",[],{"b}":[1,[{}, "\u005d"]]}],"calls":[{"x":"]"}]}],"":{"":9}} '
-
-
 @pytest.mark.parametrize("changed", [b"", b"[", b"}", b'"', b"\\"])
 def test_a_text_is_read_in_parts_as_it_is_as_a_whole(changed):
+    def outcome(parse, text):
+        try:
+            return parse(text)
+        except ValueError:
+            return ValueError
+
+    whole = (
+        rb' {"calls":[{"a\"[":["\\",[],{"b}":[1,[{}, "\u005d"]]}],"calls":[{"x":"]"}]}],"":{"":9}} '
+    )
     parse = partial(nested_json.parse, part_levels=2)
-    assert parse(TEXT) == json.loads(TEXT)
-    for index in range(len(TEXT)):
-        text = TEXT[:index] + changed + TEXT[index + 1 :]
+    assert parse(whole) == json.loads(whole)
+    for index in range(len(whole)):
+        text = whole[:index] + changed + whole[index + 1 :]
         assert outcome(parse, text) == outcome(json.loads, text), text
-        assert outcome(parse, TEXT[:index]) == outcome(json.loads, TEXT[:index])
+        assert outcome(parse, whole[:index]) == outcome(json.loads, whole[:index])
 
 
 def test_levels_are_bounded():

@@ -30,20 +30,19 @@ def test_only_a_list_of_at_most_so_many_items_is_split(encoded, items):
 
 @given(st.lists(st.binary(max_size=70), max_size=5), st.binary(max_size=70))
 def test_items_are_counted_as_they_are_read(strings, hostile):
+    def or_refused(read, *arguments):
+        """What is read, or None where it is no RLP."""
+        try:
+            return read(*arguments)
+        except ValueError:
+            return None
+
     whole = b"".join(map(rlp.encode, strings))
     assert count_items(whole, 0, len(whole)) == len(strings)
     for encoded in (whole + hostile, hostile):
         span = (encoded, 0, len(encoded))
         items = or_refused(items_of, *span)
         assert or_refused(count_items, *span) == (items if items is None else len(items))
-
-
-def or_refused(read, *arguments):
-    """What is read, or None where it is no RLP."""
-    try:
-        return read(*arguments)
-    except ValueError:
-        return None
 
 
 @given(st.lists(st.binary(min_size=32, max_size=32), max_size=4), st.binary(max_size=300))

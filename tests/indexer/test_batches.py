@@ -47,13 +47,12 @@ def test_blocks_of_a_slow_node_are_not_kept_back():
     assert sizes(chain, batch_s=0.0) == [1, 1, 1, 1]
 
 
-def fetched(logs):
-    future = Future()
-    future.set_result(block_source.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
-    return future, 1
-
-
 def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead():
+    def fetched(logs):
+        future = Future()
+        future.set_result(block_source.FetchedRows([block(1, logs=logs)], 0.0, 0.0))
+        return future, 1
+
     assert not prefetch.are_enough(deque())
     assert not prefetch.are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
     assert prefetch.are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))

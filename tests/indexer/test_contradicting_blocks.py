@@ -4,34 +4,8 @@ import pytest
 
 from scan.ethereum import blocks
 from scan.ethereum.transaction_checks import UNSIGNED
-from tests.support import anvil, faulty_node
+from tests.support import faulty_node
 from tests.support.indexing import source_of
-
-IMPERSONATED = "0x" + "ab" * 20
-ANVIL = "anvil/v1.7.1"
-
-
-@pytest.fixture(scope="module")
-def impersonating():
-    """The transaction of block 2 has no signature, and another hash than its bytes."""
-    with anvil.Anvil() as node:
-        node.impersonate(IMPERSONATED)
-        for sender in (node.accounts[0], IMPERSONATED, node.accounts[0]):
-            node.send(sender, node.accounts[1], value=1)
-            node.mine()
-        yield node
-
-
-def read(node, number, version=ANVIL, change=lambda _: None, chain_id=31_337):
-    """A block of a node that names its version and has changed the block and its receipts."""
-    changed = faulty_node.changing(
-        change, "eth_getBlockByNumber", "eth_getBlockReceipts", block=number
-    )
-    fault = faulty_node.before(faulty_node.replacing("web3_clientVersion", version), changed)
-    with faulty_node.FaultyNode(node.url, fault) as faulty:
-        source = source_of(faulty, traces="off")
-        source.expect(chain_id)
-        return source.blocks(number, number)[0].block
 
 
 def other_hash(result):
@@ -54,8 +28,26 @@ def other_gas(result):
     ],
 )
 def test_what_is_not_signed_is_taken_from_anvil_alone_and_all_else_compared(
-    impersonating, number, of, reason
+    anvil, node, number, of, reason
 ):
-    assert read(impersonating, 2).unproven == UNSIGNED
+    """The transaction of block 2 has no signature, and another hash than its bytes."""
+    impersonated = "0x" + "ab" * 20
+    anvil.impersonate(impersonated)
+    for sender in (anvil.accounts[0], impersonated, anvil.accounts[0]):
+        anvil.send(sender, anvil.accounts[1], value=1)
+        anvil.mine()
+
+    def read(number, version="anvil/v1.7.1", change=lambda _: None, chain_id=31_337):
+        """A block of a node that names its version and has changed the block and its receipts."""
+        methods = ("eth_getBlockByNumber", "eth_getBlockReceipts")
+        changed = faulty_node.changing(change, *methods, block=number)
+        node.fault = faulty_node.before(
+            faulty_node.replacing("web3_clientVersion", version), changed
+        )
+        source = source_of(node, traces="off")
+        source.expect(chain_id)
+        return source.blocks(number, number)[0].block
+
+    assert read(2).unproven == UNSIGNED
     with pytest.raises(blocks.MalformedBlock, match=rf"block {number} .*\({reason}\)"):
-        read(impersonating, number, **of)
+        read(number, **of)

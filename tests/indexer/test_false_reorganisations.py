@@ -17,23 +17,6 @@ pytestmark = pytest.mark.thorough
 BLOCKS = 6
 
 
-class FalseHashes:
-    """A Fault: headers of some blocks have another hash, `lies` times; whole blocks are right."""
-
-    def __init__(self, first, lies):
-        self.first, self.remaining = first, lies
-
-    def __call__(self, *request):
-        return faulty_node.altering(self._alter)(*request)
-
-    def _alter(self, call, answer):
-        if call["method"] != "eth_getBlockByNumber" or call["params"][1]:
-            return
-        if self.remaining and int(call["params"][0], 16) >= self.first:
-            self.remaining -= 1
-            answer["result"]["hash"] = "0x" + "b" * 64
-
-
 @pytest.mark.usefixtures("short_pauses")
 @pytest.mark.parametrize(
     ("first", "lies", "others"),
@@ -41,21 +24,30 @@ class FalseHashes:
     ids=["head, another node", "deep"],
 )
 def test_a_false_hash_takes_no_block_back(
-    anvil, first, lies, others, postgres, template, database_url
+    anvil, node, first, lies, others, postgres, template, database_url
 ):
-    """Of the head alone, or of many blocks, which looks like a deep fork."""
+    """Of the head alone, or of many blocks, which looks like a deep fork. Headers from `first` on
+    have another hash, `lies` times; whole blocks are right."""
     sender, recipient, *_ = anvil.accounts
     for value in range(BLOCKS):
         anvil.send(sender, recipient, value=value + 1)
         anvil.mine()
-    with faulty_node.FaultyNode(anvil.url) as node:
-        urls = node.url + others.format(anvil.url)
-        with Indexing(database_url, urls, until=BLOCKS) as indexing:
-            node.fault = fault = FalseHashes(first, lies)
-            wait_until(lambda: not fault.remaining)
-            anvil.send(anvil.accounts[0], anvil.accounts[1], value=77)
-            anvil.mine()
-            indexing.wait_for(BLOCKS + 1)
+
+    @faulty_node.altering
+    def lie(call, answer):
+        nonlocal lies
+        is_header = call["method"] == "eth_getBlockByNumber" and not call["params"][1]
+        if is_header and lies and int(call["params"][0], 16) >= first:
+            lies -= 1
+            answer["result"]["hash"] = "0x" + "b" * 64
+
+    urls = node.url + others.format(anvil.url)
+    with Indexing(database_url, urls, until=BLOCKS) as indexing:
+        node.fault = lie
+        wait_until(lambda: not lies)
+        anvil.send(sender, recipient, value=77)
+        anvil.mine()
+        indexing.wait_for(BLOCKS + 1)
     assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)
 
@@ -76,15 +68,12 @@ def behind(newest):
 
 @pytest.mark.usefixtures("short_pauses")
 def test_a_node_that_is_behind_takes_nothing_back_and_is_a_problem(
-    anvil, database_url, monkeypatch
+    anvil, node, database_url, monkeypatch
 ):
     monkeypatch.setattr(fork_finder, "STEADY_S", 1.0)
     anvil.mine(50)
     head = anvil.head()
-    with (
-        faulty_node.FaultyNode(anvil.url) as node,
-        Indexing(database_url, node.url, until=head) as indexing,
-    ):
+    with Indexing(database_url, node.url, until=head) as indexing:
         client = indexing.client()
         node.fault = behind(head - 40)
         problem = "the node is 40 blocks behind the index"
@@ -101,13 +90,10 @@ def test_a_node_that_is_behind_takes_nothing_back_and_is_a_problem(
     assert database.execute(database_url, "SELECT number FROM orphaned_blocks") == []
 
 
-def test_the_next_node_is_read_while_one_is_behind(anvil, database_url):
+def test_the_next_node_is_read_while_one_is_behind(anvil, node, database_url):
     anvil.mine(50)
     head = anvil.head()
-    with (
-        faulty_node.FaultyNode(anvil.url) as node,
-        Indexing(database_url, f"{node.url},{anvil.url}", until=head) as indexing,
-    ):
+    with Indexing(database_url, f"{node.url},{anvil.url}", until=head) as indexing:
         node.fault = faulty_node.before(faulty_node.no_development, behind(head - 40))
         anvil.mine()
         indexing.wait_for(head + 1)

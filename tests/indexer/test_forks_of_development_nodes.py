@@ -84,17 +84,14 @@ def test_a_fork_and_its_chain_are_no_one_index(forked, places):
 @pytest.mark.parametrize(
     "answer", [10**6, *(pytest.param(a, marks=pytest.mark.thorough) for a in ("x", -1, True))]
 )
-def test_an_odd_forked_block_is_no_start(answer, anvil, places):
+def test_an_odd_forked_block_is_no_start(answer, anvil, node, places):
     """The index says what is wrong, and begins once the node is right again."""
     anvil.mine(2)
-    odd = faulty_node.replacing(
+    node.fault = faulty_node.replacing(
         lambda call: call["method"] == "hardhat_metadata",
         {"instanceId": "0x1", "forkedNetwork": {"forkBlockNumber": answer}},
     )
-    with (
-        faulty_node.FaultyNode(anvil.url, fault=odd) as node,
-        World(anvil, places, node.url) as world,
-    ):
+    with World(anvil, places, node.url) as world:
         world.begin()
         problem = "as the block that it forks"
         serving.wait_until(lambda: problem in str(world.get("/readyz")["problem"]))
@@ -121,23 +118,6 @@ def test_state_that_changes_without_a_block_is_shown_at_once(forked, places):
             assert world.get(path)["isContract"] is True
 
 
-def slot_of(n, *key):
-    """The slot of the contract's n-th variable, or of a mapping's key: its type and itself."""
-    if not key:
-        return f"0x{n:064x}"
-    return f"0x{keccak(encode([key[0], 'uint256'], [key[1], n])).hex()}"
-
-
-def variable_with(node, contract, value, *key):
-    """The number of the variable that has a value."""
-    return next(
-        n
-        for n in range(20)
-        if int(node.call("eth_getStorageAt", contract.address, slot_of(n, *key), "latest"), 16)
-        == value
-    )
-
-
 def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, places):
     """anvil_setStorageAt, without a transfer: of one who has some, of an account of the node that
     no block names, and of an address that nothing names, which is listed once its own page is
@@ -147,6 +127,18 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, plac
         coin = world.deploy("Coin", "New", "NEW", 18)
         world.do(coin, "mint", two, 7)
         world.read()
+
+        def slot_of(n, *key):
+            """The slot of the contract's n-th variable, or of a mapping's key: its type, itself."""
+            if not key:
+                return f"0x{n:064x}"
+            return f"0x{keccak(encode([key[0], 'uint256'], [key[1], n])).hex()}"
+
+        def variable_with(value, *key):
+            """The number of the variable that has a value."""
+            slots = [slot_of(n, *key) for n in range(20)]
+            read = [node.call("eth_getStorageAt", coin.address, slot, "latest") for slot in slots]
+            return [int(word, 16) for word in read].index(value)
 
         def store(value, n, *key):
             value = f"0x{value:064x}"
@@ -159,7 +151,7 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, plac
 
         assert (balances_of(two), world.holders(coin)) == (["7"], {two: 7})
         assert balances_of(last) == balances_of(NOBODY) == []
-        balances = variable_with(node, coin, 7, "address", two)
+        balances = variable_with(7, "address", two)
         for holder, value in ((two, 5), (last, 9), (NOBODY, 6)):
             store(value, balances, "address", holder)
         assert [*world.holders(coin).items()] == [(last, 9), (two, 5)]
@@ -168,7 +160,7 @@ def test_a_token_s_balance_that_changes_in_storage_is_shown_at_once(forked, plac
         assert {"total", "holders"} <= {*answer["unproven"]} and answer["total"] == 3
         assert {record["balanceBlock"] for record in answer["holders"]} == {node.head()}
         assert [*world.holders(coin).items()] == [(last, 9), (NOBODY, 6), (two, 5)]
-        store(99, variable_with(node, coin, 7))
+        store(99, variable_with(7))
         [listed], token = world.get("/api/v1/tokens")["tokens"], world.token(coin)
         for record in (listed, token):
             assert (record["totalSupply"], record["supplyBlock"]) == ("99", node.head())
@@ -275,7 +267,7 @@ def test_blocks_of_a_development_node_have_its_rules_under_any_id(chain_id, plac
         *(({"anvil_nodeInfo": answer}, False) for answer in ({"status": "ok"}, None, [])),
     ],
 )
-def test_a_node_is_for_development_as_its_program_says(answers, expected, anvil):
+def test_a_node_is_for_development_as_its_program_says(answers, expected, node):
     """No other one, under the chain id of such nodes either, nor whose provider answers methods
     that it does not know."""
 
@@ -286,6 +278,6 @@ def test_a_node_is_for_development_as_its_program_says(answers, expected, anvil)
             answer.update(error={"code": -32601, "message": "method not found"})
             del answer["result"]
 
-    with faulty_node.FaultyNode(anvil.url, fault=faulty_node.altering(alter)) as node:
-        kind = development_nodes.kind_of(Client([node.url]))
-        assert kind == development_nodes.NodeKind(expected)
+    node.fault = faulty_node.altering(alter)
+    kind = development_nodes.kind_of(Client([node.url]))
+    assert kind == development_nodes.NodeKind(expected)

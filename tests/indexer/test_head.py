@@ -8,36 +8,33 @@ from scan.ethereum.client import Node
 from scan.indexer import writer
 from scan.indexer.chain_indexer import ChainIndexer
 from tests.support import faulty_node
-from tests.support.anvil import Anvil
-from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 
 @pytest.mark.parametrize("mined", [0, 1])
 def test_blocks_that_the_database_lost_are_indexed_again(
-    database, database_url, postgres, template, mined
+    database, database_url, postgres, template, anvil, mined
 ):
     """As after a failover, whether the node has further blocks or not."""
-    with Anvil() as node:
-        token = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
-        for _ in range(3):
-            node.transact(node.accounts[0], token, "mint", node.accounts[1], 7)
-            node.mine()
-        settings = settings_for(database_url, node.url)
-        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
-        while not indexer.step():
-            pass
-        writer.Writer(database).unwind(0)
-        node.mine(mined)
-        while not indexer.step():
-            pass
-        assert database.value("indexer/blocks_get_head") == node.head()
-        assert digest(database_url) == fresh_digest(postgres, template, node)
+    token = anvil.deploy(anvil.accounts[0], "Coin", "Coin", "COIN", 18)
+    for _ in range(3):
+        anvil.transact(anvil.accounts[0], token, "mint", anvil.accounts[1], 7)
+        anvil.mine()
+    settings = settings_for(database_url, anvil.url)
+    indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
+    while not indexer.step():
+        pass
+    writer.Writer(database).unwind(0)
+    anvil.mine(mined)
+    while not indexer.step():
+        pass
+    assert database.value("indexer/blocks_get_head") == anvil.head()
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
 def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
-    database, database_url
+    database, database_url, anvil, node
 ):
     """The next step has the calls of a step without a failure; a fork is followed with the chain
     checked anew."""
@@ -47,31 +44,30 @@ def test_a_session_after_a_failure_of_the_node_asks_nothing_of_its_chain_again(
         methods.extend(call["method"] for call in calls)
         return faulty_node.Reply(body=forward(calls))
 
-    with Anvil() as anvil, FaultyNode(anvil.url) as node:
-        settings = settings_for(database_url, node.url)
-        indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
+    settings = settings_for(database_url, node.url)
+    indexer = ChainIndexer(settings, database, Node(settings.rpc_urls), threading.Event())
 
-        def step():
-            methods.clear()
-            indexer.step()
-            return list(methods)
+    def step():
+        methods.clear()
+        indexer.step()
+        return list(methods)
 
-        node.fault = note
-        assert {"eth_chainId", "eth_config"} < {*step()}
-        while indexer.step() == 0.0:
-            pass
+    node.fault = note
+    assert {"eth_chainId", "eth_config"} < {*step()}
+    while indexer.step() == 0.0:
+        pass
+    anvil.mine()
+    usual = step()
+    assert usual.count("eth_chainId") == 1
+    for _ in range(2):
         anvil.mine()
-        usual = step()
-        assert usual.count("eth_chainId") == 1
-        for _ in range(2):
-            anvil.mine()
-            node.fault = faulty_node.status(502)
-            step()
-            node.fault = note
-            assert step() == usual
-        fork = anvil.snapshot()
-        anvil.mine()
+        node.fault = faulty_node.status(502)
         step()
-        anvil.revert(fork)
-        anvil.mine(2)
-        assert "eth_config" in step()
+        node.fault = note
+        assert step() == usual
+    fork = anvil.snapshot()
+    anvil.mine()
+    step()
+    anvil.revert(fork)
+    anvil.mine(2)
+    assert "eth_config" in step()

@@ -9,26 +9,6 @@ from tests.support.memory import PeakMemory
 
 pytestmark = pytest.mark.long
 
-GAS = 500_000_000
-
-
-@pytest.fixture
-def anvil():
-    """With blocks as large as any chain's, several times over."""
-    with Anvil("--gas-limit", str(GAS), "--no-request-size-limit") as node:
-        yield node
-
-
-def make(anvil, name, function, *arguments):
-    """Calls a new contract in a block of its own, however many times."""
-    contract = anvil.deploy(anvil.accounts[0], name)
-    receipt = anvil.receipt_of(
-        anvil.transact(anvil.accounts[0], contract, function, *arguments, gas=GAS - 1)
-    )
-    assert receipt["status"] == "0x1"
-    return contract
-
-
 # Of contracts, what is called with which arguments.
 CALLS = {
     # The first needs more gas than a call is given.
@@ -46,20 +26,26 @@ CALLS = {
 
 
 @pytest.mark.parametrize("attack", CALLS)
-def test_a_hostile_block_is_indexed_in_little_memory(anvil, database_url, attack):
-    for call in CALLS[attack]:
-        make(anvil, *call)
-    for _ in range(16 if attack == "large input" else 0):  # anvil takes 2 MB in a request
-        anvil.send(anvil.accounts[0], anvil.accounts[1], data="0x" + "00" * 900_000, gas=GAS // 32)
-    anvil.mine()
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-    anvil.mine()
-    with IndexerProcess(database_url, anvil.url) as indexer, PeakMemory(indexer.pid) as memory:
-        newest = anvil.call("eth_getBlockByNumber", "latest", False)
-        try:
-            indexer.wait_for(int(newest["number"], 16), newest["hash"])
-        finally:
-            print(attack, memory.mebibytes, "MiB")
+def test_a_hostile_block_is_indexed_in_little_memory(database_url, attack):
+    gas = 500_000_000  # blocks as large as any chain's, several times over
+    with Anvil("--gas-limit", str(gas), "--no-request-size-limit") as anvil:
+        sender, recipient, *_ = anvil.accounts
+        # Each is of a new contract, in a block of its own.
+        for name, function, *arguments in CALLS[attack]:
+            contract = anvil.deploy(sender, name)
+            sent = anvil.transact(sender, contract, function, *arguments, gas=gas - 1)
+            assert anvil.receipt_of(sent)["status"] == "0x1"
+        for _ in range(16 if attack == "large input" else 0):  # anvil takes 2 MB in a request
+            anvil.send(sender, recipient, data="0x" + "00" * 900_000, gas=gas // 32)
+        anvil.mine()
+        anvil.send(sender, recipient, value=1)
+        anvil.mine()
+        with IndexerProcess(database_url, anvil.url) as indexer, PeakMemory(indexer.pid) as memory:
+            newest = anvil.call("eth_getBlockByNumber", "latest", False)
+            try:
+                indexer.wait_for(int(newest["number"], 16), newest["hash"])
+            finally:
+                print(attack, memory.mebibytes, "MiB")
     most_mebibytes = 400
     assert memory.mebibytes < most_mebibytes
     assert execute(database_url, "SELECT max(length(name)) FROM tokens") in ([(0,)], [(None,)])

@@ -8,7 +8,7 @@ import pytest
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
 from scan.indexer import block_source, node_reader
-from tests.support import anvil, faulty_node
+from tests.support import faulty_node
 
 pytestmark = pytest.mark.thorough
 
@@ -18,15 +18,15 @@ LARGER = MAX_ANSWER_BYTES + 2**20
 
 
 @pytest.fixture(scope="module")
-def chain():
-    with anvil.Anvil() as node:
-        coin = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
-        node.mine()
-        while node.head() < 5:
-            node.send(node.accounts[0], node.accounts[1], value=7)
-            node.transact(node.accounts[0], coin, "mint", node.accounts[1], 10**18)
-            node.mine()
-        yield node
+def anvil(shared_anvil):
+    me, you, *_ = shared_anvil.accounts
+    coin = shared_anvil.deploy(me, "Coin", "Coin", "COIN", 18)
+    shared_anvil.mine()
+    while shared_anvil.head() < 5:
+        shared_anvil.send(me, you, value=7)
+        shared_anvil.transact(me, coin, "mint", you, 10**18)
+        shared_anvil.mine()
+    return shared_anvil
 
 
 def padded(alter, size=LARGER):
@@ -51,10 +51,6 @@ def is_of_the_block(result):
     return hex(NUMBER) in (record.get("number"), record.get("blockNumber"))
 
 
-def nothing(method, result):
-    pass
-
-
 def value(method, result):
     if method == "eth_getBlockByNumber" and isinstance(result["transactions"][0], dict):
         result["transactions"][0]["value"] = "0x9"
@@ -66,36 +62,33 @@ def log_index(method, result):
         log["logIndex"] = hex(int(log["logIndex"], 16) + 5)
 
 
-def test_spaces_around_a_block_leave_it_proven(chain):
-    true = source_of(Node([chain.url])).blocks(0, 5)
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = padded(nothing)
-        source = source_of(Node([node.url]))
-        assert [block for n in range(6) for block in source.blocks(n, n)] == true
-        assert [fetched.block.unproven for fetched in true] == [None] * 6
+def test_spaces_around_a_block_leave_it_proven(anvil, node):
+    true = source_of(Node([anvil.url])).blocks(0, 5)
+    node.fault = padded(lambda _, __: None)
+    source = source_of(Node([node.url]))
+    assert [block for n in range(6) for block in source.blocks(n, n)] == true
+    assert [fetched.block.unproven for fetched in true] == [None] * 6
 
 
 ALTERATIONS = {value: "transactions and transactionsRoot", log_index: "logIndex of logs"}
 
 
 @pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda alter: alter.__name__)
-def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(chain, alter):
-    true = source_of(Node([chain.url])).blocks(0, 5)
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = padded(alter)
-        with pytest.raises(MalformedBlock, match=f"block 3 .*{ALTERATIONS[alter]}"):
-            source_of(Node([node.url])).blocks(NUMBER, NUMBER)
-        source = source_of(Node([node.url, chain.url]))
-        assert source.blocks(NUMBER, NUMBER) == true[NUMBER : NUMBER + 1]
-        pairs = source_of(Node([node.url, chain.url])).raw_blocks(NUMBER, NUMBER, checked=True)
-        assert [pair[0].hash for pair in pairs] == ["0x" + true[NUMBER].block.hash.hex()]
+def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(anvil, node, alter):
+    true = source_of(Node([anvil.url])).blocks(0, 5)
+    node.fault = padded(alter)
+    with pytest.raises(MalformedBlock, match=f"block 3 .*{ALTERATIONS[alter]}"):
+        source_of(Node([node.url])).blocks(NUMBER, NUMBER)
+    source = source_of(Node([node.url, anvil.url]))
+    assert source.blocks(NUMBER, NUMBER) == true[NUMBER : NUMBER + 1]
+    pairs = source_of(Node([node.url, anvil.url])).raw_blocks(NUMBER, NUMBER, checked=True)
+    assert [pair[0].hash for pair in pairs] == ["0x" + true[NUMBER].block.hash.hex()]
 
 
-def test_an_answer_above_all_bounds_is_refused_and_the_next_node_is_asked(chain, monkeypatch):
+def test_an_answer_above_all_bounds_is_refused_and_the_next_node_is_asked(anvil, node, monkeypatch):
     monkeypatch.setattr(node_reader, "MAX_BLOCK_BYTES", LARGER)
-    true = source_of(Node([chain.url])).blocks(NUMBER, NUMBER)
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = padded(nothing, 2 * LARGER)
-        with pytest.raises(NodeError, match="larger than 9 MiB"):
-            source_of(Node([node.url])).blocks(NUMBER, NUMBER)
-        assert source_of(Node([node.url, chain.url])).blocks(NUMBER, NUMBER) == true
+    true = source_of(Node([anvil.url])).blocks(NUMBER, NUMBER)
+    node.fault = padded(lambda _, __: None, 2 * LARGER)
+    with pytest.raises(NodeError, match="larger than 9 MiB"):
+        source_of(Node([node.url])).blocks(NUMBER, NUMBER)
+    assert source_of(Node([node.url, anvil.url])).blocks(NUMBER, NUMBER) == true

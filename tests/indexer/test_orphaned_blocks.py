@@ -7,15 +7,15 @@ from functools import partial
 import pytest
 
 from app import create_app
-from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.served_chain import BlockId
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.queries.cursors import newest_common_block
 from scan.queries.reader import Reader
 from tests.support import indexing, made_blocks
-from tests.support.database import execute, insert
+from tests.support.database import execute, insert, store_all_logs
 from tests.support.lists import ONLY_OF_ONE_BLOCK
+from tests.support.serving import NOWHERE
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 
@@ -23,12 +23,10 @@ ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 class Branches:
     """A chain, and the newest block it has in common with any block it ever had."""
 
-    def __init__(self, url):
-        self.url = url
+    def __init__(self, url, database, chain):
+        self.url, self.database, self.chain = url, database, chain
         self.execute = partial(execute, url)
-        self.database = Database(url, statement_timeout_ms=0)
-        self.chain = made_blocks.Chain(self.database)
-        self._app = create_app(indexing.settings_for(url, "http://127.0.0.1:1"))
+        self._app = create_app(indexing.settings_for(url, NOWHERE))
 
     def append(self, blocks=1):
         for _ in range(blocks):
@@ -44,10 +42,8 @@ class Branches:
 
 
 @pytest.fixture
-def branches(database_url):
-    branches = Branches(database_url)
-    yield branches
-    branches.database.close()
+def branches(database_url, database, chain):
+    return Branches(database_url, database, chain)
 
 
 def test_a_block_that_comes_back_is_in_the_chain_again(branches):
@@ -77,7 +73,7 @@ def test_where_all_is_taken_back_what_came_before_is_in_common(branches):
 
 def test_the_journal_keeps_what_the_block_had(branches):
     long_data = b"\7" * 20_000
-    insert(branches.url, "chain", chain_id=1, stored_logs="all")
+    store_all_logs(branches.url)
     branches.append()
     branches.chain.append(
         [made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, None, contract=ANNA)],

@@ -22,30 +22,6 @@ def node(request):
         yield running
 
 
-def play(node):
-    """Tokens, creations, failures and payments; the contracts that only a trace shows."""
-    coin, kitties, maker = (node.deploy(name) for name in ("NulName", "Kitties", "Maker"))
-    purse, failing = node.deploy("Purse"), node.deploy("Failing")
-    me = node.accounts[0]
-    node.transact(0, coin, "mint", me, 1_000)
-    node.transact(0, coin, "transfer", STRANGERS[0], 300)
-    node.transact(0, kitties, "mint", me, 7)
-    node.transact(0, kitties, "transfer", STRANGERS[1], 7)
-    node.send(me, STRANGERS[2], value=5)
-    node.transact(0, purse, "pay", STRANGERS[3], 3, value=3)
-    node.transact(0, purse, "payAroundRevert", STRANGERS[3], 2, value=100)
-    node.transact(0, failing, "withReason")
-    vaults = []
-    for function, value in (("makeNest", 0), ("makeFunded", 9), ("makeInVain", 0)):
-        before = node.call("eth_getTransactionCount", maker.address, "latest")
-        receipt = node.transact(0, maker, function, value=value, gas=1_000_000)
-        assert receipt["status"] == "0x1" and receipt["logs"] == []
-        if function != "makeInVain":
-            creation = rlp.encode([bytes.fromhex(maker.address[2:]), int(before, 16)])
-            vaults.append("0x" + keccak(creation)[12:].hex())
-    return vaults
-
-
 def everything(client, entity):
     records = []
     while True:
@@ -57,12 +33,25 @@ def everything(client, entity):
             return records
 
 
-def subset(record, expected):
-    return {key: record[key] for key in expected}
-
-
 def test_the_index_is_the_nodes(node, postgres, template):
-    vaults = play(node)
+    coin, kitties, maker = (node.deploy(name) for name in ("NulName", "Kitties", "Maker"))
+    purse, failing = node.deploy("Purse"), node.deploy("Failing")
+    me = node.accounts[0]
+    node.transact(0, coin, "mint", me, 1_000)
+    node.transact(0, coin, "transfer", STRANGERS[0], 300)
+    node.transact(0, kitties, "mint", me, 7)
+    node.transact(0, kitties, "transfer", STRANGERS[1], 7)
+    node.send(me, STRANGERS[2], value=5)
+    node.transact(0, purse, "pay", STRANGERS[3], 3, value=3)
+    node.transact(0, purse, "payAroundRevert", STRANGERS[3], 2, value=100)
+    node.transact(0, failing, "withReason")
+    vaults = []  # which only a trace shows; the third one is made in vain
+    for function, value in (("makeNest", 0), ("makeFunded", 9), ("makeInVain", 0)):
+        before = node.call("eth_getTransactionCount", maker.address, "latest")
+        receipt = node.transact(0, maker, function, value=value, gas=1_000_000)
+        assert receipt["status"] == "0x1" and receipt["logs"] == []
+        creation = rlp.encode([bytes.fromhex(maker.address[2:]), int(before, 16)])
+        vaults.append("0x" + keccak(creation)[12:].hex())
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
         truth = read_truth(node, traces=False)
         head = truth.stats["latestBlock"]
@@ -76,7 +65,8 @@ def test_the_index_is_the_nodes(node, postgres, template):
             ]
             records = everything(client, entity)
             records = [r for r in records if r.get("number", r.get("blockNumber")) <= head]
-            assert [subset(r, e) for r, e in zip(records, expected, strict=True)] == expected
+            pairs = zip(records, expected, strict=True)
+            assert [{name: r[name] for name in e} for r, e in pairs] == expected
         blocks = everything(client, "blocks")
         named = {r["number"] for r in blocks if r["unproven"]}
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
@@ -85,12 +75,13 @@ def test_the_index_is_the_nodes(node, postgres, template):
         reasons = database.execute(url, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
         assert named == {number for (number,) in reasons}
         tokens = client.get("/api/v1/tokens?limit=100").get_json()["tokens"]
-        assert [subset(r, e) for r, e in zip(tokens, truth.tokens, strict=True)] == truth.tokens
+        pairs = zip(tokens, truth.tokens, strict=True)
+        assert [{name: r[name] for name in e} for r, e in pairs] == truth.tokens
         for address, expected in truth.addresses.items():
             answer = client.get(f"/api/v1/addresses/{address}").get_json()
             for key in ("balance", "txCount", "isContract", "firstSeen"):
                 assert answer[key] == expected[key], (address, key)
-        for vault in vaults:
+        for vault in vaults[:2]:
             assert client.get(f"/api/v1/addresses/{vault}").get_json()["firstSeen"]
             internal = client.get(f"/api/v1/addresses/{vault}/internal").get_json()
             assert internal["internalTransfers"][-1]["type"] == "create"

@@ -1,6 +1,6 @@
 """Long tables in partitions: the same rows and the same answers as in one partition."""
 
-from contextlib import closing, contextmanager
+from contextlib import closing
 
 import psycopg2
 import pytest
@@ -13,19 +13,17 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.partitions import PARTS
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
-from tests.support.serving import wait_until
+from tests.support.serving import NOWHERE, wait_until
 from tests.support.table_digest import digest
 
 pytestmark = pytest.mark.thorough
-
-ROWS = 40
 
 
 @pytest.fixture(scope="module")
 def parted(postgres, template, scenario):
     """The scenario's chain in many partitions a table, with its logs."""
     with postgres.cloned(template) as url:
-        indexing = Indexing(url, scenario.anvil.url, logs="all", partition_rows=ROWS)
+        indexing = Indexing(url, scenario.anvil.url, logs="all", partition_rows=40)
         indexing.run_until(scenario.anvil.head())
         assert execute(url, PARTS, "transactions") >= [(15,)]
         yield url
@@ -34,36 +32,26 @@ def parted(postgres, template, scenario):
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):
     settings = settings_for(parted, scenario.anvil.url, logs="all")
     assert run(settings, node=True) == EXACT
-    with transaction(parted) as cursor:
-        cursor.execute(
-            "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number"
-        )
-        [(number,)] = cursor.fetchall()
+    [(number,)] = execute(
+        parted,
+        "UPDATE transactions SET value = value + 1 WHERE ordinal = 100 RETURNING block_number",
+    )
     assert run(settings, node=True, first=number - 10, last=number + 10) == DIFFERS
     assert run(settings, node=True, first=number + 1, last=number + 10) == EXACT
-    with transaction(parted) as cursor:
-        cursor.execute("UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
+    execute(parted, "UPDATE transactions SET value = value - 1 WHERE ordinal = 100")
 
 
-@contextmanager
-def transaction(url):
-    with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
-        yield cursor
-
-
-def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(
-    postgres, template, anvil
-):
+def test_a_session_that_locks_the_table_delays_its_rows_and_loses_nothing(database_url, anvil):
     honest_tokens(Stage(anvil))
-    with postgres.cloned(template) as url, transaction(url) as cursor:
+    with closing(psycopg2.connect(database_url)) as connection, connection.cursor() as cursor:
         cursor.execute("LOCK TABLE transactions IN SHARE UPDATE EXCLUSIVE MODE")
-        with Indexing(url, anvil.url, partition_rows=10) as indexing:
-            wait_for_problem(url, "lock")  # rows have no partition yet
-            assert execute(url, "SELECT count(*) FROM blocks") == [(0,)]
-            cursor.connection.commit()
+        with Indexing(database_url, anvil.url, partition_rows=10) as indexing:
+            wait_for_problem(database_url, "lock")  # rows have no partition yet
+            assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+            connection.commit()
             cursor.execute("SELECT count(*) FROM transactions")  # a reader delays nothing
             indexing.wait_for(anvil.head())
-        [(parts,)] = execute(url, PARTS, "transactions")
+        [(parts,)] = execute(database_url, PARTS, "transactions")
         assert parts > 1
 
 
@@ -81,35 +69,34 @@ def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkey
 
 
 def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(parted):
-    url = parted
-    before = digest(url)
+    before = digest(parted)
     everything = "SELECT c.oid::int, c.relname FROM pg_class c ORDER BY 1"
-    shape = execute(url, everything)
-    execute(url, "UPDATE schema_state SET digest = 'x'")
-    assert migrations.run(settings_for(url, "http://127.0.0.1:1")) == ["schema.sql"]
-    assert execute(url, everything) == shape
+    shape = execute(parted, everything)
+    execute(parted, "UPDATE schema_state SET digest = 'x'")
+    assert migrations.run(settings_for(parted, NOWHERE)) == ["schema.sql"]
+    assert execute(parted, everything) == shape
     # One that is missing, with the rest of a build that was interrupted in some partitions.
-    execute(url, "DROP INDEX transactions_by_to")
+    execute(parted, "DROP INDEX transactions_by_to")
     for part, table in (
         ("", "ONLY transactions"),
         ("_0", "transactions_0"),
         ("_40", "transactions_40"),
     ):
         execute(
-            url,
+            parted,
             f"CREATE INDEX transactions_by_to{part} ON {table} (to_address, ordinal)"
             " WHERE to_address <> from_address",
         )
     execute(
-        url,
+        parted,
         "UPDATE pg_index SET indisvalid = false"
         " WHERE indexrelid = 'transactions_by_to_40'::regclass",
     )
-    execute(url, "UPDATE schema_state SET digest = 'x'")
-    assert migrations.run(settings_for(url, "http://127.0.0.1:1")) == ["schema.sql"]
-    assert execute(url, "SELECT indexrelid FROM pg_index WHERE NOT indisvalid") == []
+    execute(parted, "UPDATE schema_state SET digest = 'x'")
+    assert migrations.run(settings_for(parted, NOWHERE)) == ["schema.sql"]
+    assert execute(parted, "SELECT indexrelid FROM pg_index WHERE NOT indisvalid") == []
     [(parts,)], [(indexed,)] = (
-        execute(url, PARTS, name) for name in ("transactions", "transactions_by_to")
+        execute(parted, PARTS, name) for name in ("transactions", "transactions_by_to")
     )
     assert parts == indexed
-    assert digest(url) == before
+    assert digest(parted) == before

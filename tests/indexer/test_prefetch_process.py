@@ -15,14 +15,10 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer import block_rows, prefetch, prefetch_process
 from tests.support import faulty_node, indexer_process, serving, table_digest
-from tests.support.faulty_node import FaultyNode, Reply
+from tests.support.faulty_node import Reply
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 
 pytestmark = pytest.mark.thorough
-
-ALWAYS = prefetch.CATCH_UP._replace(process_blocks=1)
-LONG = prefetch.CATCH_UP.process_blocks + 100  # blocks
-
 
 SPAWNING = multiprocessing.get_context  # before tests/fixtures.py replaces it
 
@@ -50,31 +46,6 @@ def receipts_after(seconds):
     return reply
 
 
-@pytest.fixture
-def processes(monkeypatch):
-    """Those started."""
-    started = []
-    start = prefetch_process.FetchProcesses.__init__
-
-    def watched(self, *arguments):
-        start(self, *arguments)
-        started.extend(workers(os.getpid()))
-
-    monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", watched)
-    return started
-
-
-@pytest.fixture
-def node(scenario):
-    with FaultyNode(scenario.anvil.url) as proxy:
-        yield proxy
-
-
-def follow(database_url, node):
-    """By processes, however few blocks there are."""
-    return Indexing(database_url, node.url, limits=ALWAYS)
-
-
 def start_process(indexed, url):
     """Those of the indexer of the scenario's chain: the database says which chain that is."""
     run = prefetch.FetchLimit(threading.Event()).run
@@ -82,8 +53,8 @@ def start_process(indexed, url):
 
 
 @pytest.fixture
-def process(indexed, node):
-    started = start_process(indexed, node.url)
+def process(indexed, scenario_node):
+    started = start_process(indexed, scenario_node.url)
     try:
         yield started
     finally:
@@ -92,10 +63,21 @@ def process(indexed, node):
 
 @pytest.mark.long
 def test_a_killed_process_is_reported_once_and_replaced(
-    scenario, indexed, database_url, node, processes, caplog
+    scenario, indexed, database_url, scenario_node, monkeypatch, caplog
 ):
-    node.fault = receipts_after(0.5)
-    with follow(database_url, node) as indexing, caplog.at_level(logging.WARNING):
+    processes, start = [], prefetch_process.FetchProcesses.__init__
+
+    def note_started(self, *arguments):
+        start(self, *arguments)
+        processes.extend(workers(os.getpid()))
+
+    monkeypatch.setattr(prefetch_process.FetchProcesses, "__init__", note_started)
+    scenario_node.fault = receipts_after(0.5)
+    always = prefetch.CATCH_UP._replace(process_blocks=1)  # however few blocks there are
+    with (
+        Indexing(database_url, scenario_node.url, limits=always) as indexing,
+        caplog.at_level(logging.WARNING),
+    ):
         for number in (1, 2, 3):
             least = number * prefetch_process.PROCESSES
             serving.wait_until(lambda least=least: len(processes) >= least)
@@ -106,21 +88,21 @@ def test_a_killed_process_is_reported_once_and_replaced(
     assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
-def test_errors_arrive_whole(process, node):
-    node.fault = faulty_node.too_many_requests(7)
+def test_errors_arrive_whole(process, scenario_node):
+    scenario_node.fault = faulty_node.too_many_requests(7)
     with pytest.raises(NodeError, match="429") as refused:
         process.submit(0, 3).result(PATIENCE_S)
     assert refused.value.retry_after_s == 7
-    node.fault = faulty_node.foreign_receipts
+    scenario_node.fault = faulty_node.foreign_receipts
     with pytest.raises(MalformedBlock, match="block 2 "):
         process.submit(2, 3).result(PATIENCE_S)
-    node.fault = None
+    scenario_node.fault = None
     blocks = process.submit(0, 3).result(PATIENCE_S).blocks
     assert [block.contracts.number for block in blocks] == [0, 1, 2, 3]
     assert all(isinstance(block, block_rows.BlockRows) for block in blocks)
 
 
-def test_results_belong_to_their_ranges_and_are_counted(process, node):
+def test_results_belong_to_their_ranges_and_are_counted(process, scenario_node):
     def counted():
         return [
             REGISTRY.get_sample_value(f"scan_rpc_{name}_total", labels) or 0.0
@@ -133,15 +115,15 @@ def test_results_belong_to_their_ranges_and_are_counted(process, node):
     calls, failures = counted()
     futures = [process.submit(number, number) for number in range(6)]
     assert [f.result(PATIENCE_S).blocks[0].contracts.number for f in futures] == list(range(6))
-    node.fault = faulty_node.status(503)
+    scenario_node.fault = faulty_node.status(503)
     with pytest.raises(NodeError):
         process.submit(0, 0).result(PATIENCE_S)
     assert counted() == [calls + 7, failures + 1]
 
 
-def test_an_ended_process_returns_nothing(indexed, node):
-    node.fault = receipts_after(20)
-    process = start_process(indexed, node.url)
+def test_an_ended_process_returns_nothing(indexed, scenario_node):
+    scenario_node.fault = receipts_after(20)
+    process = start_process(indexed, scenario_node.url)
     waiting = process.submit(0, 3)
     for started in workers(os.getpid()):
         started.kill()
@@ -155,15 +137,14 @@ def test_an_ended_process_returns_nothing(indexed, node):
 
 
 @pytest.fixture
-def busy(anvil, database_url):
+def busy(anvil, node, database_url):
     """`scan index` while its processes wait for the node; and these."""
-    anvil.mine(LONG)
-    with FaultyNode(anvil.url) as node:
-        node.fault = receipts_after(20)
-        with indexer_process.IndexerProcess(database_url, node.url) as indexer:
-            serving.wait_until(lambda: len(workers(indexer.pid)) == prefetch_process.PROCESSES)
-            time.sleep(1.0)
-            yield indexer, workers(indexer.pid)
+    anvil.mine(prefetch.CATCH_UP.process_blocks + 100)
+    node.fault = receipts_after(20)
+    with indexer_process.IndexerProcess(database_url, node.url) as indexer:
+        serving.wait_until(lambda: len(workers(indexer.pid)) == prefetch_process.PROCESSES)
+        time.sleep(1.0)
+        yield indexer, workers(indexer.pid)
 
 
 def test_a_killed_indexer_leaves_no_process(busy):

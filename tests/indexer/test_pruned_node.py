@@ -7,7 +7,6 @@ import pytest
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.indexer import block_source, node_reader
 from tests.support import faulty_node, indexing, serving
-from tests.support.anvil import Anvil
 from tests.support.indexing import status
 from tests.support.scan_command import scan
 
@@ -16,20 +15,13 @@ REASON = f"the node has pruned blocks before {FIRST}, and block 1 is needed"
 
 
 @pytest.fixture(scope="module")
-def chain():
+def anvil(shared_anvil):
     """A transaction in each block but every seventh."""
-    with Anvil() as anvil:
-        for number in range(1, HEAD + 1):
-            if number % 7:
-                anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-            anvil.mine()
-        yield anvil
-
-
-@pytest.fixture
-def node(chain):
-    with faulty_node.FaultyNode(chain.url) as proxy:
-        yield proxy
+    for number in range(1, HEAD + 1):
+        if number % 7:
+            shared_anvil.send(shared_anvil.accounts[0], shared_anvil.accounts[1], value=1)
+        shared_anvil.mine()
+    return shared_anvil
 
 
 @pytest.mark.parametrize("way", ("null", "4444", "-32000", "null receipts", "no receipts"))
@@ -52,15 +44,15 @@ def test_a_missing_block_near_the_head_is_no_pruned_one(node):
         source.blocks(HEAD + 1, HEAD + 1)
 
 
-def test_another_node_that_has_the_block_is_read(chain, node):
+def test_another_node_that_has_the_block_is_read(anvil, node):
     node.fault = faulty_node.prune(FIRST, "null")
-    source = block_source.BlockSource(Node((node.url, chain.url)))
+    source = block_source.BlockSource(Node((node.url, anvil.url)))
     with pytest.raises(NodeError, match=r"does not have block 1$"):
         source.blocks(1, 5)
     assert len(source.blocks(1, 5)) == 5
 
 
-def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgres, template):
+def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, clone, template):
     node.fault = faulty_node.prune(FIRST, "no receipts")
     with indexing.Indexing(database_url, node.url):
         serving.wait_until(lambda: REASON in (status(database_url)["problem"] or ""))
@@ -68,8 +60,7 @@ def test_a_pruned_block_is_told_and_asked_for_seldom(node, database_url, postgre
         before = node.requests
         time.sleep(1.5)
         assert node.requests == before
-    with postgres.cloned(template) as empty:
-        indexing.Indexing(empty, node.url, start_block=FIRST).run_until(HEAD)
+    indexing.Indexing(clone(template), node.url, start_block=FIRST).run_until(HEAD)
 
 
 def test_doctor_names_the_first_block_that_a_node_has(node):

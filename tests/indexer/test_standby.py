@@ -11,36 +11,34 @@ from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 
 pytestmark = pytest.mark.thorough
 
-QUICK = """
+
+def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(anvil, database_url):
+    quick = """
 import sys
 from scan.commands import main, processes
 processes.SESSION = dict.fromkeys(processes.SESSION, "2s")
 sys.exit(main(["index"]))
 """
 
+    class QuickIndexer(IndexerProcess):
+        """Its session ends when it hangs for two seconds, so that no test waits for a minute."""
 
-class QuickIndexer(IndexerProcess):
-    """Its session ends when it hangs for two seconds, so that no test waits for a minute."""
+        command = (sys.executable, "-c", quick)
 
-    command = (sys.executable, "-c", QUICK)
+    def wait_for_head(indexer):
+        newest = anvil.call("eth_getBlockByNumber", "latest", False)
+        indexer.wait_for(int(newest["number"], 16), newest["hash"])
 
-
-def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(anvil, database_url):
     with QuickIndexer(database_url, anvil.url) as first:
-        wait_for_head(first, anvil)
+        wait_for_head(first)
         with QuickIndexer(database_url, anvil.url) as second:
             first.send_signal(signal.SIGSTOP)
             anvil.mine(3)
-            wait_for_head(second, anvil)
+            wait_for_head(second)
             first.send_signal(signal.SIGCONT)
             anvil.mine(3)
-            wait_for_head(second, anvil)
+            wait_for_head(second)
             first.wait_for_output("another indexer writes to this database")
-
-
-def wait_for_head(indexer, anvil):
-    newest = anvil.call("eth_getBlockByNumber", "latest", False)
-    indexer.wait_for(int(newest["number"], 16), newest["hash"])
 
 
 def test_ids_of_deliveries_go_on_from_the_clock_where_they_are_behind_it(world):

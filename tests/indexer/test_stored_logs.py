@@ -2,12 +2,11 @@
 
 import pytest
 
-from scan.ethereum import blocks
+from scan.ethereum.blocks import EventLog
 from scan.indexer.block_rows import load_standard_topics
-from tests.support import indexing, made_blocks
-from tests.support.database import execute, insert, wait_for_problem
-
-EMITTER = made_blocks.address("emitter")
+from tests.support import indexing
+from tests.support.database import execute, insert, store_all_logs, wait_for_problem
+from tests.support.made_blocks import Move, address
 
 
 def stored(url):
@@ -56,22 +55,14 @@ def test_before_the_first_block_it_may_change(database_url, anvil):
     assert execute(database_url, "SELECT count(*) > 30 FROM event_topics") == [(True,)]
 
 
-@pytest.fixture
-def made(database_url, database):
-    """Blocks made up, of which all logs are stored."""
-    insert(database_url, "chain", chain_id=1, stored_logs="all")
-    return made_blocks.Chain(database)
-
-
-def log(log_index, *topics, data=b""):
-    return blocks.EventLog(0, log_index, EMITTER, topics, data)
-
-
 @pytest.mark.thorough
-def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, made):
+def test_a_page_of_too_much_data_is_refused_and_one_log_never(database_url, chain):
+    store_all_logs(database_url)
+    emitter = address("emitter")
     topic = b"\1" * 32
     large = b"\7" * (9 * 1024 * 1024)
-    made.append([made_blocks.Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
+    logs = [EventLog(0, index, emitter, (topic,), large) for index in range(2)]
+    chain.append([Move(emitter, emitter)], logs)
     client = indexing.client_over(database_url)
     for filters in ({}, {"topic0": "0x" + topic.hex()}):
         answer = client.get("/api/v1/logs", query_string=filters)

@@ -10,8 +10,6 @@ from tests.support.storm import Storm
 
 pytestmark = pytest.mark.long
 
-SEED = int(os.environ.get("STORM_SEED", "1"))
-
 
 @pytest.mark.parametrize(
     ("faults", "logs"),
@@ -21,15 +19,16 @@ SEED = int(os.environ.get("STORM_SEED", "1"))
 def test_forks_and_kills_leave_what_a_fresh_index_has(
     postgres, template, database_url, anvil, faults, logs
 ):
-    storm = Storm(anvil, SEED)
+    seed = int(os.environ.get("STORM_SEED", "1"))
+    storm = Storm(anvil, seed)
     steps = 120
     with (
-        faulty_node.FaultyNode(anvil.url, seed=SEED, rate=faults) as node,
+        faulty_node.FaultyNode(anvil.url, seed=seed, rate=faults) as node,
         IndexerProcess(database_url, node.url if faults else anvil.url, SCAN_LOGS=logs) as indexer,
     ):
         try:
             storm.blow(indexer, steps)
         finally:  # pytest shows it where the test fails
-            print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
+            print(f"STORM_SEED={seed}", storm.steps, indexer.tail(), sep="\n")
     expected = table_digest.fresh_digest(postgres, template, anvil, logs=logs)
-    assert table_digest.digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"
+    assert table_digest.digest(database_url) == expected, f"STORM_SEED={seed}: {storm.steps}"

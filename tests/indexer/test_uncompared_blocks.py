@@ -19,12 +19,11 @@ source_of = partial(block_source.BlockSource, stores_bodies=True)
 
 
 @pytest.fixture(scope="module")
-def chain():
-    with Anvil() as node:
-        for number in range(BLOCKS):
-            node.send(node.accounts[0], node.accounts[1], value=number + 1)
-            node.mine()
-        yield node
+def anvil(shared_anvil):
+    for number in range(BLOCKS):
+        shared_anvil.send(shared_anvil.accounts[0], shared_anvil.accounts[1], value=number + 1)
+        shared_anvil.mine()
+    return shared_anvil
 
 
 class Altered:
@@ -64,18 +63,17 @@ def fee_for_l1(records):
 
 
 @pytest.mark.parametrize("alter", [unknown_type, fee_for_l1])
-def test_one_lie_about_what_no_root_covers_changes_nothing(chain, alter):
-    true = source_of(client.Node([chain.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(chain.url) as node:
-        node.fault = Altered(alter, {3}, times=1)
-        assert source_of(client.Node([node.url])).blocks(0, BLOCKS) == true
-        node.fault = Altered(alter, {3})
-        assert source_of(client.Node([node.url, chain.url])).blocks(0, BLOCKS) == true
+def test_one_lie_about_what_no_root_covers_changes_nothing(anvil, node, alter):
+    true = source_of(client.Node([anvil.url])).blocks(0, BLOCKS)
+    node.fault = Altered(alter, {3}, times=1)
+    assert source_of(client.Node([node.url])).blocks(0, BLOCKS) == true
+    node.fault = Altered(alter, {3})
+    assert source_of(client.Node([node.url, anvil.url])).blocks(0, BLOCKS) == true
 
 
-def test_a_form_that_only_fields_show_is_said_of_each_block_of_unknown_chains(chain, caplog):
-    with faulty_node.FaultyNode(chain.url) as node, caplog.at_level(logging.WARNING):
-        node.fault = fault = Altered(fee_for_l1, {2, 3, 4})
+def test_a_form_that_only_fields_show_is_said_of_each_block_of_unknown_chains(node, caplog):
+    node.fault = fault = Altered(fee_for_l1, {2, 3, 4})
+    with caplog.at_level(logging.WARNING):
         blocks = [fetched.block for fetched in source_of(client.Node([node.url])).blocks(0, BLOCKS)]
     words = "fields of Scroll"
     assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
@@ -83,9 +81,9 @@ def test_a_form_that_only_fields_show_is_said_of_each_block_of_unknown_chains(ch
     assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [3, 1, 1]
 
 
-def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being_asked(chain):
-    true = source_of(client.Node([chain.url])).blocks(0, BLOCKS)
-    with faulty_node.FaultyNode(chain.url) as node, faulty_node.FaultyNode(chain.url) as other:
+def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being_asked(anvil, node):
+    true = source_of(client.Node([anvil.url])).blocks(0, BLOCKS)
+    with faulty_node.FaultyNode(anvil.url) as other:
         node.fault = other.fault = Altered(fee_for_l1, {2})
         source = source_of(client.Node([node.url, other.url]))
         assert source.blocks(2, 2)[0].block.unproven == "fields of Scroll"

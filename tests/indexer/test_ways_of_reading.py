@@ -60,16 +60,15 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     assert table_digest.digest(database_url) == table_digest.digest(indexed.url)
 
 
-@faulty_node.altering
-def numbered_by_transaction(call, answer):
-    """As EthereumJS numbers logs: anew in each transaction."""
-    if call["method"] == "eth_getBlockReceipts":
-        for receipt in answer["result"] or ():
-            for index, log in enumerate(receipt["logs"]):
-                log["logIndex"] = hex(index)
+def test_logs_are_numbered_by_their_place(anvil, node, database_url, postgres, template, caplog):
+    @faulty_node.altering
+    def number_by_transaction(call, answer):
+        """As EthereumJS numbers logs: anew in each transaction."""
+        if call["method"] == "eth_getBlockReceipts":
+            for receipt in answer["result"] or ():
+                for index, log in enumerate(receipt["logs"]):
+                    log["logIndex"] = hex(index)
 
-
-def test_logs_are_numbered_by_their_place(anvil, database_url, postgres, template, caplog):
     # Two transactions with two logs each in one block.
     first, second = anvil.accounts[:2]
     coin = anvil.deploy(first, "Coin", "C", "C", 18)
@@ -78,10 +77,9 @@ def test_logs_are_numbered_by_their_place(anvil, database_url, postgres, templat
         anvil.send(first, coin.address, data=coin.data("airdrop", [first, second], 7), gas=200_000)
     anvil.mine()
     caplog.set_level(logging.WARNING)
-    with faulty_node.FaultyNode(anvil.url) as node:
-        node.fault = numbered_by_transaction
-        Indexing(database_url, node.url).run_until(anvil.head())
-        result = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
+    node.fault = number_by_transaction
+    Indexing(database_url, node.url).run_until(anvil.head())
+    result = scan("doctor", DATABASE_URL=database_url, RPC_URL=node.url)
     assert "another logIndex of logs than its order says" in result.stdout
     assert "have another logIndex of logs than their roots prove" in caplog.text
     assert table_digest.digest(database_url) == table_digest.fresh_digest(postgres, template, anvil)

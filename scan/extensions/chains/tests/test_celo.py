@@ -1,9 +1,6 @@
 """A chain of `anvil --celo`: the precompile by which Celo's token moves the coin."""
 
 import random
-from collections import namedtuple
-
-import pytest
 
 from scan.extensions.chains.tests.rollup import SIGNS, balance_of
 from tests.support.anvil import GAS, Anvil
@@ -16,9 +13,6 @@ FORWARDER, REVERTING = f"0x{0xF0:040x}", f"0x{0xF1:040x}"
 FORWARD = "0x366000600037600060003660006000" + "60fd5af1"
 CODES = {FORWARDER: FORWARD + "00", REVERTING: FORWARD + "60006000fd"}
 SEED, BLOCKS = 11, 12
-
-
-Chain = namedtuple("Chain", "node url client")
 
 
 def play(node):
@@ -40,30 +34,23 @@ def play(node):
         node.mine()
 
 
-@pytest.fixture(scope="module")
-def celo(postgres, template):
-    with Anvil("--celo") as node, postgres.cloned(template) as url:
+def test_every_history_adds_up_to_the_balance(database_url):
+    with Anvil("--celo") as node:
         play(node)
-        yield Chain(node, url, Indexing(url, node.url).run_until(node.head()).client())
-
-
-def test_every_history_adds_up_to_the_balance(celo):
-    addresses = [
-        f"0x{bytes(a).hex()}" for (a,) in execute(celo.url, "SELECT address FROM addresses")
-    ]
-    for address in addresses:
-        page = celo.client.get(f"/api/v1/addresses/{address}/history?limit=100").json
-        assert page["total"] == len(page["history"]) and page["next"] is None
-        total = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in page["history"])
-        assert total == balance_of(celo.node, address), address
-        assert (page["complete"], page["unexplained"]) == (True, "0"), page["reason"]
-    transfers = celo.client.get("/api/v1/internal-transfers?limit=100").json["internalTransfers"]
+        client = Indexing(database_url, node.url).run_until(node.head()).client()
+        for (key,) in execute(database_url, "SELECT address FROM addresses"):
+            address = f"0x{bytes(key).hex()}"
+            page = client.get(f"/api/v1/addresses/{address}/history?limit=100").json
+            assert page["total"] == len(page["history"]) and page["next"] is None
+            total = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in page["history"])
+            assert total == balance_of(node, address), address
+            assert (page["complete"], page["unexplained"]) == (True, "0"), page["reason"]
+    transfers = client.get("/api/v1/internal-transfers?limit=100").json["internalTransfers"]
     assert {row["value"] for row in transfers} == {"1", str(10**18)}
     assert len({row["fromAddress"] for row in transfers}) > 2
 
 
-def test_a_chain_without_the_precompile_moves_nothing(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
-        play(node)
-        client = Indexing(url, node.url).run_until(node.head()).client()
-        assert client.get("/api/v1/internal-transfers").json["total"] == 0
+def test_a_chain_without_the_precompile_moves_nothing(database_url, anvil):
+    play(anvil)
+    client = Indexing(database_url, anvil.url).run_until(anvil.head()).client()
+    assert client.get("/api/v1/internal-transfers").json["total"] == 0

@@ -13,6 +13,7 @@ from scan.ethereum.block_validation import check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, StoredBody, read_json
 from scan.ethereum.rlp_and_tries import join_list
 from scan.extensions.chains.tests.made_transactions import block_of
+from scan.hex import to_hex
 from tests.support.chain_forms import forms, genesis, made_chain
 
 pytestmark = pytest.mark.check
@@ -32,10 +33,6 @@ def stored(block, receipts, chain_id):
     return body and stored_blocks.StoredBlock(1, body)
 
 
-def hexed(log):
-    return ("0x" + log.address.hex(), ["0x" + t.hex() for t in log.topics], "0x" + log.data.hex())
-
-
 @pytest.mark.parametrize("form", forms.FORMS)
 def test_a_block_of_any_form_is_stored_whole(form):
     """What has no encoding that a root proves, or another type than Ethereum's, as its fields."""
@@ -52,32 +49,27 @@ def test_a_block_of_any_form_is_stored_whole(form):
         transactions = map(body.transaction, range(len(body)))
         read += zip(transactions, block["transactions"], receipts, strict=True)
     for transaction, sent, receipt in read:
-        require_fields(transaction, sent)
-        require_receipt(transaction.receipt, receipt)
+        assert "0x" + transaction.input.hex() == sent["input"]
+        assert int(transaction.fields["type"], 16) == int(sent["type"], 16)
+        assert transaction.gas_limit == int(sent["gas"], 16)
+        for name in transaction.fields.keys() & sent.keys() - {"type", "v", "yParity"}:
+            ours, theirs = transaction.fields[name], sent[name]
+            assert ours == theirs or int(ours, 16) == int(theirs, 16)
+        kept = transaction.receipt
+        assert kept.status == int(receipt["status"], 16)
+        assert kept.cumulative_gas_used == int(receipt["cumulativeGasUsed"], 16)
+        logs = [
+            (to_hex(log.address), [*map(to_hex, log.topics)], to_hex(log.data), hex(log.log_index))
+            for log in kept.logs or ()
+        ]
+        names = ("address", "topics", "data", "logIndex")
+        assert logs == [tuple(log[name] for name in names) for log in receipt["logs"]]
+        of_forms = kept.fields.keys() & {"depositNonce", "depositReceiptVersion", "baseFee"}
+        values = {name: int(kept.fields[name], 16) for name in of_forms}
+        assert values == {name: int(receipt[name], 16) for name in of_forms}
     with_nonce = [(t.nonce, sent["nonce"]) for t, sent, _ in read if "nonce" in t.fields]
     assert with_nonce
     assert [nonce for nonce, _ in with_nonce] == [int(sent, 16) for _, sent in with_nonce]
-
-
-def require_fields(transaction, sent):
-    assert "0x" + transaction.input.hex() == sent["input"]
-    assert int(transaction.fields["type"], 16) == int(sent["type"], 16)
-    assert transaction.gas_limit == int(sent["gas"], 16)
-    for name in transaction.fields.keys() & sent.keys() - {"type", "v", "yParity"}:
-        ours, theirs = transaction.fields[name], sent[name]
-        assert ours == theirs or int(ours, 16) == int(theirs, 16)
-
-
-def require_receipt(stored_one, receipt):
-    assert stored_one.status == int(receipt["status"], 16)
-    assert stored_one.cumulative_gas_used == int(receipt["cumulativeGasUsed"], 16)
-    logs = [(log["address"], log["topics"], log["data"]) for log in receipt["logs"]]
-    assert [*map(hexed, stored_one.logs or ())] == logs
-    indexes = [int(log["logIndex"], 16) for log in receipt["logs"]]
-    assert [log.log_index for log in stored_one.logs or ()] == indexes
-    of_forms = stored_one.fields.keys() & {"depositNonce", "depositReceiptVersion", "baseFee"}
-    values = {name: int(stored_one.fields[name], 16) for name in of_forms}
-    assert values == {name: int(receipt[name], 16) for name in of_forms}
 
 
 def test_no_field_is_stored_that_no_hash_covers():
@@ -104,23 +96,22 @@ def test_lengths_are_bounded_before_bytes_are_decompressed(monkeypatch):
         stored_blocks.StoredBlock(1, StoredBody(b"", without_size))
 
 
-def is_damaged(content):
-    """Whether reading a block of this content ends with the error for that; any other is raised."""
-    try:
-        block = stored_blocks.StoredBlock(1, body_of_content(content))
-        for index in range(len(block)):
-            block.transaction(index)
-    except stored_blocks.DamagedBody:
-        return True
-    return False
-
-
 ANY_BYTES = st.binary(max_size=400)
 LISTED_BYTES = ANY_BYTES.map(lambda item: join_list([join_list([item])]))
 
 
 @given(st.tuples(ANY_BYTES, ANY_BYTES) | st.tuples(LISTED_BYTES, LISTED_BYTES))
 def test_no_bytes_are_read_as_another_error(parts):
+    def is_damaged(content):
+        """Whether reading a block of this content ends with the error for that."""
+        try:
+            block = stored_blocks.StoredBlock(1, body_of_content(content))
+            for index in range(len(block)):
+                block.transaction(index)
+        except stored_blocks.DamagedBody:
+            return True
+        return False
+
     event(f"is damaged: {is_damaged(bytes([1]) + b''.join(parts))}")
 
 

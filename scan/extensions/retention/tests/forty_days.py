@@ -3,7 +3,6 @@
 import time
 from collections import namedtuple
 from contextlib import closing
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -12,7 +11,7 @@ from scan.extensions.retention.maintenance import Retention
 from scan.indexer import partitions, writer
 from scan.settings import Keep
 from tests.support import indexing
-from tests.support.database import execute, use_short_checkpoints
+from tests.support.database import execute, name_in, use_short_checkpoints
 from tests.support.made_blocks import Chain, Move, address
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
@@ -60,9 +59,9 @@ def forty_days(postgres, template):
 
 
 @pytest.fixture
-def followed(postgres, forty_days):
-    made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
-    with postgres.cloned(made) as url, closing(Database(url, statement_timeout_ms=0)) as database:
+def followed(clone, forty_days):
+    url = clone(name_in(forty_days.settings.database_url))
+    with closing(Database(url, statement_timeout_ms=0)) as database:
         yield forty_days._replace(
             settings=indexing.settings_for(url, NOWHERE),
             chain=forty_days.chain.over(database, writer.Writer(database, 10**6, KEEP)),

@@ -4,7 +4,6 @@ from argparse import Namespace
 from collections import namedtuple
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from urllib.parse import urlsplit
 
 import pytest
 
@@ -14,7 +13,7 @@ from scan.extensions.retention import keep_command
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.support import indexing, table_digest
-from tests.support.database import execute, insert, use_short_checkpoints
+from tests.support.database import execute, insert, name_in, use_short_checkpoints
 from tests.support.partitions import PARTS
 
 PARTITION_ROWS = 40
@@ -53,7 +52,7 @@ def whole_settings(postgres, template, scenario):
 def pruned_copy(postgres, settings, first, kept=()):
     """The settings of a copy without rows before a block, but of kept addresses, and a digest of
     it before these were removed."""
-    with postgres.cloned(urlsplit(settings.database_url).path.removeprefix("/")) as url:
+    with postgres.cloned(name_in(settings.database_url)) as url:
         before = table_digest.digest(url)
         own = replace(settings, database_url=url, read_database_url=url)
         if kept:

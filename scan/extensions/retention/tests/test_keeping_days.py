@@ -28,15 +28,6 @@ pytestmark = pytest.mark.thorough
 ANNA, BERT, CARL, DORA = map(address, ("anna", "bert", "carl", "dora"))
 KEEP = Keep(16, None)
 
-OLDEST_TRANSFER = """
-    DELETE FROM token_transfers WHERE ordinal = (SELECT min(ordinal) FROM token_transfers)
-"""
-CHECKPOINT = """
-    UPDATE list_checkpoints SET ordinal = ordinal - 1 WHERE (list, key, ordinal) = (
-        SELECT list, key, min(ordinal) FROM list_checkpoints
-        WHERE key IN (SELECT address FROM kept_addresses) GROUP BY list, key LIMIT 1)
-"""
-
 
 class Passing(namedtuple("Passing", "chain retention settings")):
     """A chain as its blocks pass."""
@@ -64,20 +55,12 @@ class Passing(namedtuple("Passing", "chain retention settings")):
 
 
 @pytest.fixture
-def passing(postgres, template, monkeypatch):
+def passing(database_url, database, monkeypatch):
     monkeypatch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
-
-    with (
-        postgres.cloned(template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
-    ):
-        use_short_checkpoints(url)
-        chain = Chain(database, writer.Writer(database, 10**6, KEEP))
-        own, settings = (
-            Retention(database, KEEP, FINALITY, wait_s=0.0),
-            indexing.settings_for(url, NOWHERE),
-        )
-        yield Passing(chain, own, settings)
+    use_short_checkpoints(database_url)
+    chain = Chain(database, writer.Writer(database, 10**6, KEEP))
+    retention = Retention(database, KEEP, FINALITY, wait_s=0.0)
+    return Passing(chain, retention, indexing.settings_for(database_url, NOWHERE))
 
 
 def test_kept_addresses_stay_complete_while_days_pass_and_forks_come(passing):
@@ -90,7 +73,10 @@ def test_kept_addresses_stay_complete_while_days_pass_and_forks_come(passing):
         assert auditing.run(passing.settings) == EXACT
     passing.require_whole(CARL)
     assert execute(passing.settings.database_url, PARTS, "transactions")[0][0] < 25
-    auditing.spoil(passing.settings, OLDEST_TRANSFER)
+    auditing.spoil(
+        passing.settings,
+        "DELETE FROM token_transfers WHERE ordinal = (SELECT min(ordinal) FROM token_transfers)",
+    )
     assert auditing.run(passing.settings) == DIFFERS
 
 
@@ -115,7 +101,12 @@ def test_an_address_that_is_added_later_says_from_when_and_one_removed_has_none_
     passing.require_whole(CARL, since=first)
     passing.require_whole(DORA, since=since)
     assert auditing.run(passing.settings) == EXACT
-    auditing.spoil(passing.settings, CHECKPOINT)
+    auditing.spoil(
+        passing.settings,
+        "UPDATE list_checkpoints SET ordinal = ordinal - 1 WHERE (list, key, ordinal) = ("
+        "SELECT list, key, min(ordinal) FROM list_checkpoints"
+        " WHERE key IN (SELECT address FROM kept_addresses) GROUP BY list, key LIMIT 1)",
+    )
     assert auditing.run(passing.settings) == DIFFERS
 
 
@@ -150,7 +141,9 @@ def test_lists_do_not_begin_later_while_addresses_are_being_added(passing):
     passing.require_whole(CARL, since=since)
 
 
-def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one(database_url):
+def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one(
+    database_url, database
+):
     """Item 1 went to BERT in a kept transaction, to CARL in one that is removed, and to DORA."""
     execute(database_url, "SELECT add_partition('token_transfers', 0, 10)")
     token, item = {"token_address": ANNA}, {"token_id": 1}
@@ -164,10 +157,7 @@ def test_a_fork_gives_an_item_back_to_whom_removed_rows_gave_it_after_a_kept_one
     insert(database_url, "removed_items", **token, **item, first_ordinal=0, last_recipient=CARL)
     insert(database_url, "retention", first_block=3, removed_to=3)
     insert(database_url, "token_items", **token, first_ordinal=0, transfer_count=3, owner=DORA)
-    with (
-        closing(Database(database_url, statement_timeout_ms=0)) as database,
-        database.transaction() as tx,
-    ):
+    with database.transaction() as tx:
         [(span,)] = execute(database_url, "SELECT range_of_blocks(3, 3)::text")
         tx.execute("indexer/token_items_derive", span=span, sign=-1)
     [(owner,)] = execute(database_url, "SELECT owner FROM token_items")

@@ -7,7 +7,6 @@ import sys
 import time
 from contextlib import closing
 from datetime import datetime
-from urllib.parse import urlsplit
 
 import psycopg2
 import pytest
@@ -38,7 +37,7 @@ from scan.indexer import block_source, partitions, writer
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.settings import Keep
 from tests.support import auditing, indexing, table_digest
-from tests.support.database import execute, insert
+from tests.support.database import execute, insert, name_in
 from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.forked_python import Forked
 from tests.support.made_blocks import Chain, Move, address
@@ -47,23 +46,6 @@ from tests.support.partitions import PARTS
 __all__ = ["followed", "forty_days"]
 
 pytestmark = pytest.mark.thorough
-
-REMOVED = """
-    SELECT i::text FROM removed_items i UNION ALL SELECT r::text FROM retention r ORDER BY 1
-"""
-KEPT = "SELECT count(*)::int FROM transactions WHERE block_number < 21"
-STEPS = """
-import sys
-from scan.database.connection import Database
-from scan.database.errors import LockNotGranted
-from scan.extensions.retention import maintenance as retention
-from scan.settings import Keep
-retention.REMOVED_TRANSACTIONS = 8
-own = retention.Retention(Database(sys.argv[1], statement_timeout_ms=0), Keep(10**9, None), 0)
-while own.step(10**9):
-    print("step", flush=True)
-print("done", flush=True)
-"""
 
 
 @pytest.fixture
@@ -84,23 +66,19 @@ def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
     assert min(followed.rows[kept_rows // 2 + 10 :]) >= kept_rows
 
 
-def test_blocks_are_kept_by_their_number(postgres, template, monkeypatch):
+def test_blocks_are_kept_by_their_number(database_url, database, monkeypatch):
     monkeypatch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
     keep = Keep(16, None)
-    with (
-        postgres.cloned(template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
-    ):
-        own = Retention(database, keep, FINALITY, wait_s=0.0)
-        chain = Chain(database, writer.Writer(database, 10**6, keep))
-        for number in range(40):
-            at_s = 1_700_000_000 + number * 3600
-            chain.append(moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
-        remove(own, 40 + FINALITY)
-        assert execute(url, "SELECT min(block_number) FROM block_bodies") == [(24,)]
-        assert execute(url, FIRST) == [(24,)]
-        steps = database.row("indexer/retention_get_step", **keep._asdict())
-        assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
+    own = Retention(database, keep, FINALITY, wait_s=0.0)
+    chain = Chain(database, writer.Writer(database, 10**6, keep))
+    for number in range(40):
+        at_s = 1_700_000_000 + number * 3600
+        chain.append(moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
+    remove(own, 40 + FINALITY)
+    assert execute(database_url, "SELECT min(block_number) FROM block_bodies") == [(24,)]
+    assert execute(database_url, FIRST) == [(24,)]
+    steps = database.row("indexer/retention_get_step", **keep._asdict())
+    assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
 
 
 def test_a_removed_transaction_is_told_apart(followed, client):
@@ -139,22 +117,18 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
     assert auditing.run(followed.settings) == EXACT
 
 
-def answer_other_hashes(calls, _):
-    """Of a chain whose blocks all have other hashes."""
+def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed):
+    number, url = followed.chain.number, followed.settings.database_url
     other = {
         "eth_chainId": lambda: "0x1",
         "eth_getBlockByNumber": lambda number, _: {"hash": "0x" + number[2:].zfill(64)},
     }
-    return Reply(
-        body=[
-            {"jsonrpc": "2.0", "id": c["id"], "result": other[c["method"]](*c["params"])}
-            for c in calls
-        ]
-    )
 
+    def answer_other_hashes(calls, _):
+        """Of a chain whose blocks all have other hashes."""
+        results = [(call["id"], other[call["method"]](*call["params"])) for call in calls]
+        return Reply(body=[{"jsonrpc": "2.0", "id": id_, "result": r} for id_, r in results])
 
-def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed):
-    number, url = followed.chain.number, followed.settings.database_url
     with (
         FaultyNode(NOWHERE, answer_other_hashes) as node,
         closing(Database(url, statement_timeout_ms=0)) as database,
@@ -209,37 +183,54 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
 
 
 @pytest.mark.parametrize("kept", [[], [CARL, address("somebody 7")]])
-def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template, kept):
+def test_kills_while_rows_are_removed_leave_nothing_half(database_url, database, clone, kept):
+    program = """
+import sys
+from scan.database.connection import Database
+from scan.database.errors import LockNotGranted
+from scan.extensions.retention import maintenance as retention
+from scan.settings import Keep
+retention.REMOVED_TRANSACTIONS = 8
+own = retention.Retention(Database(sys.argv[1], statement_timeout_ms=0), Keep(10**9, None), 0)
+while own.step(10**9):
+    print("step", flush=True)
+print("done", flush=True)
+"""
+
+    def removed_in_process(url, steps):
+        """Whether a process came to the end that is killed while it takes the step after so
+        many."""
+        command = [sys.executable, "-c", program, url]
+        with Forked(command, stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if line == "done\n":
+                    return True
+                if steps == 0:
+                    os.kill(process.pid, signal.SIGKILL)
+                    return False
+                steps -= 1
+        raise AssertionError("the process ended by itself")
+
+    chain = Chain(database, writer.Writer(database, 10))
+    for number in range(24):
+        chain.append(moves(number))
+    database.close()
+    for one in kept:
+        insert(database_url, "kept_addresses", address=one)
+    insert(database_url, "retention", first_block=21, decided_at="2020-01-01")
+    whole = clone(name_in(database_url))
+    kills = 0
+    while not removed_in_process(database_url, steps=kills % 3):
+        kills += 1
+    assert kills > 1
+    assert removed_in_process(whole, steps=10**9)
+    assert table_digest.digest(database_url) == table_digest.digest(whole)
+    removed = (
+        "SELECT i::text FROM removed_items i UNION ALL SELECT r::text FROM retention r ORDER BY 1"
+    )
+    assert execute(database_url, removed) == execute(whole, removed)
+    kept_rows = "SELECT count(*)::int FROM transactions WHERE block_number < 21"
     in_next_partition = 2
-    with postgres.cloned(template) as killed:
-        with closing(Database(killed, statement_timeout_ms=0)) as database:
-            chain = Chain(database, writer.Writer(database, 10))
-            for number in range(24):
-                chain.append(moves(number))
-        for one in kept:
-            insert(killed, "kept_addresses", address=one)
-        insert(killed, "retention", first_block=21, decided_at="2020-01-01")
-        with postgres.cloned(urlsplit(killed).path.removeprefix("/")) as whole:
-            kills = 0
-            while not removed_in_process(killed, steps=kills % 3):
-                kills += 1
-            assert kills > 1
-            assert removed_in_process(whole, steps=10**9)
-            assert table_digest.digest(killed) == table_digest.digest(whole)
-            assert execute(killed, REMOVED) == execute(whole, REMOVED)
-            assert execute(killed, KEPT) == [(in_next_partition + len(kept),)]
-        assert auditing.run(indexing.settings_for(killed, NOWHERE)) == EXACT
-
-
-def removed_in_process(url, steps):
-    """Whether a process came to the end that is killed while it takes the step after so many."""
-    with Forked([sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        for line in process.stdout:
-            if line == "done\n":
-                return True
-            if steps == 0:
-                os.kill(process.pid, signal.SIGKILL)
-                return False
-            steps -= 1
-    raise AssertionError("the process ended by itself")
+    assert execute(database_url, kept_rows) == [(in_next_partition + len(kept),)]
+    assert auditing.run(indexing.settings_for(database_url, NOWHERE)) == EXACT

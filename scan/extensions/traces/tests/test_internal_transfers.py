@@ -10,7 +10,6 @@ from eth_utils import keccak, to_bytes, to_checksum_address
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.traces import block_traces
 from scan.hex import to_hex
-from tests.indexer.conftest import node
 from tests.support import database, faulty_node, serving
 from tests.support.anvil import Anvil
 from tests.support.auditing import EXACT, run
@@ -21,8 +20,6 @@ from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.stage import STRANGERS, Stage
 from tests.support.truth import read_truth
 
-__all__ = ["node"]
-NOBODY = "http://127.0.0.1:9"
 TRACERS = ("debug_traceBlockByHash", "trace_block")
 
 
@@ -82,21 +79,17 @@ def test_a_payment_that_the_node_repeats_moved_coin_once(database_url, heir, tim
         assert run(indexing.settings) == run(indexing.settings, node=True) == EXACT
 
 
-@faulty_node.altering
-def fail_one_entry(call, answer):
-    if call["method"] == "debug_traceBlockByHash":
-        for entry in answer["result"][:1]:
-            del entry["result"]
-            entry["error"] = "execution timeout"
+def test_a_transaction_without_a_trace_in_its_block_s_is_traced_alone(database_url, anvil, node):
+    @faulty_node.altering
+    def fail_one_entry(call, answer):
+        if call["method"] == "debug_traceBlockByHash":
+            for entry in answer["result"][:1]:
+                del entry["result"]
+                entry["error"] = "execution timeout"
 
-
-def test_a_transaction_without_a_trace_in_its_block_s_is_traced_alone(database_url, anvil):
-    stage = Stage(anvil)
-    purses(stage)
-    with (
-        faulty_node.FaultyNode(anvil.url, fail_one_entry) as node,
-        Indexing(database_url, node.url, until=anvil.head()) as indexing,
-    ):
+    purses(Stage(anvil))
+    node.fault = fail_one_entry
+    with Indexing(database_url, node.url, until=anvil.head()) as indexing:
         query = {"entity": "internal_transfers", "limit": 100}
         body = indexing.client().post("/api/v1/query", json=query).get_json()
     assert body["untracedBlocks"] == 0
@@ -104,7 +97,7 @@ def test_a_transaction_without_a_trace_in_its_block_s_is_traced_alone(database_u
 
 
 @pytest.mark.thorough
-def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
+def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil, node):
     stage = Stage(anvil)
     purses(stage)
     head = anvil.head()
@@ -124,24 +117,23 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
             requested[call["params"][0]] += 1
         return call["method"].startswith("debug_trace") and call["params"][0] in hashes
 
-    with faulty_node.FaultyNode(anvil.url) as node:
-        node.fault = faulty_node.refuse(is_untraceable, -32000, "execution timeout")
-        with Indexing(database_url, node.url, until=head) as indexing:
-            client = indexing.client()
-            body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
-            assert body["untracedBlocks"] == len(untraced)
-            query = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
-            result = client.post("/api/v1/query", json=query).get_json()
-            assert result["untracedBlocks"] == len(untraced)
-            expected = [t for t in truth.internal_transfers if t["blockNumber"] not in numbers]
-            assert result["data"] == expected[::-1][:100]
-            answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
-            assert answer.status_code == 404
-            assert "indexed without traces" in answer.get_json()["error"]
-        refused = {block["hash"] for block in blocks}
-        assert {name for name, times in requested.items() if times > 1} == refused
-        assert run(indexing.settings) == EXACT
-        assert run(indexing.settings, node=True) == EXACT
+    node.fault = faulty_node.refuse(is_untraceable, -32000, "execution timeout")
+    with Indexing(database_url, node.url, until=head) as indexing:
+        client = indexing.client()
+        body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
+        assert body["untracedBlocks"] == len(untraced)
+        query = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
+        result = client.post("/api/v1/query", json=query).get_json()
+        assert result["untracedBlocks"] == len(untraced)
+        expected = [t for t in truth.internal_transfers if t["blockNumber"] not in numbers]
+        assert result["data"] == expected[::-1][:100]
+        answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
+        assert answer.status_code == 404
+        assert "indexed without traces" in answer.get_json()["error"]
+    refused = {block["hash"] for block in blocks}
+    assert {name for name, times in requested.items() if times > 1} == refused
+    assert run(indexing.settings) == EXACT
+    assert run(indexing.settings, node=True) == EXACT
 
 
 @pytest.mark.parametrize(
@@ -149,74 +141,68 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
     ids=["off", "not offered"],
 )
-def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
+def test_without_any_traces_the_reason_is_given(database_url, anvil, node, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
-    with faulty_node.FaultyNode(anvil.url) as node:
-        tracing = []
-        node.fault = faulty_node.refuse(
-            lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
-        )
-        with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
-            client = indexing.client()
-            plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
-            # Payments to people run no code, so no traces are needed to know it.
-            expected = {"internalTransfers": [], "total": 0, "untracedBlocks": 0, "next": None}
-            assert plain.get_json() == expected
-            purses(Stage(anvil))
-            indexing.wait_for(anvil.head())
-            last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
-            # The first answer is kept until this process has heard of the new block.
-            kept = f"/api/v1/addresses/{STRANGERS[0]}/internal"
-            serving.wait_until(lambda: client.get(kept).status_code != 200)
-            for path in (kept, f"/api/v1/transactions/{last}/internal"):
-                answer = client.get(path)
-                assert answer.status_code == 404 and reason in answer.get_json()["error"]
-            form = f"/api?module=account&action=txlistinternal&txhash={last}"
-            assert reason in client.get(form).get_json()["result"]
-            assert reason in client.get(f"/address/{STRANGERS[0]}?tab=internal").text
-        assert bool(tracing) == (not settings)
-        assert run(indexing.settings) == EXACT
-
-
-def a_transfer(sender, recipient, value, index=0):
-    parties = address(sender), address(recipient)
-    return InternalTransfer(0, index, TransferType.CALL, *parties, value)
-
-
-def balance_block(client, who):
-    hex_address = to_hex(address(who))
-    alone = client.get(f"/api/v1/addresses/{hex_address}").get_json()["balanceBlock"]
-    listed = client.get(f"/api/v1/addresses?addresses={hex_address}").get_json()["addresses"][0]
-    assert listed["balanceBlock"] == alone
-    assert f'href="/block/{alone}"' in client.get(f"/address/{hex_address}").text
-    return alone
+    tracing = []
+    node.fault = faulty_node.refuse(
+        lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
+    )
+    with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
+        client = indexing.client()
+        plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
+        # Payments to people run no code, so no traces are needed to know it.
+        expected = {"internalTransfers": [], "total": 0, "untracedBlocks": 0, "next": None}
+        assert plain.get_json() == expected
+        purses(Stage(anvil))
+        indexing.wait_for(anvil.head())
+        last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
+        # The first answer is kept until this process has heard of the new block.
+        kept = f"/api/v1/addresses/{STRANGERS[0]}/internal"
+        serving.wait_until(lambda: client.get(kept).status_code != 200)
+        for path in (kept, f"/api/v1/transactions/{last}/internal"):
+            answer = client.get(path)
+            assert answer.status_code == 404 and reason in answer.get_json()["error"]
+        form = f"/api?module=account&action=txlistinternal&txhash={last}"
+        assert reason in client.get(form).get_json()["result"]
+        assert reason in client.get(f"/address/{STRANGERS[0]}?tab=internal").text
+    assert bool(tracing) == (not settings)
+    assert run(indexing.settings) == EXACT
 
 
 def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, database, database_url):
     """The node does not answer here."""
     client = client_over(database_url)
+
+    def balance_block(who):
+        hex_address = to_hex(address(who))
+        alone = client.get(f"/api/v1/addresses/{hex_address}").get_json()["balanceBlock"]
+        listed = client.get(f"/api/v1/addresses?addresses={hex_address}").get_json()
+        assert listed["addresses"][0]["balanceBlock"] == alone
+        assert f'href="/block/{alone}"' in client.get(f"/address/{hex_address}").text
+        return alone
+
     paid = Move(address("person"), address("purse"))
     chain.append([paid, Move(address("x"), address("y"))], is_traced=True)
     chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})
     chain.append([Move(address("x"), address("y"))], is_traced=True)
     chain.append()
-    assert balance_block(client, "person") == 2
+    assert balance_block("person") == 2
     path = f"/api?module=account&action=balance&address={to_hex(address('person'))}"
     assert client.get(path).get_json()["result"] == "5"
     # Inside a transaction of somebody else, so that a balance read before does not stand.
-    inside = [a_transfer("y", "purse", 1)]
+    inside = [InternalTransfer(0, 0, TransferType.CALL, address("y"), address("purse"), 1)]
     chain.append([Move(address("x"), address("y"))], internal_transfers=inside, is_traced=True)
     assert client.get(f"/api/v1/addresses/{to_hex(address('purse'))}").get_json()["balance"] == "5"
-    assert balance_block(client, "person") == 3
+    assert balance_block("person") == 3
     stale = database.rows("indexer/addresses_list_stale", limit=100)
     assert address("purse") in {bytes(row[0]) for row in stale}
     # Where traces are missing, anything may have happened.
     chain.append([Move(address("x"), address("y"))], is_traced=False)
-    assert balance_block(client, "person") == 0
+    assert balance_block("person") == 0
     assert client.get(path).get_json()["status"] == "0"
     chain.store_balances({address("person"): 5})
     chain.append()
-    assert balance_block(client, "person") == 5
+    assert balance_block("person") == 5
 
 
 # As Hardhat's node, which knows no tracer.

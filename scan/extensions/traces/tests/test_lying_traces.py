@@ -110,21 +110,15 @@ def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, we
         assert page.count("without proof: internal transfers") == 1
 
 
-def access_list(paid):
-    """Of the block with the payment, by execution-apis' rules: what accounts have after it."""
+def with_access_list(paid, lie):
+    """A chain that has access lists, and no logs of coin: beside false traces of its last block,
+    with the payment, that block's list, by execution-apis' rules: what accounts have after it."""
     sent = paid.node.call("eth_getBlockByNumber", "latest", True)["transactions"][0]
-    accounts = {paid.purse, STRANGERS[0].lower(), sent["from"]}
     listed = []
-    for address in sorted(accounts):
+    for address in sorted({paid.purse, STRANGERS[0].lower(), sent["from"]}):
         wei = int(paid.node.call("eth_getBalance", address, "latest"), 16)
         listed.append([bytes.fromhex(address[2:]), [], [], [[1, wei]], [], []])
-    return rlp.encode(listed)
-
-
-def with_access_list(paid, lie):
-    """A chain that has access lists, and no logs of coin: the list of its last block, beside false
-    traces."""
-    raw, head = access_list(paid), hex(paid.node.head())
+    raw, head = rlp.encode(listed), hex(paid.node.head())
 
     def alter(header):
         own = raw if header["number"] == head else rlp.encode([])
@@ -132,8 +126,8 @@ def with_access_list(paid, lie):
 
     fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
     chain = rehashed_chain.RehashedChain(paid.node, alter, fields)
-    listed = replacing("debug_getRawBlockAccessList", "0x" + raw.hex())
-    return before(chain, before(in_traces(paid, lie), listed))
+    with_list = replacing("debug_getRawBlockAccessList", "0x" + raw.hex())
+    return before(chain, before(in_traces(paid, lie), with_list))
 
 
 @pytest.mark.thorough

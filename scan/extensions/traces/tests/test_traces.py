@@ -96,15 +96,6 @@ def both(outermost, *, status=True):
     return geth
 
 
-def moved(traces):
-    indexes = [t.transfer_index for t in traces.transfers]
-    assert indexes == sorted({*indexes}) and 0 not in indexes
-    return [
-        (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
-        for t in traces.transfers
-    ]
-
-
 def outer(*calls, **more):
     return frame("CALL", SENDER, PURSE, 100, calls=list(calls), **more)
 
@@ -135,7 +126,13 @@ MOVEMENTS = {
 def test_what_moves_coin(name):
     inner, expected = MOVEMENTS[name]
     traces = both(outer(inner))
-    assert (moved(traces), traces.created) == (expected, [])
+    indexes = [transfer.transfer_index for transfer in traces.transfers]
+    assert indexes == sorted({*indexes}) and 0 not in indexes
+    moved = [
+        (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
+        for t in traces.transfers
+    ]
+    assert (moved, traces.created) == (expected, [])
 
 
 @pytest.mark.parametrize("error", [{"error": "execution reverted"}, {}])

@@ -29,9 +29,8 @@ DELEGATES_IN = """
 
 
 def rows(url):
-    return [
-        row for (row,) in execute(url, "SELECT to_jsonb(a) FROM authorizations a ORDER BY ordinal")
-    ]
+    stored = execute(url, "SELECT to_jsonb(a) FROM authorizations a ORDER BY ordinal")
+    return [row for (row,) in stored]
 
 
 def assert_as_the_node_has_it(node, url):
@@ -145,7 +144,7 @@ def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
 
 
 @pytest.mark.thorough
-def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template):
+def test_what_an_untraced_block_created_is_not_guessed(anvil, clone, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     accounts.place_codes(anvil)
     for nonce, delegate in enumerate((accounts.MAKER, accounts.IDLE)):
@@ -153,9 +152,9 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, postgres, template
         accounts.send(anvil, signed, to=FRESH.address, sender=key_of(3), nonce=nonce)
     anvil.mine()
     for traces, second in (("auto", False), ("off", None)):
-        with postgres.cloned(template) as url:
-            indexing.Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
-            assert [row["is_valid"] for row in rows(url)] == [True, second], traces
+        url = clone(template)
+        indexing.Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
+        assert [row["is_valid"] for row in rows(url)] == [True, second], traces
 
 
 @pytest.mark.thorough

@@ -1,6 +1,5 @@
 """Earnings as they are listed, in pages."""
 
-from scan.extensions.block_records.tests.uncles.mined_blocks import UNCLE_MINERS, mined  # noqa: F401  # a fixture
 from tests.support.lists import get
 
 

@@ -21,21 +21,6 @@ BLOCKS = 8
 Mined = namedtuple("Mined", "node chain url client failed")
 
 
-def play(node):
-    node.call("anvil_setCode", TRAP, "0xfe")
-    node.call("anvil_setCode", PAYER, f"0x60006000600060003473{POOR[2:]}61c350f100")
-    failed = []
-    for number in range(1, BLOCKS):
-        node.call("anvil_setCoinbase", MINERS[number % 2])
-        failed.append(node.send(node.accounts[0], TRAP, value=number, gasPrice=10**10))
-        node.send(node.accounts[1], PAYER, value=number, gasPrice=10**10)
-        node.send(node.accounts[2], POOR, value=number, gasPrice=10**10)
-        failed.append(node.send(node.accounts[3], None, data="0xfe", value=7, gasPrice=10**10))
-        node.mine()
-    node.mine()
-    return failed
-
-
 @pytest.fixture(scope="module")
 def mined(postgres, template, tmp_path_factory):
     with (
@@ -45,8 +30,18 @@ def mined(postgres, template, tmp_path_factory):
         kept_answers(node.url, tmp_path_factory.mktemp("answers")),
         postgres.cloned(template) as url,
     ):
-        failed = play(anvil)
+        anvil.call("anvil_setCode", TRAP, "0xfe")
+        anvil.call("anvil_setCode", PAYER, f"0x60006000600060003473{POOR[2:]}61c350f100")
+        one, two, three, four, *_ = anvil.accounts
+        failed = []
+        for number in range(1, BLOCKS):
+            anvil.call("anvil_setCoinbase", MINERS[number % 2])
+            failed.append(anvil.send(one, TRAP, value=number, gasPrice=10**10))
+            anvil.send(two, PAYER, value=number, gasPrice=10**10)
+            anvil.send(three, POOR, value=number, gasPrice=10**10)
+            failed.append(anvil.send(four, None, data="0xfe", value=7, gasPrice=10**10))
+            anvil.mine()
+        anvil.mine()
         node.fault = chain = mined_chain.MinedChain(anvil, UNCLES, BLOCKS)
-        yield Mined(
-            node, chain, url, indexing.Indexing(url, node.url).run_until(BLOCKS).client(), failed
-        )
+        client = indexing.Indexing(url, node.url).run_until(BLOCKS).client()
+        yield Mined(node, chain, url, client, failed)

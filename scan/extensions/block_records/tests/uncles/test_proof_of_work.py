@@ -43,20 +43,21 @@ def test_what_failed_is_known_by_traces(mined):
     assert totals == [(4 * (mined_blocks.BLOCKS - 1), 2 * (mined_blocks.BLOCKS - 1))]
 
 
-def test_without_traces_statuses_are_as_expected(mined, postgres, template):
+def test_without_traces_statuses_are_as_expected(mined, clone, template):
     """A call and a creation used all their gas and failed; receipts of the time do not tell it."""
-    with postgres.cloned(template) as url:
-        index = indexing.Indexing(url, mined.node.url, traces="off").run_until(mined_blocks.BLOCKS)
-        client = index.client()
-        records = client.get("/api/v1/transactions?limit=100").json["transactions"]
-        listed = {record["hash"]: record for record in records}
-        unknown = {hash_ for hash_, record in listed.items() if "statusKnown" in record}
-        assert unknown == {*mined.failed}
-        names = dict(zip(("called", "created"), mined.failed, strict=False))
-        names["contract"] = listed[names["created"]]["contractAddress"]
-        names["sender"] = listed[names["called"]]["fromAddress"]
-        expected.compare(__file__, client, names)
-        assert "badge bad" not in client.get("/txs").text
+    index = indexing.Indexing(clone(template), mined.node.url, traces="off").run_until(
+        mined_blocks.BLOCKS
+    )
+    client = index.client()
+    records = client.get("/api/v1/transactions?limit=100").json["transactions"]
+    listed = {record["hash"]: record for record in records}
+    unknown = {hash_ for hash_, record in listed.items() if "statusKnown" in record}
+    assert unknown == {*mined.failed}
+    names = dict(zip(("called", "created"), mined.failed, strict=False))
+    names["contract"] = listed[names["created"]]["contractAddress"]
+    names["sender"] = listed[names["called"]]["fromAddress"]
+    expected.compare(__file__, client, names)
+    assert "badge bad" not in client.get("/txs").text
 
 
 def test_a_block_lists_its_uncles_and_rewards(mined):

@@ -8,11 +8,7 @@ from scan.extensions.block_records.uncles.block_completion import mining_credits
 
 pytestmark = pytest.mark.check
 
-
 Mined = namedtuple("Mined", "number miner", defaults=(b"m" * 20,))
-
-
-Uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
 
 
 @pytest.mark.parametrize(
@@ -41,10 +37,11 @@ def test_the_genesis_block_and_those_of_other_chains_earn_nothing(chain_id, numb
 
 def test_uncles_earn_by_distance_and_their_nephew_for_each():
     coin = 10**18
-    uncles = [Uncle(4_369_999), Uncle(4_369_994)]
+    uncle = namedtuple("Uncle", "uncle_number miner", defaults=(b"u" * 20,))
+    uncles = [uncle(4_369_999), uncle(4_369_994)]
     credits = mining_credits(1, Mined(4_370_000), 2, uncles)
     # The number of the block that includes them decides which reward they have a part of.
     expected = [3 * coin + 2 * 3 * coin // 32, 3 * coin * 7 // 8, 3 * coin * 2 // 8]
     assert [amount for *_, amount in credits] == expected
-    later = mining_credits(61, Mined(5_000_001), 1, [Uncle(4_999_999)])
+    later = mining_credits(61, Mined(5_000_001), 1, [uncle(4_999_999)])
     assert [amount for *_, amount in later] == [4 * coin + coin // 8, coin // 8]
