@@ -96,8 +96,8 @@ def test_verified_contracts_by_name_address_and_language(explorer, many):
     assert many.lower() in addresses() and many.lower() in addresses(filter="solidity")
     assert many.lower() in addresses(q="Many") and addresses(q=many) == [many.lower()]
     assert addresses(q="never heard of it") == addresses(filter="vyper") == []
-    counters = explorer.client.get("/api/v2/smart-contracts/counters").json
+    counters = explorer.get("/api/v2/smart-contracts/counters")
     assert counters is not None and int(counters["verified_smart_contracts"]) >= len(addresses())
-    rows = explorer.client.get("/api?module=contract&action=listcontracts").json
+    rows = explorer.get("/api?module=contract&action=listcontracts")
     row = next(row for row in rows["result"] if row["Address"] == many.lower())
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
