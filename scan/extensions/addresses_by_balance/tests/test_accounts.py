@@ -2,24 +2,17 @@
 
 import re
 
-import pytest
-
 from tests.support.serving import wait_until
 
 COIN = 10**18
 
 
-@pytest.fixture(scope="module")
-def rich(scenario, truth):
+def test_addresses_are_listed_by_their_balance(client, scenario, truth):
     """By what the node says of each address that a block has; not those of less than a coin."""
     call = scenario.anvil.call
     by_address = {a: int(call("eth_getBalance", a, "latest"), 16) for a in truth.addresses}
     rich = sorted(((wei, a) for a, wei in by_address.items() if wei >= COIN), reverse=True)
     assert 14 < len(rich) < len(by_address)
-    return rich
-
-
-def test_addresses_are_listed_by_their_balance(client, rich):
     body = client.get("/api/v1/accounts?limit=100").json
     assert [(int(row["balance"]), row["address"]) for row in body["accounts"]] == rich[:100]
     assert (body["total"], body["complete"], body["reason"]) == (len(rich), True, None)
@@ -38,7 +31,7 @@ def test_a_balance_moves_and_comes_back_with_a_fork(explorer):
     number = anvil.head()
 
     def has(balance):
-        body = explorer.client.get("/api/v1/accounts?limit=100").json
+        body = explorer.get("/api/v1/accounts?limit=100")
         listed = {row["address"]: int(row["balance"]) for row in body["accounts"]}
         return body["complete"] and listed.get(address) == balance
 

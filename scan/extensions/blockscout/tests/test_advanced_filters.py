@@ -14,15 +14,6 @@ from tests.support.made_blocks import TOKEN, Move, address
 PATH = "/advanced-filters"
 
 
-def key(block, transaction, rank, one, two, row):
-    of_transfer = (one, two) if rank == 1 else (None, None)
-    return (transaction_of(row), *of_transfer, one if rank == 0 else None)
-
-
-def transaction_of(row):
-    return str(row.get("transactionHash") or row["hash"])
-
-
 def shown_key(item):
     names = ("token_transfer_index", "token_transfer_batch_index", "internal_transaction_index")
     return (item["hash"], *(item[name] for name in names))
@@ -35,21 +26,21 @@ def recipient(row):
 
 @pytest.fixture(scope="module")
 def expected(truth):
-    """What a filter chooses among all activities of the chain, the newest first."""
-    index = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    """The keys of what a filter chooses among all activities of the chain, the newest first."""
+    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    moves, inside = truth.token_transfers, truth.internal_transfers
     rows = [
-        *((*index[t["hash"]], 2, 0, 0, t) for t in truth.transactions),
-        *(
-            (*index[t["transactionHash"]], 1, t["logIndex"], t["batchIndex"], t)
-            for t in truth.token_transfers
-        ),
-        *(
-            (*index[t["transactionHash"]], 0, t["transferIndex"], 0, t)
-            for t in truth.internal_transfers
-        ),
+        *((2, (t["hash"], None, None, None), t) for t in truth.transactions),
+        *((1, (t["transactionHash"], t["logIndex"], t["batchIndex"], None), t) for t in moves),
+        *((0, (t["transactionHash"], None, None, t["transferIndex"]), t) for t in inside),
     ]
-    rows.sort(key=lambda row: row[:5], reverse=True)
-    return lambda choose: [key(*row) for row in rows if choose(row[2], row[5])]
+
+    def place(row):
+        rank, (sent, *numbers), _ = row
+        return (*places[sent], rank, *(number or 0 for number in numbers))
+
+    rows.sort(key=place, reverse=True)
+    return lambda choose: [key for rank, key, row in rows if choose(rank, row)]
 
 
 def keys(ask, **parameters):
@@ -80,7 +71,9 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
     assert keys(ask, token_contract_address_hashes_to_include="native", items_count=100) == native
     method = "0xa9059cbb"
     called = {t["hash"] for t in truth.transactions if t["methodId"] == method}
-    by_method = expected(lambda rank, row: rank != 0 and transaction_of(row) in called)
+    by_method = expected(
+        lambda rank, row: rank != 0 and (row.get("transactionHash") or row["hash"]) in called
+    )
     assert keys(ask, methods=method, items_count=100) == by_method != []
     sender = most(truth, "txCount")
     of_sender = {"from_address_hashes_to_include": sender, "to_address_hashes_to_include": sender}

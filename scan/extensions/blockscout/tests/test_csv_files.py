@@ -8,26 +8,11 @@ from scan.extensions.blockscout import csv_files
 from scan.extensions.blockscout.tests.asking import most
 from tests.support.expected import member
 
-# Columns of files, by what the rows of the list have.
-PARTIES = {"FromAddress": "from.hash", "ToAddress": "to.hash"}
-OF_TRANSACTION = {"TxHash": "hash", **PARTIES, "ContractAddress": "created_contract.hash"}
-OF_TRANSACTION |= {"MethodName": "method", "Value": "value", "Fee": "fee.value"}
-OF_TRANSACTION |= {"Status": "status", "UnixTimestamp": "timestamp"}
-OF_TRANSFER = {"TxHash": "transaction_hash", **PARTIES, "TokensTransferred": "total.value"}
-OF_TRANSFER |= {"TokenContractAddress": "token.address_hash"}
-OF_CALL = {"TxHash": "transaction_hash", "Index": "index", "Value": "value"}
-OF_CALL |= {"ContractAddress": "created_contract.hash"}
-
 
 def read(client, path, **query):
     response = client.get(f"/api/v2{path}", query_string=query)
     assert (response.status_code, response.mimetype) == (200, "text/csv"), response.text
     return [*csv.DictReader(response.text.splitlines())]
-
-
-def written(row, path):
-    value = member(row, path.split("."))
-    return {None: "", "(absent)": ""}.get(value, str(value))
 
 
 def test_files_have_the_rows_of_lists(ask, truth):
@@ -36,19 +21,29 @@ def test_files_have_the_rows_of_lists(ask, truth):
     [(token, _)] = Counter(t["tokenAddress"] for t in truth.token_transfers).most_common(1)
     by_side = {"filter_type": "address", "filter_value": "from"}
     of_busy = {"from_address_hashes_to_include": busy, "transaction_types": "ERC-20,ERC-721"}
-    of_log = {
-        "TxHash": "transaction_hash",
-        "Index": "index",
-        "Data": "data",
-        "FirstTopic": "topics.0",
-    }
+    # Columns of files, by what the rows of the list have.
+    parties = {"FromAddress": "from.hash", "ToAddress": "to.hash"}
+    of_transaction = {"TxHash": "hash", **parties, "ContractAddress": "created_contract.hash"}
+    of_transaction |= {"MethodName": "method", "Value": "value", "Fee": "fee.value"}
+    of_transaction |= {"Status": "status", "UnixTimestamp": "timestamp"}
+    of_transfer = {"TxHash": "transaction_hash", **parties, "TokensTransferred": "total.value"}
+    of_transfer |= {"TokenContractAddress": "token.address_hash"}
+    of_call = {"TxHash": "transaction_hash", "Index": "index", "Value": "value"}
+    of_call |= {"ContractAddress": "created_contract.hash"}
+    of_log = {"TxHash": "transaction_hash", "Index": "index", "Data": "data"}
+    of_log |= {"FirstTopic": "topics.0"}
     of_activity = {"TxHash": "hash", "Type": "type", "FromAddress": "from.hash"}
+
+    def cell(row, path):
+        value = member(row, path.split("."))
+        return {None: "", "(absent)": ""}.get(value, str(value))
+
     for path, listed_by, read_by, columns in (
-        (f"/addresses/{busy}/transactions", {}, {}, OF_TRANSACTION),
-        (f"/addresses/{busy}/transactions", {"filter": "from"}, by_side, OF_TRANSACTION),
-        (f"/addresses/{busy}/token-transfers", {}, {}, OF_TRANSFER),
-        (f"/tokens/{token}/transfers", {}, {}, OF_TRANSFER),
-        (f"/addresses/{caller}/internal-transactions", {}, {}, OF_CALL),
+        (f"/addresses/{busy}/transactions", {}, {}, of_transaction),
+        (f"/addresses/{busy}/transactions", {"filter": "from"}, by_side, of_transaction),
+        (f"/addresses/{busy}/token-transfers", {}, {}, of_transfer),
+        (f"/tokens/{token}/transfers", {}, {}, of_transfer),
+        (f"/addresses/{caller}/internal-transactions", {}, {}, of_call),
         (f"/addresses/{token}/logs", {}, {}, of_log),
         ("/advanced-filters", of_busy, of_busy, of_activity),
     ):
@@ -56,7 +51,7 @@ def test_files_have_the_rows_of_lists(ask, truth):
         rows = read(ask.client, f"{path}/csv", **read_by)
         assert (
             [{name: row[name] for name in columns} for row in rows]
-            == [{name: written(row, of) for name, of in columns.items()} for row in listed]
+            == [{name: cell(row, of) for name, of in columns.items()} for row in listed]
             != []
         ), path
     logs = read(ask.client, f"/addresses/{token}/logs/csv")

@@ -91,8 +91,8 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, chain, monkey
 
 def test_a_verified_contract_is_as_published(explorer, many):
     path = f"/api/v2/smart-contracts/{many}"
-    shown = explorer.client.get(path).json
-    stored = explorer.client.get(f"/api/v1/contracts/{many}").json
+    shown = explorer.get(path)
+    stored = explorer.get(f"/api/v1/contracts/{many}")
     assert shown is not None and stored is not None
     assert not faults("/api/v2/smart-contracts/{}", shown)
     assert (shown["name"], shown["is_verified"]) == ("Many", True)
@@ -101,7 +101,7 @@ def test_a_verified_contract_is_as_published(explorer, many):
     sources = {path: source["content"] for path, source in stored["sources"].items()}
     files = {file["file_path"]: file["source_code"] for file in shown["additional_sources"]}
     assert {shown["file_path"]: shown["source_code"], **files} == sources
-    address = explorer.client.get(f"/api/v2/addresses/{many}").json
+    address = explorer.get(f"/api/v2/addresses/{many}")
     assert (address["name"], address["is_verified"], address["is_contract"]) == ("Many", True, True)
     assert address["creation_transaction_hash"] == stored["creation"]["transactionHash"]
 

@@ -14,34 +14,21 @@ from tests.support.indexing import sources
 from tests.support.older_chain import older
 from tests.support.serving import NOWHERE
 
-WORDS = """
-    null -1 0 1e9 0x 0x1 %00 ' [] {} latest pending ERC-20 ERC-20,ERC-721 ERC-404 asc validated
-""".split()
-HEX = "0x" + "f" * 40, "0x" + "F" * 64
-
-
-def rules(client):
-    return sorted(
-        rule.rule
-        for rule in client.application.url_map.iter_rules()
-        if rule.rule.startswith(("/api/v2/", "/stats-service/"))
-    )
-
-
-def taken(rule):
-    return paths.answered_paths()[rule.removeprefix("/api/v2")].takes
-
 
 @pytest.mark.thorough
 def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
     """Each route with hostile values in its path and in the parameters that places are made of."""
+    words = "null -1 0 1e9 0x 0x1 %00 ' [] {} latest pending ERC-20 ERC-20,ERC-721 ERC-404 asc"
     long_numbers = ("9" * digits for digits in (18, 19, 78, 5000))
-    hostile = ("", " ", "\u0661", "\u202e", "a" * 3000, *WORDS, *long_numbers, *HEX)
+    hostile = ["", " ", "\u0661", "\u202e", "a" * 3000, *words.split(), "validated", *long_numbers]
+    hostile += ["0x" + "f" * 40, "0x" + "F" * 64]
     draw = random.Random(7)
     person = next(iter(scenario.truth.addresses))
     sent = scenario.truth.transactions[0]["hash"]
     usual = {"address_hash": person, "transaction_hash": sent, "block": "5", "token_id": "1"}
-    for rule in rules(client):
+    rules = sorted(rule.rule for rule in client.application.url_map.iter_rules())
+    for rule in (r for r in rules if r.startswith(("/api/v2/", "/stats-service/"))):
+        taken = sorted(paths.answered_paths()[rule.removeprefix("/api/v2")].takes)
         for _ in range(12):
             values = {
                 name: draw.choice(hostile) if draw.random() < 0.3 else usual.get(name, sent)
@@ -50,7 +37,7 @@ def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
             path = rule
             for name, value in values.items():
                 path = path.replace(f"<{name}>", quote(value or "-", safe=""))
-            names = draw.sample(sorted(taken(rule)), min(len(taken(rule)), draw.randint(0, 4)))
+            names = draw.sample(taken, min(len(taken), draw.randint(0, 4)))
             query = {name: draw.choice(hostile) for name in names}
             response = client.get(path, query_string=query)
             assert response.status_code < 500, (path, query, response.text)

@@ -9,7 +9,6 @@ from scan.extensions.blockscout import contracts
 from scan.extensions.blockscout.contracts import STARTED
 from scan.extensions.blockscout.tests.submissions import outcome, submit, upload
 from scan.verification.request import parse
-from tests.support import database
 from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import BOX, NEWEST, SEVEN, blueprint_of
 
@@ -40,7 +39,7 @@ def test_a_standard_json_input_is_verified(explorer):
     started = send()
     assert started.json["message"] == "Smart-contract verification started"
     assert outcome(explorer, started) == "Pass - Verified"
-    record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
+    record = explorer.get(f"/api/v2/smart-contracts/{address}")
     shown = [record[name] for name in ("is_verified", "name", "language", "license_type")]
     assert shown == [True, "Standard", "solidity", "mit"]
     assert record["constructor_args"].removeprefix("0x") == SEVEN
@@ -100,7 +99,7 @@ def test_a_blueprint_is_told_from_what_is_created_of_it(explorer):
     for code, is_blueprint in ((blueprint_of(creation), True), (creation + SEVEN, False)):
         address = explorer.deploy(code)
         assert explorer.verify(address, source, "0.8.28", optimizationUsed=0).status_code == 200
-        record = explorer.client.get(f"/api/v2/smart-contracts/{address}").json
+        record = explorer.get(f"/api/v2/smart-contracts/{address}")
         assert (record["name"], record["is_blueprint"]) == ("Made", is_blueprint)
 
 
@@ -110,8 +109,7 @@ def test_equal_runtime_code_alone_is_not_verified(explorer):
     address, other = explorer.deploy(creation + SEVEN), source.replace("n + 8", "n + 9")
     assert explorer.verify(address, other, "0.8.28", optimizationUsed=0).json["match"] == "runtime"
     contract, party = (
-        explorer.client.get(f"/api/v2/{path}/{address}").json
-        for path in ("smart-contracts", "addresses")
+        explorer.get(f"/api/v2/{path}/{address}") for path in ("smart-contracts", "addresses")
     )
     assert (
         contract["is_verified"]
@@ -139,13 +137,9 @@ def refusal(explorer, response):
     shows no other error; and the field of the form under which it stands."""
     assert (response.status_code, response.json["message"]) == (200, STARTED), response.text
     job = response.json["verification_id"]
-    status = explorer.client.get(f"/server/v2/verify/{job}").json
+    status = explorer.get(f"/server/v2/verify/{job}")
     assert status["isJobCompleted"] and status["error"]["customCode"] == "refused"
-    [[field]] = database.execute(
-        explorer.settings.database_url,
-        "SELECT form_field FROM verification_jobs WHERE id = %s::uuid",
-        job,
-    )
+    [[field]] = explorer.sql("SELECT form_field FROM verification_jobs WHERE id = %s::uuid", job)
     return status["error"]["message"], field
 
 
@@ -202,16 +196,14 @@ def test_of_two_files_with_one_name_none_is_lost(explorer, placed):
 
 def test_a_client_that_is_refused_again_and_again_fills_no_table(explorer, placed):
     """Its older refusals are replaced."""
-    url = explorer.settings.database_url
     for _ in range(3):
-        database.execute(
-            url,
+        explorer.sql(
             "UPDATE verification_jobs SET created_at = created_at - interval '10 s'"
-            " WHERE error_code = 'refused'",
+            " WHERE error_code = 'refused'"
         )
         refusal(explorer, submit(explorer, placed, "multi-part", **VERSION))
     count = "SELECT count(*) FROM verification_jobs WHERE error_code = 'refused'"
-    assert database.execute(url, count) == [(1,)]
+    assert explorer.sql(count) == [(1,)]
 
 
 def test_a_standard_json_input_may_have_numbers_of_any_size(explorer, placed):

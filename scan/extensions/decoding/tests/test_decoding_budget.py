@@ -14,17 +14,6 @@ TRANSFER = keccak(text="Transfer(address,address,uint256)")
 PARTY = (1).to_bytes(32, "big")
 
 
-def events(count, *types, anonymous=True, indexed=0):
-    inputs = [
-        {"type": type_, "name": f"a{position}", "indexed": position < indexed}
-        for position, type_ in enumerate(types)
-    ]
-    return abi_decoding.index_abi(
-        {"type": "event", "name": f"E{number}", "anonymous": anonymous, "inputs": inputs}
-        for number in range(count)
-    )
-
-
 @pytest.fixture
 def attempts(monkeypatch):
     """The entries by which something was decoded, as far as their values."""
@@ -40,6 +29,11 @@ def attempts(monkeypatch):
 
 
 def test_anonymous_events_are_tried_where_few_have_that_form(attempts):
+    def events(count, *types):
+        inputs = [{"type": type_, "name": f"a{n}"} for n, type_ in enumerate(types)]
+        event = {"type": "event", "anonymous": True, "inputs": inputs}
+        return abi_decoding.index_abi({**event, "name": f"E{n}"} for n in range(count))
+
     word = (7).to_bytes(32, "big")
     event = decode_log([], word, [events(1, "uint256")])
     assert event is not None and event.name == "E0"

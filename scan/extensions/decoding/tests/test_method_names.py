@@ -9,7 +9,6 @@ from scan.hex import to_hex
 from scan.queries import contracts
 from scan.queries.contracts import selectors
 from scan.queries.reader import Reader
-from tests.support.database import execute
 from tests.support.many_functions import PROXY, deploy
 
 NOBODY = "0x" + 40 * "e"
@@ -68,7 +67,7 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
 def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch):
     """Of standards, of verified contracts, and of imported signatures. Names in other letter case
     do not make one a name of too many functions."""
-    reader, url = reader_of(explorer.app), explorer.settings.database_url
+    reader = reader_of(explorer.app)
     transfers = selectors(reader, "transferFrom")
     assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
     for insert, delete in (
@@ -76,7 +75,7 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch)
         ("INSERT INTO signatures VALUES (%s, %s)", "DELETE FROM signatures"),
     ):
         for number, signature in enumerate(("oneCase(uint8)", "ONECASE(address)", "oneCasex()")):
-            execute(url, insert, bytes([8, 8, 8, number]), signature)
+            explorer.sql(insert, bytes([8, 8, 8, number]), signature)
         assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
         assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
         with monkeypatch.context() as patch:
@@ -86,7 +85,7 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch)
             for name in ("onecase", "oneCase"):  # of what was not read nothing is known
                 with pytest.raises(InvalidParameter, match="too many"):
                     selectors(reader, name)
-        execute(url, f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
+        explorer.sql(f"{delete} WHERE substr(selector, 1, 3) = '\\x080808'")
     assert explorer.client.get("/api/v1/transactions?method=TRANSFERFROM").status_code == 200
 
 

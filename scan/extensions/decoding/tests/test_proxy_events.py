@@ -21,10 +21,6 @@ from tests.support.explorer import behind
 __all__ = ["work"]
 
 
-def of_transaction(work, transaction):
-    return [log["event"] for log in work.details(transaction)["logs"]]
-
-
 def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work):
     proxy = proxy_to(work, work.worker)
     first = work.send(proxy, WORK)
@@ -32,7 +28,8 @@ def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work
     work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
     second = work.send(proxy, keccak(text=f"labour({STEPS},string)")[:4] + WORK[4:])
     records = events(work.explorer.client, proxy)
-    assert records == of_transaction(work, first) + of_transaction(work, second)
+    logs = work.details(first)["logs"] + work.details(second)["logs"]
+    assert records == [log["event"] for log in logs]
     assert [event and event["name"] for event in records] == ["Worked", "Quiet", None, None]
     assert {event["source"] for event in records if event} == {"verified"}
 
@@ -50,14 +47,13 @@ def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_
         assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
 
 
-def is_old_state(call):
-    return call["method"] == "eth_getStorageAt" and call["params"][-1] != "latest"
-
-
 def test_where_the_node_has_only_present_implementations_it_is_said(work):
     sent = work.send(proxy_to(work, work.worker), WORK)
     with behind(replace(work.explorer.settings, traces="off")) as (client, node):
-        node.fault = faulty_node.refuse(is_old_state, -32000, "missing trie node")
+        node.fault = faulty_node.refuse(
+            lambda call: call["method"] == "eth_getStorageAt" and call["params"][-1] != "latest",
+            *(-32000, "missing trie node"),
+        )
         _, details = work.get(sent, client)
         assert details["unavailable"] in client.get(f"/tx/{sent}").text
     assert "present implementations" in details["unavailable"]

@@ -6,7 +6,6 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from app import create_app
 from scan.ethereum import request_node, transaction_reader
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.decoding import decoding
@@ -25,10 +24,9 @@ from scan.extensions.decoding.tests.work import (
 )
 from scan.queries.reader import ProcessorWait
 from tests.support import endless_responses, expected, faulty_node, many_functions
-from tests.support.database import execute
 from tests.support.explorer import behind
 from tests.support.indexing import sources
-from tests.support.serving import wait_until
+from tests.support.serving import NOWHERE, wait_until
 
 __all__ = ["work"]
 
@@ -77,7 +75,7 @@ def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
 
 def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
     """Of a transaction with 10,000 logs."""
-    client = create_app(work.explorer.settings).test_client()
+    client = work.explorer.indexing.client()
     decoded = []
 
     def decode(*given):
@@ -100,7 +98,7 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
 
 def test_a_client_makes_one_large_answer_at_a_time(work, shouted):
-    client = create_app(work.explorer.settings).test_client()
+    client = work.explorer.indexing.client()
     sources(client).get(ProcessorWait).seconds = 0.0
     slots = sources(client).processor_places
     paths = [
@@ -125,7 +123,7 @@ def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
         (transaction_reader, "MOST_BYTES", 8_000, None),
     ):
         monkeypatch.setattr(module, name, bound)
-        status, record = work.get(sent, create_app(work.explorer.settings).test_client())
+        status, record = work.get(sent, work.explorer.indexing.client())
         assert (status, record["logs"], record["logCount"]) == (200, None, count)
         assert "more logs" in record["unavailable"] and record["method"]["name"] == "shout"
         forget_block(work)  # its receipts are the node's
@@ -149,24 +147,6 @@ def test_a_verification_and_an_import_end_what_was_cached(work):
     )
     assert answer.status_code == 200, answer.json
     wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
-
-
-def answers(change):
-    """The node's own, with something changed in what is an object."""
-
-    def alter(_, answer):
-        if isinstance(answer.get("result"), dict):
-            change(answer["result"])
-
-    return faulty_node.altering(alter)
-
-
-def log_with(**fields):
-    return answers(lambda result: result["logs"][1].update(fields) if "logs" in result else None)
-
-
-def field_with(**fields):
-    return answers(lambda result: result.update(fields))
 
 
 def forget_block(work):
@@ -207,12 +187,11 @@ MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was wr
 )
 def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
     sent = work.send(work.worker, WORK)
-    url, settings = work.explorer.settings.database_url, work.explorer.settings
+    indexing = work.explorer.indexing
     last = "WHERE block_number = (SELECT max(number) FROM blocks)"
-    execute(url, f"UPDATE block_bodies SET {damage} {last}")  # noqa: S608
-    check_work(work.get(sent, create_app(settings).test_client())[1])
-    alone = create_app(replace(settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
-    status, record = work.get(sent, alone)
+    work.explorer.sql(f"UPDATE block_bodies SET {damage} {last}")  # noqa: S608
+    check_work(work.get(sent, indexing.client())[1])
+    status, record = work.get(sent, indexing.client(rpc_urls=(NOWHERE,)))
     assert (status, record["hash"], record["input"]) == (200, sent, None)
     assert record["unavailable"]
 
@@ -221,6 +200,23 @@ def test_a_damaged_block_is_as_one_that_is_not_stored(work, damage):
 def test_a_node_that_fails_or_lies_leaves_what_has_rows(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     monkeypatch.setattr(transaction_reader, "proven_block", lambda *_: None)  # by hashes alone
+
+    def field_with(**fields):
+        """Another value in what the node gives of a block, a transaction or a receipt."""
+
+        def alter(_, answer):
+            if isinstance(answer.get("result"), dict):
+                answer["result"].update(fields)
+
+        return faulty_node.altering(alter)
+
+    def log_with(**fields):
+        def alter(_, answer):
+            if "logs" in (answer.get("result") or ()):
+                answer["result"]["logs"][1].update(fields)
+
+        return faulty_node.altering(alter)
+
     faults = {
         "cut": faulty_node.cut_connection,
         "slow": faulty_node.hang(3.0),

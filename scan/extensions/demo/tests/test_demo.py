@@ -24,18 +24,14 @@ STARTED_AT = 1_800_000_000
 
 
 @pytest.fixture(scope="module")
-def demo(postgres, template):
+def demo(shared_database_url):
     """As it starts, before blocks are added."""
     node = DemoNode(demo_chain.DemoChain(replay.read_lines(RECORDING), ended_at=STARTED_AT))
-    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+    with Indexing(shared_database_url, node.url) as indexing:
         demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)
         yield indexing.client()
     node.stop()
-
-
-def query(demo, entity):
-    return list(demo.post("/api/v1/query", json={"entity": entity, "limit": 100}).json["data"])
 
 
 def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
@@ -43,9 +39,13 @@ def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     # The demo with the links of its operator.
     settings = demo.application.extensions["scan"].settings
     linked = create_app(demo_run.with_links(settings)).test_client()
-    home = links_of(linked, "/")
+
+    def links(path):
+        return [unescape(link) for link in re.findall('href="([^"]+)"', linked.get(path).text)]
+
+    home = links("/")
     [failed] = [path for path in home if path.startswith("/txs?status=false")]
-    first = next(p for p in links_of(linked, failed) if re.fullmatch("/tx/0x[0-9a-f]{64}", p))
+    first = next(p for p in links(failed) if re.fullmatch("/tx/0x[0-9a-f]{64}", p))
     assert re.search(r"\.sol#L[0-9]+", linked.get(first).text)
     shown = {"storage": "totalDeposits", "approvals": "Amount", "pending": "?tab=pending"}
     for tab, text in shown.items():
@@ -55,37 +55,27 @@ def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(demo):
     assert any(">proven</a>" in linked.get(path).text for path in home if path in LINKS.values())
 
 
-def links_of(client, path):
-    return [unescape(link) for link in re.findall('href="([^"]+)"', client.get(path).text)]
-
-
-def problems(client):
-    """What pages complain of that anybody opens first, and tokens whose events do not add up."""
-    tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
-    contract = client.get("/api/v1/contracts?limit=1").json["contracts"][0]["address"]
-    paths = ["/", "/tokens", f"/address/{contract}?tab=contract&view=read"]
-    paths += [f"/{kind}/{token['address']}" for kind in ("token", "address") for token in tokens]
-    problem = re.compile(r'class="problem"(?! hidden)[^>]*>([^<]*)')
-    said = {path: problem.findall(client.get(path).text) for path in paths}
-    said["/readyz"] = client.get("/readyz").json["problem"]
-    said["tokens"] = [token["symbol"] for token in tokens if "inconsistentSince" in token]
-    assert len(tokens) == 9
-    return {path: texts for path, texts in said.items() if texts}
-
-
 @pytest.mark.thorough
-def test_an_index_of_the_demo_goes_on_in_silence(postgres, template, caplog):
-    """It draws balances and owners to compare, of which few are recorded."""
+def test_an_index_of_the_demo_goes_on_in_silence(database_url, caplog):
+    """It draws balances and owners to compare, of which few are recorded. Pages that anybody opens
+    first complain of nothing, and events of all tokens add up."""
     chain = demo_chain.DemoChain(replay.read_lines(RECORDING), STARTED_AT)
     node = DemoNode(chain)
-    with (
-        postgres.cloned(template) as url,
-        Indexing(url, node.url, until=chain.head, development_node="auto") as indexing,
-    ):
+    problem = re.compile(r'class="problem"(?! hidden)[^>]*>([^<]*)')
+    options = {"until": chain.head, "development_node": "auto"}
+    with Indexing(database_url, node.url, **options) as indexing:
         demo_run.load(indexing.settings)
         client = indexing.client()
         for number in range(1, 21):
-            assert problems(client) == {}
+            tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
+            contract = client.get("/api/v1/contracts?limit=1").json["contracts"][0]["address"]
+            paths = ["/", "/tokens", f"/address/{contract}?tab=contract&view=read"]
+            paths += [f"/{kind}/{t['address']}" for kind in ("token", "address") for t in tokens]
+            said = {path: problem.findall(client.get(path).text) for path in paths}
+            assert {path: texts for path, texts in said.items() if texts} == {}
+            assert not client.get("/readyz").json["problem"]
+            assert [t["symbol"] for t in tokens if "inconsistentSince" in t] == []
+            assert len(tokens) == 9
             chain.add(chain.next_block(STARTED_AT + number * demo_chain.INTERVAL_S))
             indexing.wait_for(chain.head)
     node.stop()
@@ -119,7 +109,6 @@ def demo_service(postgres, demo_template, demo_node):
             yield address.rpartition(":")[2], url, folder
 
 
-PROGRAMS = Path(sys.executable).parent
 FIRST = "README"  # what somebody reads who has just cloned Scan
 
 
@@ -140,12 +129,13 @@ def test_commands_run_as_they_stand(demo_service, tmp_path, block):
     """The port is all that is changed, and curl fails where a response is an error. JSON below a
     command is what it prints. The database is named where commands name it, else found in the
     folder of data."""
-    (tmp_path / ".venv").symlink_to(PROGRAMS.parent)
+    programs = Path(sys.executable).parent
+    (tmp_path / ".venv").symlink_to(programs.parent)
     (tmp_path / "curl").write_text(documents.STRICT_CURL.format(shutil.which("curl")))
     (tmp_path / "curl").chmod(0o755)
     port, url, folder = demo_service
     environment = {"HOME": str(Path.home()), "PORT": port, "SCAN_DATA_DIR": folder}
-    environment["PATH"] = f"{tmp_path}:{PROGRAMS}:{documents.POSTGRES}:{os.environ['PATH']}"
+    environment["PATH"] = f"{tmp_path}:{programs}:{documents.POSTGRES}:{os.environ['PATH']}"
     environment |= dict.fromkeys(re.findall(r"\$(DATABASE_URL)", block.text), url)
     command = ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{port}")]
     done = completed(command, cwd=tmp_path, env=environment)
@@ -161,7 +151,8 @@ def test_the_demo_has_something_of_everything_as_expected(demo):
     names = {row["contractName"]: row["address"] for row in contracts}
     for label in ("Patient saver", "Meridian treasury", "Market maker"):
         names[label] = demo.get(f"/api/v1/search?q={label}").json["results"][0]["value"]
-    names = {token["symbol"]: token["address"] for token in query(demo, "tokens")} | names
+    tokens = demo.post("/api/v1/query", json={"entity": "tokens", "limit": 100}).json["data"]
+    names = {token["symbol"]: token["address"] for token in tokens} | names
     rows = demo.get("/api/v1/transactions?status=false&limit=100").json["transactions"]
     details = [demo.get(f"/api/v1/transactions/{row['hash']}").json for row in rows]
     names |= {one["error"]["name"] or one["error"]["kind"]: one["hash"] for one in details}

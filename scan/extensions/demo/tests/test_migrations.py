@@ -17,20 +17,17 @@ from tests.support.indexing import Indexing
 __all__ = ["first_template", "first_url"]
 
 
-@pytest.fixture
-def node():
-    node = start(first_release.CHAIN)
-    yield node
-    node.stop()
-
-
 @pytest.mark.thorough
-def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, database_url, node):
+def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, database_url):
     """With a migration more, and a column more in a new database."""
     column = "ALTER TABLE blocks ADD COLUMN added text;"
     bring_up(first_url, release_with(column))
     database.execute(database_url, column)
-    for url in (database_url, first_url):
-        Indexing(url, node.url).run_until(node.recording.head)
+    node = start(first_release.CHAIN)
+    try:
+        for url in (database_url, first_url):
+            Indexing(url, node.url).run_until(node.recording.head)
+    finally:
+        node.stop()
     require_present_shape(first_url, shape(database_url))
     assert table_digest.digest(first_url) == table_digest.digest(database_url)

@@ -1,11 +1,9 @@
 """The other actions, beside what the node says."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from scan import parameters
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
@@ -43,22 +41,22 @@ def test_creations_have_their_code(ask, indexed, scenario):
     creation = scenario.anvil.call("eth_getTransactionByHash", transaction_hash)["input"]
     assert of_sent["creationBytecode"] == creation
     assert of_pair["creationBytecode"].startswith("0x60")
-    untraced = Asking(create_app(replace(indexed.settings, traces="off")).test_client())
+    untraced = Asking(indexed.client(traces="off"))
     [without] = untraced.result("contract", "getcontractcreation", contractaddresses=pair)
     assert without == of_pair | {"creationBytecode": ""}
 
 
-def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_template, scenario):
+def test_a_contract_of_several_blocks_was_created_once(clone, indexed_template, scenario):
     """One that was destroyed and created again has a row of contracts for each block."""
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
     again = (
         "INSERT INTO contracts SELECT address, block_number + 1, code_hash FROM contracts"
         " WHERE address = %s"
     )
-    with postgres.cloned(indexed_template) as url:
-        execute(url, again, bytes.fromhex(pair[2:]))
-        ask = Asking(client_over(url, scenario.anvil.url))
-        [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
+    url = clone(indexed_template)
+    execute(url, again, bytes.fromhex(pair[2:]))
+    ask = Asking(client_over(url, scenario.anvil.url))
+    [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
 
@@ -99,7 +97,7 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
     node = scenario.anvil
     own = {"blobs", "cellProofs", "commitments", "blobGasPrice", "blockTimestamp"}
     alone, of_node = (
-        Asking(create_app(replace(index.settings, rpc_urls=(url,))).test_client())
+        Asking(index.client(rpc_urls=(url,)))
         for index, url in ((indexed, NOWHERE), (indexed_without_bodies, node.url))
     )
     types = set()

@@ -13,14 +13,10 @@ from tests.support.indexing import client_over
 from tests.support.made_blocks import Move, address
 
 
-def mine(chain):
-    for _ in range(3):
-        chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
-
-
 def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
     """Not that for an uncle, which is a credit of the same block."""
-    mine(chain)
+    for _ in range(3):
+        chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
     client = client_over(database_url)
     miner = client.get("/api/v1/blocks").json["blocks"][0]["miner"]
     path = f"/api?module=account&action=getminedblocks&address={miner}"
@@ -35,7 +31,8 @@ def test_mined_blocks_have_the_reward_for_their_mining(chain, database_url):
 
 
 def test_mined_blocks_end_where_their_range_or_their_producer_does(chain, database, database_url):
-    mine(chain)
+    for _ in range(3):
+        chain.append([Move(address("sender"), address("recipient"))], base_fee=3)
     execute(database_url, "UPDATE blocks SET miner = 'other' WHERE number = 0")
     [(miner,)] = execute(database_url, "SELECT miner FROM blocks WHERE number = 2")
     for limit, since, before, numbers, following in (

@@ -1,13 +1,8 @@
 """Etherscan's documented actions: all are answered, or say why not; those that few clients use."""
 
-from contextlib import closing
-
-from app import create_app
-from scan.database.connection import Database
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import indexing, made_blocks
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, client_over
 from tests.support.scenario.stage import STRANGERS
 
 
@@ -31,26 +26,21 @@ def test_an_inventory_of_too_many_items_is_refused(ask, scenario, monkeypatch):
     assert body["status"] == "0" and "owns more than" in body["result"]
 
 
-def first_transfer(truth, address):
-    """Transaction, sender and value of the first coin that an address got from another."""
-    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
-    records = [t for t in truth.transactions if t["status"]] + truth.internal_transfers[::-1]
-    received = [
-        (*places[sent], n, sent, record["fromAddress"], record["value"])
-        for n, record in enumerate(records)
-        if (record["toAddress"] or record["contractAddress"]) == address != record["fromAddress"]
-        and record["value"] != "0"
-        and (sent := record.get("transactionHash") or record["hash"])
-    ]
-    return min(received)[3:] if received else None
-
-
 def test_an_address_is_funded_by_the_first_who_sent_coin(ask, scenario):
     truth = scenario.truth
     of_internal = {i["transactionHash"] for i in truth.internal_transfers}
-    firsts = {address: first_transfer(truth, address) for address in truth.addresses}
-    unfunded = [address for address, first in firsts.items() if first is None]
-    funded = {address: first for address, first in firsts.items() if first is not None}
+    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    records = [t for t in truth.transactions if t["status"]] + truth.internal_transfers[::-1]
+    received = sorted(
+        (*places[sent], number, recipient, (sent, record["fromAddress"], record["value"]))
+        for number, record in enumerate(records)
+        if (sent := record.get("transactionHash") or record["hash"])
+        and (recipient := record["toAddress"] or record["contractAddress"]) in truth.addresses
+        and recipient != record["fromAddress"]
+        and record["value"] != "0"
+    )
+    funded = {recipient: first for *_, recipient, first in reversed(received)}
+    unfunded = truth.addresses.keys() - funded.keys()
     assert unfunded and funded
     for address in unfunded:
         body = ask("account", "fundedby", address=address)
@@ -75,20 +65,18 @@ def test_funding_is_not_known_without_the_traces_or_transactions_before(
         (own_index, "traces"),
         (late, f"transactions before block {head - 3} are not indexed"),
     ):
-        ask = Asking(create_app(index.settings).test_client())
+        ask = Asking(index.client())
         body = ask("account", "fundedby", address=scenario.stage.people[1])
         assert body["status"] == "0" and reason in body["result"]
 
 
-def test_the_mean_of_a_day_begins_at_the_block_before_it(database_url):
+def test_the_mean_of_a_day_begins_at_the_block_before_it(database_url, chain):
     """At its first block where that is the first with a parent whose time counts."""
     midnight_s = 1_700_006_400
-    with closing(Database(database_url, statement_timeout_ms=0)) as database:
-        chain = made_blocks.Chain(database)
-        for second in (0, 10, 40, 100, 86_405, 86_465):
-            chain.append(timestamp_s=midnight_s + second)
+    for second in (0, 10, 40, 100, 86_405, 86_465):
+        chain.append(timestamp_s=midnight_s + second)
     dates = {"startdate": "2023-11-15", "enddate": "2023-11-16"}
-    ask = Asking(indexing.client_over(database_url))
+    ask = Asking(client_over(database_url))
     rows = ask.result("stats", "dailyavgblocktime", **dates)
     assert [row["blockTime_sec"] for row in rows] == ["45.00", "43182.50"]
     assert ask.result("stats", "dailyavgblocktime", **dates, sort="desc") == rows[::-1]

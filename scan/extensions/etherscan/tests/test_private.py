@@ -6,13 +6,6 @@ from tests.support.database import made_key
 from tests.support.private_access import UNKNOWN, ask, key, private, seen  # noqa: F401
 
 QUERY = "module=block&action=eth_block_number"
-FORM = {"CONTENT_TYPE": "application/x-www-form-urlencoded"}
-
-
-def posted(ask, text):  # noqa: F811
-    body = f"{QUERY}&apikey={text}".encode()
-    length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(body)}
-    return ask("/api", "POST", environ={**FORM, **length})
 
 
 def test_the_key_is_a_parameter_of_these_forms_alone(ask, key):  # noqa: F811
@@ -20,9 +13,16 @@ def test_the_key_is_a_parameter_of_these_forms_alone(ask, key):  # noqa: F811
         assert ask(f"{path}?chainid=31337&{QUERY}&apikey={key.text}").status_code == 200
         assert ask(f"{path}?chainid=31337&{QUERY}").status_code == 401
         assert ask(f"{path}?{QUERY}&apikey={UNKNOWN}").status_code == 401
-    assert posted(ask, key.text).status_code == 200
-    assert seen(posted(ask, "scan_")) == seen(ask("/nowhere", "POST"))
-    assert posted(ask, UNKNOWN).status_code == 401
+
+    def posted(text):
+        body = f"{QUERY}&apikey={text}".encode()
+        length = {"CONTENT_LENGTH": str(len(body)), "wsgi.input": BytesIO(body)}
+        form = {"CONTENT_TYPE": "application/x-www-form-urlencoded", **length}
+        return ask("/api", "POST", environ=form)
+
+    assert posted(key.text).status_code == 200
+    assert seen(posted("scan_")) == seen(ask("/nowhere", "POST"))
+    assert posted(UNKNOWN).status_code == 401
     for path in ("/api/v1/blocks", "/blocks"):
         assert ask(f"{path}?apikey={key.text}").status_code == 401
 

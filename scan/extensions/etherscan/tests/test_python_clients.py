@@ -128,8 +128,8 @@ def python(tmp_path_factory):
     return environment(folder, "-r", str(CLIENTS / "requirements.txt"))
 
 
-def called(python, name, served, scenario, folder):
-    """The error of each function, "" where it returned a result."""
+def check(python, name, served, scenario, folder):
+    """As many functions of a client return a result as the guide says."""
     own = own_arguments(scenario).get(name, {})
     done = completed(
         [python, CLIENTS / "call_all.py", name],
@@ -139,11 +139,7 @@ def called(python, name, served, scenario, folder):
         timeout=300,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
-
-
-def check(name, results):
-    """As many return a result as the guide says."""
+    results = json.loads(done.stdout)  # the error of each function, "" where there is none
     failed = {
         function: error
         for function, error in results.items()
@@ -158,7 +154,7 @@ def check(name, results):
 
 @pytest.mark.parametrize("name", ["aioetherscan", "py_etherscan_api", "blockscout_python"])
 def test_calls_of_a_client(served, scenario, python, tmp_path, name):
-    check(name, called(python, name, served, scenario, tmp_path))
+    check(python, name, served, scenario, tmp_path)
 
 
 def test_calls_of_ape(served, scenario, tmp_path):
@@ -167,4 +163,4 @@ def test_calls_of_ape(served, scenario, tmp_path):
         "etherscan:\n  ethereum:\n    rate_limit: 1000\n"
         f"    local:\n      uri: {served}\n      api_uri: {served}/api\n"
     )
-    check("ape_etherscan", called(python, "ape_etherscan", served, scenario, tmp_path))
+    check(python, "ape_etherscan", served, scenario, tmp_path)

@@ -1,22 +1,12 @@
 """How a request may be put: methods, forms, letter case, and anything at all."""
 
 import random
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from scan.extensions.etherscan.interface import PUBLISHED
 
 PATHS = ("/api", "/api/", "/v2/api", "/v2/api/")
-NAMES = (
-    "address", "contractaddress", "contractaddresses", "startblock", "endblock", "page", "offset",
-    "sort", "tag", "txhash", "timestamp", "closest", "fromBlock", "toBlock", "topic0", "topic1",
-    "topic0_1_opr", "to", "data", "from", "value", "gas", "gasPrice", "position", "boolean", "hex",
-    "chainid", "apikey", "guid", "sourceCode", "contractname", "compilerversion", "codeformat",
-    "fromto_opr", "index", "blockno", "startdate", "enddate", "blocktype", "constructorArguements",
-    "optimizationUsed", "runs", "evmversion", "licenseType",
-)  # fmt: skip
 
 
 def in_form(response):
@@ -79,6 +69,15 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
         kind = draw.choice(["multipart/form-data", "application/x-www-form-urlencoded"])
         return client.post(draw.choice(PATHS), data=query, content_type=kind)
 
+    names = (
+        "address", "contractaddress", "contractaddresses", "startblock", "endblock",
+        "page", "offset", "sort", "tag", "txhash", "timestamp", "closest", "fromBlock",
+        "toBlock", "topic0", "topic1", "topic0_1_opr", "to", "data", "from", "value",
+        "gas", "gasPrice", "position", "boolean", "hex", "chainid", "apikey", "guid",
+        "sourceCode", "contractname", "compilerversion", "codeformat", "fromto_opr",
+        "index", "blockno", "startdate", "enddate", "blocktype", "constructorArguements",
+        "optimizationUsed", "runs", "evmversion", "licenseType",
+    )  # fmt: skip
     nasty = (
         "", "0", "-1", "1e3", "0x", "0xzz", "\0", "9" * 400, "latest", "null",
         "\ud800".encode("utf-8", "surrogatepass").decode("latin-1"), "%00", "é", "٣",
@@ -89,7 +88,7 @@ def test_anything_at_all_is_answered_in_form(client, scenario):
     for number in range(600):
         module, action = actions[number % len(actions)]
         query = {"module": module, "action": action}
-        for name in draw.sample(NAMES, draw.randint(0, 8)):
+        for name in draw.sample(names, draw.randint(0, 8)):
             usual = draw.random() < 0.5 and name.startswith(("address", "contract", "to", "from"))
             query[name] = draw.choice(people) if usual else draw.choice(nasty)
         in_form(draw.choice((sent_in_query, sent_as_form))(query))
@@ -151,8 +150,7 @@ def test_totals(client, scenario):
 
 
 def test_the_list_of_chains_has_the_indexed_one(client, indexed):
-    settings = replace(indexed.settings, base_path="/dev", chain_name="Devnet")
-    named = create_app(settings).test_client()
+    named = indexed.client(base_path="/dev", chain_name="Devnet")
     listed = named.get("/dev/v2/chainlist", base_url="http://a.test")
     chain = {
         "chainname": "Devnet",

@@ -1,23 +1,15 @@
 """Which fields of a transaction are read from the node, and which need none."""
 
 from collections import Counter
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import database, faulty_node, serving
-from tests.support.indexing import settings_for, sources
+from tests.support import faulty_node
+from tests.support.database import execute
+from tests.support.indexing import client_over, sources
 
 pytestmark = pytest.mark.thorough
-
-BEFORE_LONDON = """
-    DELETE FROM block_bodies;
-    DELETE FROM bodies_from;
-    UPDATE transactions SET type = '', max_fee_per_gas = NULL, max_priority_fee_per_gas = NULL;
-    UPDATE blocks SET base_fee_per_gas = NULL
-"""
 
 
 def other(name):
@@ -39,27 +31,11 @@ WRONG = {
 }
 
 
-def without_status(call, answer):
-    """Of receipts, as before Byzantium."""
-    if "Receipt" in call["method"]:
-        del answer["result"]["status"]
-
-
-@pytest.fixture
-def node(scenario):
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        yield node
-
-
 def counted(node):
     """How many calls of each method the node gets from now on."""
     methods = Counter()
     node.fault = faulty_node.altering(lambda call, _: methods.update([call["method"]]))
     return methods
-
-
-def asking(settings, node):
-    return Asking(create_app(replace(settings, rpc_urls=(node,))).test_client())
 
 
 def is_refused(body):
@@ -73,7 +49,7 @@ def busy(truth):
 
 
 def test_a_page_that_takes_too_long_says_what_to_request(indexed, busy):
-    ask = asking(indexed.settings, serving.NOWHERE)
+    ask = Asking(client_over(indexed.url))
     sources(ask.client).transaction_contents.read_s = -1.0
     body = ask("account", "txlist", address=busy)
     assert (body["status"], body["message"]) == ("0", "NOTOK")
@@ -81,9 +57,10 @@ def test_a_page_that_takes_too_long_says_what_to_request(indexed, busy):
     assert len(ask.rows("account", "txlist", address=busy, offset=1)) == 1
 
 
-def test_only_inputs_are_asked_for(ask, indexed_without_bodies, busy, node):
+def test_only_inputs_are_asked_for(ask, indexed_without_bodies, busy, scenario_node):
     stored = ask.rows("account", "txlist", address=busy)
-    ask, methods = asking(indexed_without_bodies.settings, node.url), counted(node)
+    methods = counted(scenario_node)
+    ask = Asking(indexed_without_bodies.client(rpc_urls=(scenario_node.url,)))
     rows = ask.rows("account", "txlist", address=busy)
     assert rows == stored
     # Every few seconds the node is asked for its chain as well.
@@ -96,29 +73,37 @@ def test_only_inputs_are_asked_for(ask, indexed_without_bodies, busy, node):
     assert methods.total() == total  # what was read is kept
 
 
-def test_whether_a_receipt_has_a_status(ask, postgres, indexed_template, busy, node):
+def test_whether_a_receipt_has_a_status(ask, clone, indexed_template, busy, scenario_node):
     """Nothing that is stored settles it, but for transactions that failed."""
-    with postgres.cloned(indexed_template) as url:
-        database.execute(url, BEFORE_LONDON)
-        settings = settings_for(url, node.url)
-        methods = counted(node)
-        parameters = {"address": busy}
-        stored = ask.rows("account", "txlist", **parameters)
-        assert asking(settings, node.url).rows("account", "txlist", **parameters) == stored
-        assert methods["eth_getTransactionReceipt"]
-        node.fault = faulty_node.altering(without_status)
-        rows = asking(settings, node.url).rows("account", "txlist", **parameters)
-        statuses = {"0": "", "1": "0"}
-        assert {row["isError"] for row in rows} == {"0", "1"}
-        for row in rows:
-            assert row["txreceipt_status"] == statuses[row["isError"]]
-        away = asking(settings, serving.NOWHERE)
-        assert is_refused(away("account", "txlist", **parameters))
-        assert away.rows("account", "tokentx", **parameters)
+    url = clone(indexed_template)
+    execute(
+        url,
+        "DELETE FROM block_bodies; DELETE FROM bodies_from;"
+        " UPDATE blocks SET base_fee_per_gas = NULL; UPDATE transactions"
+        " SET type = '', max_fee_per_gas = NULL, max_priority_fee_per_gas = NULL",
+    )
+    stored = ask.rows("account", "txlist", address=busy)
+    methods = counted(scenario_node)
+    before_london = Asking(client_over(url, scenario_node.url))
+    assert before_london.rows("account", "txlist", address=busy) == stored
+    assert methods["eth_getTransactionReceipt"]
+
+    def without_status(call, answer):
+        if "Receipt" in call["method"]:
+            del answer["result"]["status"]
+
+    scenario_node.fault = faulty_node.altering(without_status)
+    rows = Asking(client_over(url, scenario_node.url)).rows("account", "txlist", address=busy)
+    assert {row["isError"] for row in rows} == {"0", "1"}
+    for row in rows:
+        assert row["txreceipt_status"] == {"0": "", "1": "0"}[row["isError"]]
+    away = Asking(client_over(url))
+    assert is_refused(away("account", "txlist", address=busy))
+    assert away.rows("account", "tokentx", address=busy)
 
 
 @pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())
-def test_what_is_no_transaction_is_refused(indexed_without_bodies, busy, node, fault):
-    node.fault = fault
-    ask = asking(indexed_without_bodies.settings, node.url)
+def test_what_is_no_transaction_is_refused(indexed_without_bodies, busy, scenario_node, fault):
+    scenario_node.fault = fault
+    ask = Asking(indexed_without_bodies.client(rpc_urls=(scenario_node.url,)))
     assert is_refused(ask("account", "txlist", address=busy))

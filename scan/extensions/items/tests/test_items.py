@@ -85,7 +85,7 @@ def test_uris_are_what_contracts_return_cleaned_as_expected(explorer, talking):
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(explorer, talking):
-    client = client_over(explorer.settings.database_url)
+    client = client_over(explorer.url)
     path = f"/api/v1/tokens/{talking['text']}/items/1"
     away = client.get(path).json
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]

@@ -4,20 +4,20 @@ import base64
 import json
 import re
 import threading
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app import create_app
 from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.outbound.http_client import HttpClient, NotFetched
 from tests.support import WAIT_S, many_functions
 from tests.support.anvil import calldata
-from tests.support.faulty_node import FaultyNode, Reply
-from tests.support.serving import wait_until
+from tests.support.explorer import behind
+from tests.support.faulty_node import Reply
+from tests.support.indexing import client_over
+from tests.support.serving import cleared, wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
 GALLERY = Path(__file__).with_name("Gallery.sol").read_text()
@@ -75,7 +75,7 @@ def rows_of(html):
 @pytest.mark.parametrize(("id_", "link"), [(1, "https://gallery.example/1"), (2, None), (3, None)])
 def test_blockscouts_form_has_pictures_that_are_kept_on_the_chain(explorer, gallery, id_, link):
     """An <img> runs no script of an SVG."""
-    shown = explorer.client.get(f"/api/v2/tokens/{gallery}/instances/{id_}").json
+    shown = explorer.get(f"/api/v2/tokens/{gallery}/instances/{id_}")
     kind = "png" if id_ == 3 else "svg+xml"
     picture = f"data:image/{kind};base64,{base64.b64encode(PICTURES[id_]).decode()}"
     assert (shown["image_url"], shown["metadata"]["image"]) == (picture, picture)
@@ -84,7 +84,7 @@ def test_blockscouts_form_has_pictures_that_are_kept_on_the_chain(explorer, gall
 
 def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(explorer, gallery):
     for path in (f"/token/{gallery}?tab=items", f"/address/{gallery}?tab=items"):  # its own owner
-        html = explorer.client.get(path).text
+        html = explorer.get(path)
         assert "<script>window" not in html and "\u202e" not in html
         rows = rows_of(html)
         assert {str(id_) for id_ in (*URIS, 666, 667)} == rows.keys()
@@ -107,7 +107,7 @@ def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(explorer, 
 def test_an_item_is_found_by_its_id(explorer, gallery):
     """Also as people write it; what is no id is refused, one that never moved is not found."""
     path = f"/nft/{gallery}"
-    assert f'action="{path}"' in explorer.client.get(f"/token/{gallery}?tab=items").text
+    assert f'action="{path}"' in explorer.get(f"/token/{gallery}?tab=items")
     for text in ("666", "#666", " 0666 "):
         answer = explorer.client.get(path, query_string={"id": text})
         assert (answer.status_code, answer.headers["Location"]) == (303, f"{path}/666")
@@ -137,8 +137,7 @@ def test_a_list_costs_the_node_one_batch(explorer, many_items):
         batches.append([call["params"] for call in calls if call["method"] == "eth_call"])
         return Reply(body=forward(calls))
 
-    with FaultyNode(explorer.anvil.url, note) as node:
-        client = create_app(replace(explorer.settings, rpc_urls=(node.url,))).test_client()
+    with behind(explorer.settings, note) as (client, _):
         html = client.get(f"/token/{many_items}?tab=items&limit=50").text
         client.get(f"/token/{many_items}?tab=items&limit=100")
     assert f"for the first {MAX_THUMBNAILS} NFTs" in html
@@ -149,14 +148,14 @@ def test_a_list_costs_the_node_one_batch(explorer, many_items):
 
 
 def test_without_the_node_lists_have_no_pictures_and_are_not_cached(explorer, gallery):
-    client = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
+    client = client_over(explorer.url)
     answer = client.get(f"/token/{gallery}?tab=items")
     assert answer.status_code == 200 and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
 
 
 def test_pictures_are_not_charged_as_pages(explorer, gallery):
-    client = create_app(replace(explorer.settings, rate_limit_pages="2/minute")).test_client()
+    client = explorer.indexing.client(rate_limit_pages="2/minute")
     src, _, _ = IMAGE.findall(client.get(f"/token/{gallery}?tab=items").text)[0]
     assert [client.get(src).status_code for _ in range(5)] == [200] * 5
     assert client.get("/blocks").status_code == 200
@@ -164,41 +163,33 @@ def test_pictures_are_not_charged_as_pages(explorer, gallery):
     assert client.get(f"/nft/{gallery}/1/picture").status_code == 429
 
 
-@pytest.fixture
-def fetched(monkeypatch):
-    """URLs of documents that are fetched, by a server that does not answer."""
-    urls = []
-    over = threading.Event()
+def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, monkeypatch):
+    """Of a server that does not answer."""
+    requested, fetched, is_over = [], [], threading.Event()
+    of = media_cache.ItemMedia.of
 
     def get(_, url, *__):
-        urls.append(url)
-        over.wait(WAIT_S)
+        fetched.append(url)
+        is_over.wait(WAIT_S)
         raise NotFetched("no answer")
-
-    monkeypatch.setattr(HttpClient, "get", get)
-    yield urls
-    over.set()
-    wait_until(lambda: len(urls) == MAX_PENDING)  # none is left for the real fetcher
-
-
-def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetched, monkeypatch):
-    requested = []
-    of = media_cache.ItemMedia.of
 
     def spy(media, uri, token_id):
         requested.append(uri)
         return of(media, uri, token_id)
 
     monkeypatch.setattr(media_cache.ItemMedia, "of", spy)
-    settings = replace(explorer.settings, of_extensions={MediaSettings: MediaSettings("on")})
-    answer = create_app(settings).test_client().get(f"/token/{many_items}?tab=items")
-    assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
-    assert "still loading" in answer.text and "ETag" not in answer.headers
+    monkeypatch.setattr(HttpClient, "get", get)
+    client = explorer.indexing.client(of_extensions={MediaSettings: MediaSettings("on")})
+    with cleared(is_over):
+        answer = client.get(f"/token/{many_items}?tab=items")
+        assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
+        assert "still loading" in answer.text and "ETag" not in answer.headers
+    wait_until(lambda: len(fetched) == MAX_PENDING)  # none is left for the real fetcher
 
 
 def test_a_list_is_shown_without_pictures_that_take_long(explorer, gallery, monkeypatch):
     monkeypatch.setattr("scan.extensions.items.queries.THUMBNAILS_S", -1)
-    answer = create_app(explorer.settings).test_client().get(f"/token/{gallery}?tab=items")
+    answer = explorer.indexing.client().get(f"/token/{gallery}?tab=items")
     assert "still loading" in answer.text and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
 

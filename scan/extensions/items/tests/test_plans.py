@@ -7,26 +7,12 @@ from tests.support.seeded_items import BAZAAR, COLLECTION, PERSON, address_of, s
 
 pytestmark = pytest.mark.thorough
 
-TRANSFERS = 20_000
-
 
 @pytest.fixture(scope="module")
-def seeded(postgres, template):
-    with postgres.cloned(template) as url:
-        seed_items(url, TRANSFERS)
-        with explain.explained(url) as service:
-            yield service
-
-
-def listed(seeded, path, limit):
-    """The plan of a list and the answer. Beside it a request reads at most which of the tokens have
-    events that do not add up, one row for each."""
-    [plan, *others], answer = seeded.plans(f"/api/v1{path}")
-    assert [other.statement for other in others] in ([], ["queries/tokens_list_inconsistent"])
-    for other in others:
-        other.require_indexes()
-        assert other.buffers <= 20 + 4 * limit
-    return plan, answer
+def seeded(shared_database_url):
+    seed_items(shared_database_url, 20_000)
+    with explain.explained(shared_database_url) as service:
+        yield service
 
 
 @pytest.mark.parametrize("limit", [25, 100])
@@ -45,12 +31,22 @@ def listed(seeded, path, limit):
 )
 def test_lists_are_read_from_indexes_at_any_depth(seeded, path, least, has_every_depth, limit):
     """The items of an address come from its nearer end: the middle page passes half of them."""
-    first, answer = listed(seeded, f"{path}?limit={limit}", limit)
-    assert answer["total"] >= least
-    pages = max(1, -(-answer["total"] // limit))
-    middle, _ = listed(seeded, f"{path}?limit={limit}&page={(pages + 1) // 2}", limit)
-    last, _ = listed(seeded, f"{path}?limit={limit}&page={pages}", limit)
-    beyond, _ = listed(seeded, f"{path}?limit={limit}&page={pages + 1}", limit)
+
+    def read(place=""):
+        """Beside its list a request reads at most which of the tokens have events that do not add
+        up, one row for each."""
+        [plan, *others], answer = seeded.plans(f"/api/v1{path}?limit={limit}{place}")
+        assert [other.statement for other in others] in ([], ["queries/tokens_list_inconsistent"])
+        for other in others:
+            other.require_indexes()
+            assert other.buffers <= 20 + 4 * limit
+        return plan, answer["total"]
+
+    first, total = read()
+    assert total >= least
+    pages = max(1, -(-total // limit))
+    places = ((pages + 1) // 2, pages, pages + 1)
+    middle, last, beyond = (read(f"&page={page}")[0] for page in places)
     for plan in (first, middle, last, beyond):
         plan.require_indexes(limit)
     for plan in (last, beyond, *([middle] if has_every_depth else [])):

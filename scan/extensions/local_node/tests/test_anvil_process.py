@@ -20,25 +20,22 @@ def with_anvil():
     return {"PATH": f"{_binary().parent}{os.pathsep}{os.environ['PATH']}"}
 
 
-def node_of(run):
-    wait_until(lambda: "Builds:" in run.output(), run.process)
-    page, node = re.search(r"Page: +(\S+)\nNode: +(\S+) .*\nBuilds: none", run.output()).groups()
-    assert page == run.url
-    return Node(node)
-
-
-def is_there(url):
-    try:
-        return requests.get(url, timeout=WAIT_S).status_code == 200
-    except requests.ConnectionError:
-        return False
-
-
 @pytest.mark.thorough
 def test_the_node_starts_and_stops_with_the_service_and_goes_on_with_the_next(open_folder):
+
+    def is_there(url):
+        try:
+            return requests.get(url, timeout=WAIT_S).status_code == 200
+        except requests.ConnectionError:
+            return False
+
+    told = re.compile(r"Page: +(\S+)\nNode: +(\S+) .*\nBuilds: none")
     for number in (1, 2):
         with scan_run(SCAN, open_folder, OPTION, **with_anvil()) as run:
-            node = node_of(run)
+            wait_until(lambda run=run: "Builds:" in run.output(), run.process)
+            page, url = told.search(run.output()).groups()
+            assert page == run.url
+            node = Node(url)
             one, two = node.call("eth_accounts")[:2]
             sent = node.call("eth_sendTransaction", {"from": one, "to": two, "value": "0x5"})
             wait_until(lambda: node.call("eth_getTransactionReceipt", sent) is not None)  # noqa: B023

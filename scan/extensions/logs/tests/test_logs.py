@@ -7,7 +7,6 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
 from scan.queries.reader import ProcessorWait
@@ -33,16 +32,13 @@ STORED = ["none", "blocks", pytest.param("standard", marks=pytest.mark.thorough)
 
 
 @pytest.fixture(scope="module", params=STORED)
-def service(request, postgres, template, scenario, indexed, indexed_without_bodies):
-    if request.param in ("none", "blocks"):
-        settings = (indexed if request.param == "blocks" else indexed_without_bodies).settings
-        yield Service(request.param, create_app(settings).test_client(), settings.database_url)
-        return
-    with postgres.cloned(template) as url:
-        indexing = Indexing(url, scenario.anvil.url, logs=request.param)
-        indexing.run_until(scenario.anvil.head())
-        execute(url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
-        yield Service(request.param, indexing.client(), url)
+def service(request, shared_database_url, scenario, indexed, indexed_without_bodies):
+    index = {"none": indexed_without_bodies, "blocks": indexed}.get(request.param)
+    if index is None:
+        index = Indexing(shared_database_url, scenario.anvil.url, logs=request.param)
+        index.run_until(scenario.anvil.head())
+        execute(index.url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
+    return Service(request.param, index.client(), index.url)
 
 
 def filters_of(logs, draws=15):
@@ -138,12 +134,12 @@ def bounds_of(client):
     return sources(client).get(LogBounds)
 
 
-def test_logs_of_a_malformed_block_are_the_nodes(postgres, indexed_template, scenario):
+def test_logs_of_a_malformed_block_are_the_nodes(clone, indexed_template, scenario):
     """By its digest it is what was written."""
+    url = clone(indexed_template)
     malformed = stored_body([b"\xc0"], [b"\xc0"])
-    with postgres.cloned(indexed_template) as url:
-        execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
-        same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
+    execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
+    same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
 
 
 def test_events_are_those_of_a_name_or_a_signature(client):
@@ -165,10 +161,6 @@ def test_events_are_those_of_a_name_or_a_signature(client):
 def test_bad_topics_of_a_query_are_refused(client, value):
     query = {"entity": "logs", "filter": {"topic2": value}}
     require_parameter(client.post("/api/v1/query", json=query), "topic2")
-
-
-def refuse_logs(code, message):
-    return faulty_node.refuse(lambda call: call["method"] == "eth_getLogs", code, message)
 
 
 @pytest.fixture
@@ -285,7 +277,10 @@ def test_a_client_has_many_logs_read_once_at_a_time(lying):
 
 def test_what_the_node_cannot_give_is_refused_with_advice(lying):
     node, client = lying
-    node.fault = refuse_logs(-32005 - 1, "query returned more than 10000 results")
+    node.fault = faulty_node.refuse(
+        lambda call: call["method"] == "eth_getLogs",
+        *(-32005 - 1, "query returned more than 10000 results"),
+    )
     answer = client.get("/api/v1/logs")
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]

@@ -6,20 +6,18 @@ from scan.extensions.names.name_services import Choice, Interface
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import served, service_of
 from tests.support import faulty_node
-from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 
 
 @pytest.fixture(scope="module")
-def ens():
-    with Anvil() as anvil:
-        yield EnsChain(anvil)
+def ens(shared_anvil):
+    return EnsChain(shared_anvil)
 
 
 @pytest.fixture(scope="module")
-def indexing(postgres, template, ens):
+def indexing(shared_database_url, ens):
     anvil = ens.anvil
-    with postgres.cloned(template) as url, Indexing(url, anvil.url, until=anvil.head()) as indexing:
+    with Indexing(shared_database_url, anvil.url, until=anvil.head()) as indexing:
         yield indexing
 
 

@@ -1,11 +1,9 @@
 """What the API and pages say of names on a chain."""
 
 from collections import namedtuple
-from dataclasses import replace
 
 import pytest
 
-from app import create_app
 from scan.extensions.names.name_services import Interface, NameService
 from scan.extensions.names.settings import Settings
 from tests.support import extension_tests, serving
@@ -55,5 +53,4 @@ def served(ens, indexing, node, choice, l1_urls=(), **settings):
     """Of an index, with a node that may fail, by names of that choice."""
     of_names = {Settings: Settings(choice, l1_urls)}
     settings |= {"rpc_urls": (node.url,), "of_extensions": of_names}
-    app = create_app(replace(indexing.settings, **settings))
-    return Named(ens, indexing, node, app.test_client())
+    return Named(ens, indexing, node, indexing.client(**settings))

@@ -27,10 +27,6 @@ def parrot(ens):
     return ens.anvil.deploy(ens.owner, "Parrot")
 
 
-def say(named, parrot, answer):
-    named.ens.do(parrot, "say(bytes)", answer, gas=30_000_000)
-
-
 # What is no normalised name is known from the text alone, by whichever interface it was read.
 @pytest.mark.parametrize("kind", CLAIMS)
 def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(universal, kind):
@@ -47,9 +43,9 @@ def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(universal, kin
 
 @pytest.mark.parametrize("claim", UNREACHABLE, ids=["dots", "long"])
 def test_a_claim_that_no_name_leads_back_from_is_not_shown_anywhere(named, parrot, claim):
-    mallory = named.ens.people[8]
-    named.ens.be_named_by(mallory, parrot)
-    say(named, parrot, encode(["string"], [claim]))
+    ens, mallory = named.ens, named.ens.people[8]
+    ens.be_named_by(mallory, parrot)
+    ens.do(parrot, "say(bytes)", encode(["string"], [claim]), gas=30_000_000)
     named.follow()
     name, problem = named.of(mallory)
     assert name is None and problem in (None, "not_normalized")
@@ -102,7 +98,7 @@ def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, fo
     ens, mallory = named.ens, named.ens.people[8]
     ens.be_named_by(mallory, parrot)
     ens.resolve_by("parrot.eth", parrot)
-    say(named, parrot, FORMS[form])
+    ens.do(parrot, "say(bytes)", FORMS[form], gas=30_000_000)
     named.follow()
     assert named.of(mallory)[0] is None
     # Whoever points a name may point it anywhere.

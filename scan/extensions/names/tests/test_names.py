@@ -1,10 +1,7 @@
 """Names of addresses by ENS's own contracts: whoever chose one has it, as long as it leads back."""
 
-from dataclasses import replace
-
 import pytest
 
-from app import create_app
 from scan.extensions.names.name_services import Interface
 from scan.extensions.names.primary_names import Names
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, with_search
@@ -168,8 +165,7 @@ def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal)
 
 
 def test_a_chain_without_a_service_has_no_names_and_asks_for_none(indexing, ens, universal):
-    settings = replace(universal.indexing.settings, rpc_urls=(universal.node.url,))
-    client = create_app(settings).test_client()
+    client = indexing.client(rpc_urls=(universal.node.url,))
     before = universal.node.requests
     assert not HAS_SEARCH or get(client, "/search", q="alice.eth")["results"] == []
     assert universal.node.requests == before

@@ -100,26 +100,16 @@ def test_plain_names_are_what_the_tables_make_of_them():
     # But for a line's end after a name, which theirs overlooks in plain ASCII.
     texts = [f"a{chr(code)}" for code in range(128) if code != ord("\n")]
     texts += ["".join(draw.choices(letters, k=draw.randint(1, 12))) for _ in range(20_000)]
-    decided = 0
+    decided, undecided = 0, object()  # it takes the tables
     for text in texts:
-        ours = _ours(text)
+        ours = theirs = None
+        with suppress(NotNormalizable):
+            ours = normalized_plain(text) or undecided
+        with suppress(ens_normalize.DisallowedSequence):
+            theirs = str(ens_normalize.ens_normalize(text))
         decided += isinstance(ours, str)
-        assert ours in (UNDECIDED, _theirs(text)), text
+        assert ours in (undecided, theirs), text
     assert decided > 5_000
-
-
-UNDECIDED = object()  # it takes the tables
-
-
-def _ours(text):
-    """A plain name; None for what is none."""
-    with suppress(NotNormalizable):
-        return normalized_plain(text) or UNDECIDED
-
-
-def _theirs(text):
-    with suppress(ens_normalize.DisallowedSequence):
-        return str(ens_normalize.ens_normalize(text))
 
 
 @pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])

@@ -2,6 +2,8 @@
 
 from eth_account import Account
 
+from tests.support.faulty_node import altering
+
 HASH = "0x" + "12" * 32
 # Of a type that no hash proves.
 SENT = {
@@ -43,3 +45,19 @@ def signed(nonce, gas=21_000):
         "accessList": [],
         "blockNumber": None,
     }
+
+
+def with_answers(answers):
+    """A node with answers of its own by method, and the others of its chain, but for its pool: an
+    error where an answer is one."""
+
+    def alter(call, answer):
+        method = call["method"]
+        if method in answers or method.startswith("txpool"):
+            answer.pop("error", None)
+            answer["result"] = answers.get(method, ValueError)
+            if answer["result"] is ValueError:
+                answer["error"] = {"code": -32601, "message": "method not found"}
+                del answer["result"]
+
+    return altering(alter)

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.pending_transactions.queries import SeenTransactions, parsed
-from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed, with_answers
 from tests.support.explorer import behind
-from tests.support.faulty_node import altering, replacing, status
+from tests.support.faulty_node import replacing, status
 from tests.support.indexing import client_over
 
 PATH = f"/tx/{HASH}"
@@ -19,20 +19,8 @@ NODE = {
 
 
 def answering(**changed):
-    """A node that has neither the transaction nor its nonce; an error where an answer is one."""
-
-    def alter(call, answer):
-        answers = NODE | changed
-        if call["method"].startswith("txpool") and call["method"] not in answers:
-            answers[call["method"]] = ValueError
-        if call["method"] in answers:
-            answer.pop("error", None)
-            answer["result"] = answers[call["method"]]
-            if answer["result"] is ValueError:
-                answer["error"] = {"code": -32601, "message": "method not found"}
-                del answer["result"]
-
-    return altering(alter)
+    """A node that has neither the transaction nor its nonce, but for what is changed."""
+    return with_answers(NODE | changed)
 
 
 @pytest.fixture
@@ -189,15 +177,6 @@ def test_a_transaction_of_the_node_is_mined_or_its_nonce_used(asking):
 FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
 
 
-@pytest.fixture
-def sending(explorer):
-    explorer.anvil.call("evm_setAutomine", False)
-    yield explorer.anvil
-    explorer.anvil.call("evm_setAutomine", True)
-    explorer.anvil.mine()
-    explorer.wait_for_block(explorer.anvil.head())
-
-
 @pytest.mark.thorough
 def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     sending, page, explorer, explorer_url
@@ -248,7 +227,7 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     nothing of it but what cancels it."""
     sender, receiver = (account.lower() for account in sending.accounts[1:3])
     sent = sending.send(sender, receiver, value="0x3", **FEES)
-    assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
+    assert "Speed up (12.5" in explorer.get(f"/tx/{sent}")
 
     lie = replacing("eth_getTransactionByHash", lambda sent: sent | changed)
     with behind(explorer.settings, lie) as (client, _):
@@ -269,7 +248,7 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
             changed = {name: value}
             assert client.get(f"/tx/{sent}").status_code == 404, name
         changed = {"gasPrice": "0x1"}  # of no transaction with fees
-        assert client.get(f"/tx/{sent}").text == explorer.client.get(f"/tx/{sent}").text
+        assert client.get(f"/tx/{sent}").text == explorer.get(f"/tx/{sent}")
         changed = {"to": "0x" + "66" * 20, "type": "0x66"}
         shown = client.get(f"/tx/{sent}").text
         assert "Speed up (12.5" not in shown and ">Cancel (12.5" in shown

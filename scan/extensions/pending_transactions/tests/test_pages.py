@@ -10,61 +10,51 @@ from tests.support.explorer import behind
 from tests.support.faulty_node import every_result
 
 
-def test_a_transaction_is_pending_until_it_is_mined(explorer):
-    anvil, client = explorer.anvil, explorer.client
+def test_a_transaction_is_pending_until_it_is_mined(sending, explorer):
+    anvil, client = sending, explorer.client
     sender, receiver = anvil.accounts[3:5]
     next_nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
     transfer = "0xa9059cbb" + receiver[2:].rjust(64, "0") + f"{12345678:064x}"
-    anvil.call("evm_setAutomine", False)
-    try:
-        first = anvil.send(sender, receiver, value=hex(10**15), gas=hex(21_000))
-        second = anvil.send(
-            sender, receiver, data=transfer, nonce=hex(next_nonce + 1), gas="0x15f90"
-        )
-        pages = [client.get(f"/tx/{hash_}") for hash_ in (first, second)]
-        assert [page.status_code for page in pages] == [200, 200]
-        assert all("ETag" not in page.headers for page in pages)
-        shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Check again")
-        assert all(text in page.text for page in pages for text in shown)
-        assert 'value="1000000000000000">0.001 ' in pages[0].text
-        assert "(the next of its sender, by the node)" in pages[0].text
-        assert "1 transaction must be mined before it" in pages[1].text
-        assert "transfer(address,uint256)" in pages[1].text and "12,345,678" in pages[1].text
-        record = client.get(f"/api/v1/transactions/{first}").json
-        assert (record["state"], record["status"], record["blockNumber"]) == ("pending", None, None)
-        api = f"/api/v1/transactions/{second}/pending"
-        known = client.get(api).json
-        assert (known["state"], known["transaction"]["hash"]) == ("pending", second)
-    finally:
-        anvil.call("evm_setAutomine", True)
+    first = anvil.send(sender, receiver, value=hex(10**15), gas=hex(21_000))
+    second = anvil.send(sender, receiver, data=transfer, nonce=hex(next_nonce + 1), gas="0x15f90")
+    pages = [client.get(f"/tx/{hash_}") for hash_ in (first, second)]
+    assert [page.status_code for page in pages] == [200, 200]
+    assert all("ETag" not in page.headers for page in pages)
+    shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Check again")
+    assert all(text in page.text for page in pages for text in shown)
+    assert 'value="1000000000000000">0.001 ' in pages[0].text
+    assert "(the next of its sender, by the node)" in pages[0].text
+    assert "1 transaction must be mined before it" in pages[1].text
+    assert "transfer(address,uint256)" in pages[1].text and "12,345,678" in pages[1].text
+    record = client.get(f"/api/v1/transactions/{first}").json
+    assert (record["state"], record["status"], record["blockNumber"]) == ("pending", None, None)
+    api = f"/api/v1/transactions/{second}/pending"
+    known = client.get(api).json
+    assert (known["state"], known["transaction"]["hash"]) == ("pending", second)
     anvil.mine()
     explorer.wait_for_block(anvil.head())
     serving.wait_until(lambda: 'id="pending"' not in client.get(f"/tx/{second}").text)
     assert f"Nonce</dt><dd>{next_nonce + 1}" in client.get(f"/tx/{second}").text
 
 
-def test_what_replaced_a_transaction_is_linked(explorer):
+def test_what_replaced_a_transaction_is_linked(sending, explorer):
     """While the node has it, and afterwards; one that is gone and was not replaced was dropped."""
-    anvil, client = explorer.anvil, explorer.client
+    anvil, client = sending, explorer.client
     sender, receiver = (account.lower() for account in anvil.accounts[6:8])
     nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
     prices = {"maxPriorityFeePerGas": hex(10**9), "nonce": hex(nonce)}
-    anvil.call("evm_setAutomine", False)
-    try:
-        first = anvil.send(sender, receiver, value="0x1", maxFeePerGas=hex(10**11), **prices)
-        shown = client.get(f"/tx/{first}").text
-        [check] = re.findall(r'id="check" href="([^"]+)"', shown)
-        assert "Speed up or cancel" in shown and f"nonce {nonce} " in shown
-        anvil.call("anvil_dropTransaction", first)
-        dropped = client.get(html.unescape(check))
-        assert dropped.status_code == 404 and "Dropped" in dropped.text
-        api = f"/api/v1/transactions/{first}/pending"
-        assert client.get(api).json["state"] == "dropped"
-        second = anvil.send(sender, receiver, value="0x2", maxFeePerGas=hex(10**11), **prices)
-        known = client.get(api).json
-        assert (known["state"], known["replacedBy"]) == ("being replaced", second)
-    finally:
-        anvil.call("evm_setAutomine", True)
+    first = anvil.send(sender, receiver, value="0x1", maxFeePerGas=hex(10**11), **prices)
+    shown = client.get(f"/tx/{first}").text
+    [check] = re.findall(r'id="check" href="([^"]+)"', shown)
+    assert "Speed up or cancel" in shown and f"nonce {nonce} " in shown
+    anvil.call("anvil_dropTransaction", first)
+    dropped = client.get(html.unescape(check))
+    assert dropped.status_code == 404 and "Dropped" in dropped.text
+    api = f"/api/v1/transactions/{first}/pending"
+    assert client.get(api).json["state"] == "dropped"
+    second = anvil.send(sender, receiver, value="0x2", maxFeePerGas=hex(10**11), **prices)
+    known = client.get(api).json
+    assert (known["state"], known["replacedBy"]) == ("being replaced", second)
     anvil.mine()
     explorer.wait_for_block(anvil.head())
     serving.wait_until(lambda: f'href="/tx/{second}"' in client.get(html.unescape(check)).text)

@@ -1,30 +1,12 @@
 """What the node's pool has of a sender: the list, the tab and Blockscout's action."""
 
-from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed
+from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed, with_answers
 from tests.support.explorer import behind
-from tests.support.faulty_node import altering
 from tests.support.indexing import client_over
 
 SENDER = SENT["from"]
 PATH = f"/api/v1/addresses/{SENDER}/pending-transactions"
 TAB = f"/address/{SENDER}?tab=pending"
-
-
-def pool(**answers):
-    """The node's answers by method, without `txpool_`; an error where there is none."""
-
-    def alter(call, answer):
-        state, _, name = call["method"].partition("_")
-        if state != "txpool":
-            return
-        answer.pop("error", None)
-        answer.pop("result", None)
-        if name in answers:
-            answer["result"] = answers[name]
-        else:
-            answer["error"] = {"code": -32601, "message": "method not found"}
-
-    return altering(alter)
 
 
 def of_nonces(first, last, **changed):
@@ -35,8 +17,8 @@ def of_nonces(first, last, **changed):
     }
 
 
-def test_a_sender_has_its_pending_transactions(explorer):
-    anvil, client = explorer.anvil, explorer.client
+def test_a_sender_has_its_pending_transactions(sending, explorer):
+    anvil, client = sending, explorer.client
     sender, receiver = (account.lower() for account in anvil.accounts[8:10])
     path = f"/api/v1/addresses/{sender.upper().replace('X', 'x')}/pending-transactions"
     nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
@@ -46,18 +28,14 @@ def test_a_sender_has_its_pending_transactions(explorer):
         "reason": None,
         "unproven": ["pendingTransactions", "total"],
     }
-    anvil.call("evm_setAutomine", False)
-    try:
-        hashes = [
-            anvil.send(sender, receiver, value="0x7", nonce=hex(number), gas=hex(21_000))
-            for number in (nonce, nonce + 5)
-        ]
-        listed, other = client.get(path).json, client.get(path.replace(sender[2:12], "0" * 10))
-        page = client.get(f"/address/{sender}?tab=pending")
-    finally:
-        for sent in hashes:
-            anvil.call("anvil_dropTransaction", sent)
-        anvil.call("evm_setAutomine", True)
+    hashes = [
+        anvil.send(sender, receiver, value="0x7", nonce=hex(number), gas=hex(21_000))
+        for number in (nonce, nonce + 5)
+    ]
+    listed, other = client.get(path).json, client.get(path.replace(sender[2:12], "0" * 10))
+    page = client.get(f"/address/{sender}?tab=pending")
+    for sent in hashes:
+        anvil.call("anvil_dropTransaction", sent)
     rows = listed["pendingTransactions"]
     assert listed["total"] == 2 and listed["reason"] is None
     assert [row["hash"] for row in rows] == hashes
@@ -77,19 +55,22 @@ def test_what_is_not_known_is_said(indexed, scenario):
     small = {"pending": "0x1", "queued": "0x0"}
     cases = [
         ({}, "does not offer"),
-        ({"status": {"pending": hex(100_000), "queued": "0x0"}, "content": large}, "not searched"),
-        ({"status": {"pending": "0x7d0", "queued": "0x1"}}, "above 2,000 transactions"),
-        ({"status": small, "content": large}, "too large"),
-        ({"status": small}, "does not offer"),
-        ({"status": {"pending": "many"}}, "does not offer"),
-        ({"status": []}, "does not offer"),
-        ({"status": small, "content": []}, "does not offer"),
-        ({"contentFrom": []}, "does not offer"),
-        ({"contentFrom": {"pending": of_nonces(0, 10_000)}}, "too large"),
+        (
+            {"txpool_status": {"pending": hex(100_000), "queued": "0x0"}, "txpool_content": large},
+            "not searched",
+        ),
+        ({"txpool_status": {"pending": "0x7d0", "queued": "0x1"}}, "above 2,000 transactions"),
+        ({"txpool_status": small, "txpool_content": large}, "too large"),
+        ({"txpool_status": small}, "does not offer"),
+        ({"txpool_status": {"pending": "many"}}, "does not offer"),
+        ({"txpool_status": []}, "does not offer"),
+        ({"txpool_status": small, "txpool_content": []}, "does not offer"),
+        ({"txpool_contentFrom": []}, "does not offer"),
+        ({"txpool_contentFrom": {"pending": of_nonces(0, 10_000)}}, "too large"),
     ]
     with behind(indexed.settings) as (client, node):
         for answers, words in cases:
-            node.fault = pool(**answers)
+            node.fault = with_answers(answers)
             listed = client.get(PATH).json
             assert listed["total"] is None and listed["pendingTransactions"] == [], answers
             assert words in listed["reason"], answers
@@ -102,19 +83,31 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
     named = {SENDER.replace("ab", "AB"): of_nonces(4, 6), other: of_nonces(9, 10)}
     content = {"pending": named, "queued": {SENDER: {**of_nonces(8, 9), "x": 1}}}
     cases = [
-        ({"contentFrom": {"pending": of_nonces(2, 4), "queued": of_nonces(7, 8)}}, [2, 3, 7]),
-        ({"contentFrom": {"pending": of_nonces(2, 4, **{"from": other})}}, []),
-        ({"contentFrom": {"pending": of_nonces(2, 4, to="<b>")}}, []),
-        ({"contentFrom": {"pending": [], "queued": None}}, []),
-        ({"status": {"pending": "0x7d0", "queued": "0x0"}, "content": content}, [4, 5, 8]),
-        ({"status": {"pending": "0x1", "queued": "0x0"}, "content": {"pending": [1]}}, []),
+        (
+            {"txpool_contentFrom": {"pending": of_nonces(2, 4), "queued": of_nonces(7, 8)}},
+            [2, 3, 7],
+        ),
+        ({"txpool_contentFrom": {"pending": of_nonces(2, 4, **{"from": other})}}, []),
+        ({"txpool_contentFrom": {"pending": of_nonces(2, 4, to="<b>")}}, []),
+        ({"txpool_contentFrom": {"pending": [], "queued": None}}, []),
+        (
+            {"txpool_status": {"pending": "0x7d0", "queued": "0x0"}, "txpool_content": content},
+            [4, 5, 8],
+        ),
+        (
+            {
+                "txpool_status": {"pending": "0x1", "queued": "0x0"},
+                "txpool_content": {"pending": [1]},
+            },
+            [],
+        ),
     ]
     with behind(indexed.settings) as (client, node):
         for answers, nonces in cases:
-            node.fault = pool(**answers)
+            node.fault = with_answers(answers)
             rows = client.get(PATH).json["pendingTransactions"]
             assert [row["nonce"] for row in rows] == nonces, answers
-        node.fault = pool(contentFrom={"pending": of_nonces(0, 300)})
+        node.fault = with_answers({"txpool_contentFrom": {"pending": of_nonces(0, 300)}})
         listed = client.get(PATH).json
         assert (len(listed["pendingTransactions"]), listed["total"]) == (100, 300)
         assert "The first 100 are shown" in client.get(TAB).text
@@ -138,16 +131,16 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenari
         },
     }
     with behind(indexed.settings) as (asking, node):
-        node.fault = pool()
+        node.fault = with_answers({})
         refused = asking.get(query).json
         assert refused["status"] == "0" and "does not offer" in refused["result"]
-        node.fault = pool(contentFrom=content)
+        node.fault = with_answers({"txpool_contentFrom": content})
         body = asking.get(query).json
         assert [row["nonce"] for row in body["result"]] == ["2", "4", "9"]
         assert body["result"][0]["hash"] == signed(2)["hash"]
         assert [r["nonce"] for r in asking.get(f"{query}&page=2&offset=1").json["result"]] == ["4"]
         for answer in ([], None, {"pending": []}, {"pending": {"1": 1}}):
-            node.fault = pool(contentFrom=answer)
+            node.fault = with_answers({"txpool_contentFrom": answer})
             body = asking.get(query).json
             assert body["status"] == "0", answer
 
@@ -160,7 +153,8 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(i
     with behind(indexed.settings) as (client, node):
 
         def listed(**changed):
-            node.fault = pool(contentFrom={"pending": {"2": {**signed(2), **changed}}})
+            content = {"pending": {"2": {**signed(2), **changed}}}
+            node.fault = with_answers({"txpool_contentFrom": content})
             return list(client.get(path).json["pendingTransactions"])
 
         [true] = listed()

@@ -117,34 +117,28 @@ def own_server(streaming):
 
 def test_a_page_learns_of_what_its_topics_are_about(server, chain, tmp_path):
     """Also behind nginx, which passes the upgrade on."""
-    with serving.nginx(tmp_path, [server] * 3) as front:
-        _learn(front, server, chain)
-    _learn(server, server, chain)
-
-
-def _learn(front, server, chain):
     anna, token = f"0x{ANNA.hex()}", f"0x{made_blocks.TOKEN.hex()}"
-    of_anna = "addresses:0x" + ANNA.hex().upper()
+    of_anna, of_sender = "addresses:0x" + ANNA.hex().upper(), f"{server}/api/v2/addresses/{anna}"
     topics = ("blocks:new_block", "blocks:indexing", "transactions:new_transaction", of_anna)
-    with joined(front, *topics, f"tokens:{token}") as client:
-        chain.append([made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, ANNA)])
-        taken = client.messages(8)
-    [head, *_] = requests.get(f"{server}/api/v2/blocks", timeout=WAIT_S).json()["items"]
-    block = taken["blocks:new_block", "new_block"]["block"]
-    assert block["transactions_count"] == 2
-    assert block == head
-    assert taken["transactions:new_transaction", "transaction"] == {"transaction": 2}
-    assert taken[f"tokens:{token}", "token_transfer"] == {"token_transfer": 1}
-    assert taken["blocks:indexing", "index_status"].keys() == {"finished", "ratio"}
-    sent = requests.get(f"{server}/api/v2/addresses/{anna}/transactions", timeout=WAIT_S).json()[
-        "items"
-    ]
-    hashes = {row["hash"] for row in taken[of_anna, "transaction"]["transactions"]}
-    assert hashes == {row["hash"] for row in sent if row["block_number"] == chain.number}
-    [transfer] = taken[of_anna, "token_transfer"]["token_transfers"]
-    assert transfer["total"]["value"] == "5" and transfer["from"]["hash"].lower() == anna
-    counters = requests.get(f"{server}/api/v2/addresses/{anna}/counters", timeout=WAIT_S).json()
-    assert taken[of_anna, "count"]["count"] == counters["transactions_count"]
+    with serving.nginx(tmp_path, [server] * 3) as front:
+        for address in (front, server):
+            with joined(address, *topics, f"tokens:{token}") as client:
+                chain.append([made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, ANNA)])
+                taken = client.messages(8)
+            [head, *_] = requests.get(f"{server}/api/v2/blocks", timeout=WAIT_S).json()["items"]
+            block = taken["blocks:new_block", "new_block"]["block"]
+            assert block["transactions_count"] == 2
+            assert block == head
+            assert taken["transactions:new_transaction", "transaction"] == {"transaction": 2}
+            assert taken[f"tokens:{token}", "token_transfer"] == {"token_transfer": 1}
+            assert taken["blocks:indexing", "index_status"].keys() == {"finished", "ratio"}
+            sent = requests.get(f"{of_sender}/transactions", timeout=WAIT_S).json()["items"]
+            hashes = {row["hash"] for row in taken[of_anna, "transaction"]["transactions"]}
+            assert hashes == {row["hash"] for row in sent if row["block_number"] == chain.number}
+            [transfer] = taken[of_anna, "token_transfer"]["token_transfers"]
+            assert transfer["total"]["value"] == "5" and transfer["from"]["hash"].lower() == anna
+            counters = requests.get(f"{of_sender}/counters", timeout=WAIT_S).json()
+            assert taken[of_anna, "count"]["count"] == counters["transactions_count"]
 
 
 @pytest.mark.parametrize(
@@ -294,24 +288,23 @@ FLOODS = {
 }
 
 
-def descriptors(process):
-    [worker] = workers(process)
-    return sum(1 for _ in Path(f"/proc/{worker}/fd").iterdir())
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("flood", FLOODS.values(), ids=FLOODS)
 def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood):
     """Ten sockets at once, of a client that reads nothing; every call of the loop has been run
     after it, and each connection is closed."""
     process, server = own_server
-    before = descriptors(process)
+    [worker] = workers(process)
+
+    def descriptors():
+        return len([*Path(f"/proc/{worker}/fd").iterdir()])
 
     def send():
         with closing(RawClient(server)) as client:
             for _ in range(5):
                 client.send_bytes(flood)
 
+    before = descriptors()
     with ThreadPoolExecutor(10) as threads:
         floods = [threads.submit(send) for _ in range(10)]
         for _ in range(50):
@@ -319,5 +312,5 @@ def test_a_flood_of_frames_holds_up_nobody_and_leaves_nothing(own_server, flood)
             assert requests.get(f"{server}/api/v1/blocks", timeout=WAIT_S).status_code == 200
         for sent in floods:
             sent.result()
-    serving.wait_until(lambda: descriptors(process) <= before + 12)  # those of threads
+    serving.wait_until(lambda: descriptors() <= before + 12)  # those of threads
     assert requests.get(f"{server}/healthz", timeout=WAIT_S).status_code == 200

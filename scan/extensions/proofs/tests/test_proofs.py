@@ -17,15 +17,9 @@ def get(client, address, **arguments):
 
 
 @pytest.fixture
-def node(scenario):
-    with faulty_node.FaultyNode(scenario.anvil.url) as faulty:
-        yield faulty
-
-
-@pytest.fixture
-def service(node, indexed):
+def service(scenario_node, indexed):
     """Of its own, which remembers nothing, behind the faulty node."""
-    return indexed.client(rpc_urls=(node.url,))
+    return indexed.client(rpc_urls=(scenario_node.url,))
 
 
 def test_proven_values_are_the_nodes(client, scenario):
@@ -91,43 +85,36 @@ LIES = {
 
 
 @pytest.mark.parametrize("fault", LIES.values(), ids=LIES)
-def test_a_node_that_lies_proves_nothing(node, service, scenario, fault):
+def test_a_node_that_lies_proves_nothing(scenario_node, service, scenario, fault):
     """And once it is honest, the same service has the proof."""
     person = scenario.stage.people[0]
-    node.fault = fault
+    scenario_node.fault = fault
     response = get(service, person)
     assert response.status_code == 502, response.text
     assert response.json["error"].startswith("The node ")
-    node.fault = None
+    scenario_node.fault = None
     right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
     assert get(service, person).json["balance"] == str(right)
 
 
-def test_a_proof_of_another_account_or_block_is_refused(node, service, scenario):
+def test_a_proof_of_another_account_or_block_is_refused(scenario_node, service, scenario):
     people = scenario.stage.people
     for address, block in ((people[1], "latest"), (people[0], "0x3"), (people[0], "0x0")):
         foreign = scenario.anvil.call("eth_getProof", address, [], block)
-        node.fault = lie(lambda _, foreign=foreign: foreign)
+        scenario_node.fault = lie(lambda _, foreign=foreign: foreign)
         response = get(service, people[0])
         assert response.status_code == 502
         assert "does not belong to the block's state" in response.json["error"]
 
 
-def test_other_values_beside_an_honest_proof_change_nothing(node, service, scenario):
-    person = scenario.stage.people[0]
-    right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
-    node.fault = lie(lambda proof: {**proof, "balance": "0xffffffffffffff", "nonce": "0x0"})
-    assert get(service, person).json["balance"] == str(right)
-
-
-def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
+def test_a_node_without_proofs_or_state_is_named(scenario_node, service, scenario):
     person = scenario.stage.people[0]
     for code, message in (
         (-32000, "missing trie node 1234 (path )"),
         (-32602, "distance to target block exceeds maximum proof window"),
         (-32000, "requested block is too old, block must be within 100000 blocks"),
     ):
-        node.fault = faulty_node.refuse(
+        scenario_node.fault = faulty_node.refuse(
             lambda call: call["method"] == "eth_getProof" and call["params"][2] != "latest",
             code,
             message,
@@ -135,41 +122,51 @@ def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
         response = get(service, person, block=3)
         assert (response.status_code, response.json["code"]) == (422, "history_unavailable")
         assert "archive node" in response.json["error"]
-    node.fault = faulty_node.refuse_method("eth_getProof")
+    scenario_node.fault = faulty_node.refuse_method("eth_getProof")
     response = get(service, person)
     assert (response.status_code, response.json["code"]) == (502, "upstream_failed")
     assert response.json["error"] == "The node does not offer proofs (eth_getProof)."
-    count = node.requests
+    count = scenario_node.requests
     assert get(service, STRANGERS[0]).status_code == 502
-    assert node.requests == count, "a node without proofs is asked again only after a while"
+    assert scenario_node.requests == count, (
+        "a node without proofs is asked again only after a while"
+    )
 
 
-def test_a_node_that_takes_no_block_hashes_proves_by_number(node, service, scenario):
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faulty_node.refuse_block_hashes,  # then it is asked by number
+        lie(lambda proof: {**proof, "balance": "0xffffffffffffff", "nonce": "0x0"}),
+    ],
+    ids=["block hashes", "values beside the proof"],
+)
+def test_whatever_else_a_node_says_its_proof_counts(scenario_node, service, scenario, fault):
     person = scenario.stage.people[0]
-    node.fault = faulty_node.refuse_block_hashes
     right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
+    scenario_node.fault = fault
     assert get(service, person).json["balance"] == str(right)
 
 
-def test_the_page_says_whether_the_balance_is_proven(node, service, scenario):
+def test_the_page_says_whether_the_balance_is_proven(scenario_node, service, scenario):
     person = scenario.stage.people[0]
 
     def page(address):
         return service.get(f"/address/{address}").text
 
-    node.fault = LIES["cut"]
+    scenario_node.fault = LIES["cut"]
     assert NOT_PROVEN in page(person)
-    node.fault = None
+    scenario_node.fault = None
     assert ">proven</a>" in page(person) and NOT_PROVEN not in page(person)
     assert ">proven</a>" in page(ABSENT)
-    node.fault = lie(lambda _: hex(123 * 10**18), "eth_getBalance")
+    scenario_node.fault = lie(lambda _: hex(123 * 10**18), "eth_getBalance")
     shown = page("0x" + 20 * "cd")
     assert ">123<" in shown and ">0 is proven</a>" in shown
-    node.fault = faulty_node.refuse_method("eth_getProof")
+    scenario_node.fault = faulty_node.refuse_method("eth_getProof")
     assert NOT_PROVEN in page(STRANGERS[0])
 
 
-def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
+def test_the_page_says_whether_the_code_is_proven(scenario_node, service, scenario):
     def page_of(key):
         path = f"/address/{scenario.stage.contracts[key].address.lower()}?tab=bytecode"
         return service.get(path).text
@@ -178,17 +175,17 @@ def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
         return page_of(key).partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
 
     assert ">proven</a>" in beside_the_hash("dollar")
-    node.fault = faulty_node.refuse_method("eth_getProof")
+    scenario_node.fault = faulty_node.refuse_method("eth_getProof")
     assert "Reported by the node without proof: balance, code hash" in page_of("harbor")
 
 
-def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario):
+def test_a_slow_node_does_not_hold_up_the_page(scenario_node, service, scenario):
     is_shown = threading.Event()
 
     def prove_late(call, _):
         assert call["method"] != "eth_getProof" or is_shown.wait(WAIT_S)
 
-    node.fault = faulty_node.altering(prove_late)
+    scenario_node.fault = faulty_node.altering(prove_late)
     assert NOT_PROVEN in service.get(f"/address/{scenario.stage.people[0]}").text
     is_shown.set()
 

@@ -31,12 +31,9 @@ def token_call(scenario):
         if t["tokenType"] == "BEP20" and (t["tokenAddress"], t["toAddress"]) in holders
     )
     holder, token = sent["toAddress"], sent["tokenAddress"]
-    return holder, token, {"from": holder, "to": token, "data": transfer(SPENDER, 1)}
+    data = f"0xa9059cbb{word(SPENDER)}{1:064x}"
+    return holder, token, {"from": holder, "to": token, "data": data}
 
 
 def word(value):
-    return f"{value if isinstance(value, int) else int(value, 16):064x}"
-
-
-def transfer(to, value):
-    return f"0xa9059cbb{word(to)}{word(value)}"
+    return f"{int(value, 16):064x}"

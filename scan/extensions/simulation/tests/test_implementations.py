@@ -4,7 +4,6 @@ from collections import namedtuple
 from pathlib import Path
 
 import pytest
-from eth_abi import encode
 
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
@@ -28,14 +27,10 @@ class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
         return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
 
 
-def word(value):
-    return bytes.fromhex(value[2:]).rjust(32, b"\0")
-
-
 @pytest.fixture(scope="module")
 def upgrades(explorer):
     def deployed(name, *words):
-        arguments = encode(["bytes32"] * len(words), [*map(word, words)]).hex()
+        arguments = "".join(f"{word[2:]:0>64}" for word in words)
         return deploy(explorer, {PATH: SOURCE}, PATH, name, arguments).address
 
     first, second = deployed("First"), deployed("Second")
@@ -43,21 +38,6 @@ def upgrades(explorer):
     beacon = deployed("Beacon", first)
     of_beacon = deployed("Proxy", BEACON_SLOT, beacon)
     return Upgrades(explorer.client, proxy, beacon, of_beacon, second)
-
-
-@pytest.fixture
-def less(explorer):
-    """A client of the service, whose node may offer less."""
-    with behind(explorer.settings) as less:
-        yield less
-
-
-def expect_second(outcome):
-    assert outcome["status"] is True
-    assert outcome["frames"][0]["function"]["signature"] == "put(uint256)"
-    assert outcome["frames"][0]["function"]["source"] == "verified"
-    assert [argument["name"] for argument in outcome["result"]] == ["before"]
-    assert outcome["assumedProxies"] == []
 
 
 def test_proxies_are_described_by_what_they_have_then_as_expected(upgrades):
@@ -71,20 +51,22 @@ def test_proxies_are_described_by_what_they_have_then_as_expected(upgrades):
 
 @pytest.mark.parametrize("methods", [NO_TRACES, NOTHING])
 @pytest.mark.parametrize("kind", ["state", "stateDiff"])
-def test_an_overridden_implementation_describes_without_traces(upgrades, less, methods, kind):
-    client, node = less
-    node.fault = lacking(*methods)
+def test_an_overridden_implementation_describes_without_traces(upgrades, explorer, methods, kind):
     overrides = {upgrades.proxy: {kind: {IMPLEMENTATION_SLOT: upgrades.second}}}
-    [put] = simulate(client, upgrades.putting(9), overrides=overrides)
-    expect_second(put)
+    with behind(explorer.settings, lacking(*methods)) as (client, _):
+        [put] = simulate(client, upgrades.putting(9), overrides=overrides)
+    assert put["status"] is True
+    assert put["frames"][0]["function"]["signature"] == "put(uint256)"
+    assert put["frames"][0]["function"]["source"] == "verified"
+    assert [argument["name"] for argument in put["result"]] == ["before"]
+    assert put["assumedProxies"] == []
 
 
-def test_what_a_node_without_traces_does_not_say_is_named(upgrades, less):
-    client, node = less
-    node.fault = lacking(*NO_TRACES)
-    upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))
+def test_what_a_node_without_traces_does_not_say_is_named(upgrades, explorer):
+    elsewhere = {upgrades.beacon: {"stateDiff": {"0x0": upgrades.second}}}
+    with behind(explorer.settings, lacking(*NO_TRACES)) as (client, _):
+        upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))
+        [other] = simulate(client, upgrades.putting(8, upgrades.of_beacon), overrides=elsewhere)
     assert upgraded["assumedProxies"] == []
     assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.proxy])
-    elsewhere = {upgrades.beacon: {"stateDiff": {"0x0": upgrades.second}}}
-    [put] = simulate(client, upgrades.putting(8, upgrades.of_beacon), overrides=elsewhere)
-    assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.of_beacon])
+    assert (other["frames"][0]["function"], other["assumedProxies"]) == (None, [upgrades.of_beacon])

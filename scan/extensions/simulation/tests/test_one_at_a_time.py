@@ -11,7 +11,6 @@ from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest
 from tests.support import database, indexing, serving
-from tests.support.anvil import Anvil
 from tests.support.indexing import sources
 from tests.support.slow_node import PATIENCE_S, SlowNode, new_address
 
@@ -21,13 +20,15 @@ CALLED = "0x" + "ca" * 20
 
 
 @pytest.fixture(scope="module")
-def service(postgres, template):
-    with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
-        anvil.mine()
-        indexing.Indexing(url, anvil.url).run_until(anvil.head())
-        key = database.made_key(url, 1000).text
-        with conftest.served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address):
-            yield address, node, key
+def service(shared_database_url, shared_anvil):
+    shared_anvil.mine()
+    url = indexing.Indexing(shared_database_url, shared_anvil.url).run_until(1).url
+    key = database.made_key(url, 1000).text
+    with (
+        SlowNode(shared_anvil.url) as node,
+        conftest.served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address),
+    ):
+        yield address, node, key
 
 
 def simulate(address, client, key="", **fields):

@@ -3,9 +3,9 @@
 import pytest
 
 from scan.extensions.simulation.tests.simulating import SPENDER, simulate
+from tests.support.truth.token_moves import TRANSFER
 
 BATCH = "4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb"
-MOVED = "ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 TOPICS = "600160026003"  # PUSH1 each
 
 
@@ -25,7 +25,7 @@ def test_transfers_are_bounded(client, length):
 def test_a_contract_where_coin_is_logged_moves_no_coin(client):
     # Transfer of 7 by two accounts: PUSH1 7 PUSH1 0 MSTORE, topics, PUSH1 32 PUSH1 0 LOG3.
     coin = "0x" + 20 * "ee"  # what eth_simulateV1 names as the emitter of transfers of coin
-    moving = {"code": f"0x6007600052{TOPICS[:8]}7f{MOVED}60206000a3"}
+    moving = {"code": f"0x6007600052{TOPICS[:8]}7f{TRANSFER[2:]}60206000a3"}
     [outcome] = simulate(client, {"to": coin}, overrides={coin: moving})
     [transfer] = outcome["transfers"]
     assert (transfer["tokenAddress"], transfer["value"]) == (coin, "7")

@@ -16,20 +16,14 @@ from scan.extensions.simulation.tests.simulating import (
 )
 from scan.queries.reader import ProcessorWait
 from tests.support import expected
-from tests.support.faulty_node import FaultyNode, Reply, refuse, replacing
-from tests.support.indexing import client_over, sources
+from tests.support.faulty_node import Reply, refuse, replacing
+from tests.support.indexing import sources
 from tests.support.refusals import require_parameter
 
 
 @pytest.fixture
-def node(scenario):
-    with FaultyNode(scenario.anvil.url) as faulty:
-        yield faulty
-
-
-@pytest.fixture
-def own_client(indexed, node):
-    return client_over(indexed.url, node.url)
+def own_client(indexed, scenario_node):
+    return indexed.client(rpc_urls=(scenario_node.url,))
 
 
 def alone(scenario):
@@ -49,27 +43,26 @@ def call_of(scenario, sent):
     }
 
 
-def of_transaction(records, sent):
-    return [record for record in records if record["transactionHash"] == sent["hash"]]
-
-
-def moved(record):
-    names = ("tokenAddress", "tokenType", "fromAddress", "toAddress", "value", "tokenId")
-    return tuple(record.get(name) for name in names)
-
-
-def like(frame):
-    """Without gas, which the nodes' traces of calls and of transactions give differently."""
-    names = ("traceAddress", "type", "fromAddress", "toAddress", "value", "input", "output")
-    return (*(frame[name] for name in names), (frame["error"] or {}).get("reason"))
-
-
 def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario):
+    # Calls have neither access lists nor authorizations, and need less gas.
     compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= ANONYMOUS_GAS]
-    step = max(1, len(compared) // 40)
+    chosen = {t["hash"]: t for t in compared[:: max(1, len(compared) // 40)]}
+    of_node = [scenario.anvil.call("eth_getTransactionByHash", sent) for sent in chosen]
+    lists = ("accessList", "authorizationList")
+    plain = [chosen[t["hash"]] for t in of_node if not any(map(t.get, lists))]
     pools = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
+
+    def like(frame):
+        """Without gas, which the nodes' traces of calls and of transactions give differently."""
+        names = ("traceAddress", "type", "fromAddress", "toAddress", "value", "input", "output")
+        return (*(frame[name] for name in names), (frame["error"] or {}).get("reason"))
+
+    def moved(record):
+        names = ("tokenAddress", "tokenType", "fromAddress", "toAddress", "value", "tokenId")
+        return tuple(record.get(name) for name in names)
+
     created, seen = [], Counter()
-    for sent in (t for t in compared[::step] if not has_lists(scenario.anvil, t)):
+    for sent in plain:
         block = sent["blockNumber"] - 1
         [outcome] = simulate(client, call_of(scenario, sent), block=block, trace=True)
         at = (sent["hash"], outcome["error"])
@@ -92,30 +85,22 @@ def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario):
         stored = {a for a, change in changed.items() if change["storage"]}
         assert stored <= {a["address"] for a in outcome["accounts"]}, at
         tokens = [moved(t) for t in outcome["transfers"] if t["tokenAddress"] is not None]
-        in_index = of_transaction(scenario.truth.token_transfers, sent)
-        assert Counter(tokens) == Counter(map(moved, in_index)), at
+        transfers, inside = (
+            [record for record in records if record["transactionHash"] == sent["hash"]]
+            for records in (scenario.truth.token_transfers, scenario.truth.internal_transfers)
+        )
+        assert Counter(tokens) == Counter(map(moved, transfers)), at
         coin = [moved(t)[2:5] for t in outcome["transfers"] if t["tokenAddress"] is None]
-        inside = of_transaction(scenario.truth.internal_transfers, sent)
         expected = [moved(t)[2:5] for t in inside if t["value"] != "0"]
-        assert Counter(coin) == Counter(expected + moved_by_itself(sent)), at
+        recipient = sent["toAddress"] or sent["contractAddress"]
+        by_itself = (sent["fromAddress"], recipient, sent["value"])
+        expected += [by_itself] * (sent["status"] and sent["value"] != "0")
+        assert Counter(coin) == Counter(expected), at
         created.append((outcome["frames"][0]["toAddress"], sent["contractAddress"]))
         seen[bool(sent["status"]), sent["toAddress"] is None] += 1
     contracts = [(simulated, own) for simulated, own in created if own is not None]
     assert contracts and all(simulated == own for simulated, own in contracts)
     assert {(True, True), (True, False)} < seen.keys(), "none failed, created a contract or ran"
-
-
-def has_lists(node, sent):
-    """Calls have neither access lists nor authorizations, and need less gas."""
-    of_node = node.call("eth_getTransactionByHash", sent["hash"])
-    return bool(of_node.get("accessList") or of_node.get("authorizationList"))
-
-
-def moved_by_itself(sent):
-    """The coin that a transaction moves, without that of calls inside."""
-    if not sent["status"] or sent["value"] == "0":
-        return []
-    return [(sent["fromAddress"], sent["toAddress"] or sent["contractAddress"], sent["value"])]
 
 
 def test_a_large_simulation_takes_a_place_of_its_client(client):
@@ -140,7 +125,7 @@ def test_a_large_simulation_takes_a_place_of_its_client(client):
     ],
 )
 def test_a_node_that_offers_less_gives_less_and_the_same(
-    client, own_client, node, scenario, methods, missing
+    client, own_client, scenario_node, scenario, methods, missing
 ):
     _, _, moving = token_call(scenario)
     people = scenario.anvil.accounts
@@ -148,7 +133,7 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
     paying = {"from": people[0], "to": people[1], "value": 5}
     cases = [(moving, None), (paying, None)]
     cases.append((call_of(scenario, failing), failing["blockNumber"] - 1))
-    node.fault = lacking(*methods)
+    scenario_node.fault = lacking(*methods)
     for call, block in cases:
         [whole], [less] = (simulate(c, call, block=block) for c in (client, own_client))
         assert {*less["missing"]} == (missing if less["status"] else missing - {"accounts"})
@@ -169,14 +154,14 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
     ],
 )
-def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
+def test_a_malformed_answer_is_the_nodes_fault(own_client, scenario_node, scenario, result):
     _, _, moving = token_call(scenario)
-    node.fault = replacing(lambda call: call["method"] in NOTHING, result)
+    scenario_node.fault = replacing(lambda call: call["method"] in NOTHING, result)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
 
 
-def test_a_node_that_ignores_overrides_is_refused(own_client, node, scenario):
+def test_a_node_that_ignores_overrides_is_refused(own_client, scenario_node, scenario):
     """It would simulate each call on the state that the first one meets."""
     _, _, moving = token_call(scenario)
 
@@ -186,16 +171,17 @@ def test_a_node_that_ignores_overrides_is_refused(own_client, node, scenario):
                 call["params"][2]["stateOverrides"] = {}
         return Reply(body=forward(calls))
 
-    node.fault = forget
+    scenario_node.fault = forget
     assert simulate(own_client, moving)[0]["status"] is True
     refused = own_client.post("/api/v1/simulate", json={"calls": [moving, moving]})
     assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
     assert "ignores overrides" in refused.json["error"]
 
 
-def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, node, scenario):
+def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, scenario_node, scenario):
     _, _, moving = token_call(scenario)
-    node.fault = refuse(lambda call: call["method"] in NOTHING, -32000, "see https://a/KEY")
+    quoted = (-32000, "see https://a/KEY")
+    scenario_node.fault = refuse(lambda call: call["method"] in NOTHING, *quoted)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
     assert "KEY" not in answer.text

@@ -9,20 +9,17 @@ from tests.support.foundry import CHAIN, PATH, VERSION, built, deployed, hardhat
 pytestmark = pytest.mark.long
 
 
-def forge_arguments(served, path):
-    return ["--chain", CHAIN, "--verifier", "sourcify", "--verifier-url", served.url + path]
-
-
 @pytest.mark.parametrize("path", ["/", "/server/"])
 def test_forge_verifies(limited, foundry, path):
     number = len(path)
     address = deployed(limited.explorer, number)
-    arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
-    done = foundry.forge(number, *arguments, *forge_arguments(limited, path))
+    arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", CHAIN]
+    arguments += ["--verifier", "sourcify", "--verifier-url", limited.url + path]
+    done = foundry.forge(number, *arguments)
     assert done.returncode == 0, done.stdout + done.stderr
     response = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=WAIT_S)
     assert response.json()["match"] == response.json()["creationMatch"] == "exact_match"
-    again = foundry.forge(number, *arguments, *forge_arguments(limited, path))
+    again = foundry.forge(number, *arguments)
     assert again.returncode == 0
     assert "already verified" in again.stdout + again.stderr
 

@@ -30,23 +30,19 @@ ARGUMENT = f"{7:064x}"
 GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
 
 
-def corrected():
-    schemas = deepcopy(API)["components"]["schemas"]
+def valid_response(name, value):
+    """Fails where the value is not of the response's schema."""
+    components = deepcopy(API["components"])
+    schemas = components["schemas"]
     for schema in schemas.values():
         if None in schema.get("enum", ()):
             del schema["type"]
     schemas["LinkReference"]["properties"]["length"]["type"] = "integer"
-    for name in ("CreationBytecodeResponse", "RuntimeBytecodeResponse"):
-        properties = schemas[name]["properties"]
+    for response in ("CreationBytecodeResponse", "RuntimeBytecodeResponse"):
+        properties = schemas[response]["properties"]
         for null in NULLS_OF_BYTECODE:
             properties[null] = {"anyOf": [properties[null], {"type": "null"}]}
-    return schemas
-
-
-def valid_response(name, value):
-    """Fails where the value is not of the response's schema."""
-    [body] = API["components"]["responses"][name]["content"].values()
-    components = {**API["components"], "schemas": corrected()}
+    [body] = components["responses"][name]["content"].values()
     Draft202012Validator({"components": components, **body["schema"]}).validate(value)
 
 

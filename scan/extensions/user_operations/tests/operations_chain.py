@@ -4,13 +4,11 @@ from collections import namedtuple
 
 import pytest
 
-from app import create_app
 from tests.support import database, indexing
-from tests.support.anvil import Anvil
 from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint
 
 
-class Chain(namedtuple("Chain", "node settings points errand sponsor client operations")):
+class Chain(namedtuple("Chain", "node indexing points errand sponsor client operations")):
     """`operations` are as expected/ has them, oldest first."""
 
 
@@ -56,12 +54,12 @@ def play(node):
 
 
 @pytest.fixture(scope="module")
-def chain(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
-        played = play(node)
-        limits = indexing.batches_of(5, commit_share=2**62)
-        database.use_short_checkpoints(url)
-        settings = indexing.Indexing(url, node.url, limits=limits).run_until(node.head()).settings
-        client = create_app(settings).test_client()
-        listed = client.get("/api/v1/user-operations?limit=100&orderBy=asc").json
-        yield Chain(node, settings, **played, client=client, operations=listed["userOperations"])
+def chain(shared_database_url, shared_anvil):
+    node, url = shared_anvil, shared_database_url
+    played = play(node)
+    limits = indexing.batches_of(5, commit_share=2**62)
+    database.use_short_checkpoints(url)
+    index = indexing.Indexing(url, node.url, limits=limits).run_until(node.head())
+    client = index.client()
+    listed = client.get("/api/v1/user-operations?limit=100&orderBy=asc").json
+    return Chain(node, index, **played, client=client, operations=listed["userOperations"])

@@ -20,7 +20,6 @@ ONE, SEVERAL = (
     [AccountCall(TO, 5, b"data"), AccountCall(OTHER, 0, b"")],
 )
 TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
-OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
 
 
 @pytest.mark.parametrize(
@@ -35,11 +34,12 @@ OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
     ids=["0.6", "0.7"],
 )
 def test_operations_of_bundles_are_those_that_were_signed(type_, fields):
+    operation = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
     plain = call(f"handleOps({type_}[],address)", [fields, fields], OTHER)
-    assert bundled_operations(plain) == [OPERATION, OPERATION]
+    assert bundled_operations(plain) == [operation, operation]
     aggregated = [([fields], TO, b"1"), ([], TO, b""), ([fields, fields], OTHER, b"2")]
     name = f"handleAggregatedOps(({type_}[],address,bytes)[],address)"
-    assert bundled_operations(call(name, aggregated, OTHER)) == [OPERATION] * 3
+    assert bundled_operations(call(name, aggregated, OTHER)) == [operation] * 3
     assert bundled_operations(plain[:-40]) == bundled_operations(b"\x01\x02\x03\x04") == []
 
 

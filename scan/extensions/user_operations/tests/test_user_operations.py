@@ -1,9 +1,7 @@
 """User operations (ERC-4337) of real entry points: rows, lists, bulk and reorganisations."""
 
 import itertools
-from dataclasses import replace
 
-from app import create_app
 from scan.extensions.blockscout.tests.published import faults
 from scan.extensions.user_operations.tests.operations_chain import chain
 from tests.support import auditing, expected
@@ -19,18 +17,14 @@ def test_operations_are_counted_as_the_node_has_them(chain):
     assert [o["success"] for o in operations] == [True, False, True, True, True] * len(ADDRESSES)
     assert {o["paymaster"] for o in operations} == {None, chain.sponsor}
     assert sum(o["factory"] is not None for o in operations) == 2 * len(ADDRESSES)
-    assert auditing.run(chain.settings) == auditing.EXACT
-
-
-def rows_of(chain, path, limit=4):
-    """A list by its cursors, whose total, where it has one, is that of its rows."""
-    return by_links(chain.client, Listed(path, "userOperations", is_counted=False), limit)
+    assert auditing.run(chain.indexing.settings) == auditing.EXACT
 
 
 def test_lists_have_every_operation(chain):
     """By each filter tests/extensions/test_every_list.py reads them."""
-    assert rows_of(chain, "/user-operations") == chain.operations[::-1]
-    assert rows_of(chain, "/user-operations?orderBy=asc") == chain.operations
+    for query, operations in (("", chain.operations[::-1]), ("?orderBy=asc", chain.operations)):
+        listed = Listed(f"/user-operations{query}", "userOperations", is_counted=False)
+        assert by_links(chain.client, listed, limit=4) == operations
     file = chain.client.get("/api/v1/user-operations?format=csv").text.splitlines()
     assert len(file) == 1 + len(chain.operations)
 
@@ -65,7 +59,7 @@ def test_operations_have_their_calls_and_reasons_as_expected(chain):
 
 def test_operations_without_traces_have_no_calls(chain):
     """A bundle that a contract sent is in no transaction's own calldata."""
-    client = create_app(replace(chain.settings, traces="off")).test_client()
+    client = chain.indexing.client(traces="off")
     inner = client.get(f"/api/v1/user-operations/{chain.operations[3]['hash']}").json
     assert (inner["operation"], inner["calls"], inner["callCount"]) == (None, None, None)
     assert "SCAN_TRACES is off" in inner["unavailable"]

@@ -3,6 +3,7 @@ no other error. Every test with `the_error` is such a set-up."""
 
 import json
 import time
+from collections import namedtuple
 
 import psycopg2
 import pytest
@@ -13,12 +14,8 @@ from tests.support.scan_command import scan
 from tests.support.serving import NOWHERE, gunicorn
 
 
-class SetUp:
+class SetUp(namedtuple("SetUp", "anvil database_url")):
     """A node and its index, both sound."""
-
-    def __init__(self, anvil, database_url):
-        self.anvil = anvil
-        self.database_url = database_url
 
     def examine(self, *arguments, **environment):
         given = {"DATABASE_URL": self.database_url, "RPC_URL": self.anvil.url, **environment}
@@ -30,25 +27,20 @@ class SetUp:
 
 
 @pytest.fixture(scope="module")
-def sound(postgres, template):
-    with Anvil() as anvil:
-        anvil.call("anvil_mine", hex(200))
-        with postgres.cloned(template) as url, indexing.Indexing(url, anvil.url, until=200):
-            yield SetUp(anvil, url)
+def sound(postgres, template, shared_anvil):
+    shared_anvil.call("anvil_mine", hex(200))
+    with postgres.cloned(template) as url, indexing.Indexing(url, shared_anvil.url, until=200):
+        yield SetUp(shared_anvil, url)
 
 
-def problems(findings):
-    """Errors by their subject, but for what the tests' server is started with."""
-    return {
-        finding["subject"]: finding["text"]
-        for finding in findings
-        if finding["level"] == "error" and " is off" not in finding["text"]
-    }
+def errors(findings):
+    """But for what the tests' server is started with."""
+    return [f for f in findings if f["level"] == "error" and " is off" not in f["text"]]
 
 
 def the_error(findings, subject, text, advice):
     """That is the only one."""
-    [error] = [f for f in findings if f["level"] == "error" and " is off" not in f["text"]]
+    [error] = errors(findings)
     assert error["subject"] == subject
     assert text in error["text"]
     assert advice in error["advice"]
@@ -56,7 +48,7 @@ def the_error(findings, subject, text, advice):
 
 def test_a_sound_set_up_has_no_errors(sound):
     findings = sound.examine()
-    assert problems(findings) == {}
+    assert errors(findings) == []
     texts = " ".join(finding["text"] for finding in findings)
     for words in ("chain 31337, block 200", "an archive", "traces by", "schema is current"):
         assert words in texts
@@ -115,21 +107,33 @@ def test_a_node_of_another_chain(sound):
     with Anvil("--chain-id", "4242") as other:
         findings = sound.examine(RPC_URL=other.url)
     the_error(findings, "node", "holds chain 31337", "one database for each chain")
-    assert "chain 4242" in problems(findings)["node"]
+    assert "chain 4242" in errors(findings)[0]["text"]
 
 
 @pytest.mark.parametrize(
-    ("methods", "text", "advice"),
+    ("fault", "text", "advice"),
     [
-        (("debug_traceBlockByHash", "trace_block"), "no traces", "enable its debug API"),
-        (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
+        (
+            faulty_node.refuse(
+                lambda call: call["method"] in ("debug_traceBlockByHash", "trace_block")
+            ),
+            *("no traces", "enable its debug API"),
+        ),
+        (
+            faulty_node.refuse(lambda call: call["method"] == "eth_getBlockReceipts"),
+            *("does not offer eth_getBlockReceipts", "upgrade it"),
+        ),
+        (  # whatever its words are
+            faulty_node.without_old_state(8, -39999, "ask somebody older"),
+            *("state of recent blocks only", "archive node"),
+        ),
     ],
+    ids=["traces", "receipts", "old state"],
 )
-def test_a_node_that_lacks_methods(sound, methods, text, advice):
-    fault = faulty_node.refuse(lambda call: call["method"] in methods)
+def test_what_a_node_lacks_is_a_warning(sound, fault, text, advice):
     with faulty_node.FaultyNode(sound.anvil.url, fault) as node:
         findings = sound.examine(RPC_URL=node.url)
-    assert problems(findings) == {}
+    assert errors(findings) == []
     [warning] = [f for f in findings if text in f["text"]]
     assert warning["level"] == "warning" and advice in warning["advice"]
 
@@ -144,17 +148,6 @@ def test_a_node_ahead_of_this_machines_clock(sound):
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
 
 
-def test_a_node_without_old_state_is_told(sound):
-    """Whatever its words are."""
-    with faulty_node.FaultyNode(
-        sound.anvil.url, faulty_node.without_old_state(8, -39999, "ask somebody older")
-    ) as full:
-        findings = sound.examine(RPC_URL=full.url)
-    assert problems(findings) == {}
-    [found] = [f for f in findings if "state of recent blocks only" in f["text"]]
-    assert found["level"] == "warning" and "archive node" in found["advice"]
-
-
 def test_a_schema_of_an_older_version(sound):
     database.execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
     planned = scan("migrate", "--plan", DATABASE_URL=sound.database_url)
@@ -163,7 +156,7 @@ def test_a_schema_of_an_older_version(sound):
     scan("migrate", DATABASE_URL=sound.database_url)
     expected = "the schema is current\n"
     assert scan("migrate", "--plan", DATABASE_URL=sound.database_url).stdout == expected
-    assert problems(sound.examine()) == {}
+    assert errors(sound.examine()) == []
 
 
 def test_an_invalid_index(sound):
@@ -183,13 +176,14 @@ def test_clients_that_can_choose_their_address(sound, shared_server):
     with gunicorn(sound.database_url, **environment) as address:
         findings = sound.examine("--url", address)
     the_error(findings, "proxies", "can choose its address", "SCAN_TRUSTED_PROXIES must be")
-    assert "proxies" not in problems(sound.examine("--url", shared_server))
+    untrusting = errors(sound.examine("--url", shared_server))
+    assert "proxies" not in {error["subject"] for error in untrusting}
 
 
 @pytest.mark.thorough
 def test_a_node_cannot_write_lines_of_the_report(sound):
-    with faulty_node.FaultyNode(sound.anvil.url) as node:
-        node.fault = faulty_node.node_error(-32000, "no\nok       node       all is well\x1b[2J")
+    fault = faulty_node.node_error(-32000, "no\nok       node       all is well\x1b[2J")
+    with faulty_node.FaultyNode(sound.anvil.url, fault) as node:
         done = scan("doctor", RPC_URL=node.url, DATABASE_URL="")
     assert r"no\nok       node       all is well\u001b[2J" in done.stdout
 

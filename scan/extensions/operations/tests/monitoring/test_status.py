@@ -12,9 +12,8 @@ from tests.support import database, indexing, made_blocks, serving
 from tests.support.scan_command import OWNERS, scan
 
 
-def test_status_says_when_the_disk_is_full(database_url):
+def test_status_says_when_the_disk_is_full(database_url, chain):
     """Half of ten transactions are of the newest day, so half of the database is."""
-    chain = made_blocks.Chain(Database(database_url, statement_timeout_ms=10_000))
     for number in range(10):
         days = 3 if number < 5 else 5
         chain.append([made_blocks.Move(OWNERS[0], OWNERS[1])], timestamp_s=days * DAY_S + number)
