@@ -48,7 +48,9 @@ def test_a_block_is_found_by_its_time_through_the_primary_key(seeded_service, ti
 
 @pytest.mark.parametrize("address", [HOT, USUAL])
 def test_what_funded_an_address_is_found_by_indexes(seeded_service, address):
-    plans, _ = seeded_service.plans(f"/api?module=account&action=fundedby&address={address}")
+    path = f"/api?module=account&action=fundedby&address={address}"
+    plans, body = seeded_service.plans(path)
+    assert body["status"] == "1", body
     assert plans
     for plan in plans:
         plan.require_indexes()

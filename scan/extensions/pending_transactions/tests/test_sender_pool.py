@@ -32,7 +32,10 @@ def test_a_sender_has_its_pending_transactions(sending, explorer):
         anvil.send(sender, receiver, value="0x7", nonce=hex(number), gas=hex(21_000))
         for number in (nonce, nonce + 5)
     ]
-    listed, other = client.get(path).json, client.get(path.replace(sender[2:12], "0" * 10))
+    listed, other = (
+        client.get(path).json,
+        client.get(path.replace(sender[2:].upper(), "0" * 40)).json,
+    )
     page = client.get(f"/address/{sender}?tab=pending")
     for sent in hashes:
         anvil.call("anvil_dropTransaction", sent)
@@ -42,7 +45,7 @@ def test_a_sender_has_its_pending_transactions(sending, explorer):
     assert [(row["nonce"], row["queued"]) for row in rows] == [(nonce, False), (nonce + 5, True)]
     assert (rows[0]["fromAddress"], rows[0]["toAddress"]) == (sender, receiver)
     assert (rows[0]["value"], rows[0]["gasLimit"]) == ("7", "21000")
-    assert other.status_code in (200, 400)
+    assert (other["pendingTransactions"], other["total"]) == ([], 0)
     assert "ETag" not in page.headers and page.status_code == 200
     assert all(f'id="tx-{sent[2:]}"' in page.text for sent in hashes)
     assert page.text.count(">queued<") == 1
