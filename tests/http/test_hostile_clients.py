@@ -153,9 +153,7 @@ def test_uploads_that_never_end_are_refused_before_those_of_others(shared_databa
     """Forty times 4 MiB of one address; another one's upload has begun before them."""
     body = b'{"entity":"blocks"}' + b" " * 900_000
     with served(shared_database_url) as (_, server):
-        honest = clients.enter_context(socket.socket())
-        honest.bind(("127.0.0.9", 0))
-        honest.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+        honest = clients.enter_context(Client(server, "127.0.0.9").socket)
         honest.settimeout(WAIT_S)
         honest.sendall(POST + b"Content-Length: %d\r\n\r\n" % len(body) + body[:-10])
         for _ in range(40):

@@ -13,7 +13,6 @@ import requests
 from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil
 from tests.support.database import execute, made_key
 from tests.support.indexing import Indexing
 from tests.support.serving import cleared, connect, wait_until
@@ -36,19 +35,20 @@ class Served(namedtuple("Served", "address node hashes database_url")):
 
 
 @pytest.fixture(scope="module")
-def service(postgres, template):
-    with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
-        people = anvil.call("eth_accounts")
-        for number in range(TRANSACTIONS):
-            anvil.send(people[number % 8], people[number % 8 + 1], value=number + 1)
-        anvil.mine()
-        Indexing(url, anvil.url).run_until(anvil.head())
-        limits = {f"SCAN_RATE_LIMIT_{name}": "1000000/minute" for name in ("ANONYMOUS", "PAGES")}
-        with served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url, **limits) as (_, address):
-            of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
-            hashes = [record["hash"] for record in of_api.json()["transactions"]]
-            assert len(hashes) == TRANSACTIONS
-            yield Served(address, node, hashes, url)
+def service(shared_database_url, shared_anvil):
+    url, people = shared_database_url, shared_anvil.call("eth_accounts")
+    for number in range(TRANSACTIONS):
+        shared_anvil.send(people[number % 8], people[number % 8 + 1], value=number + 1)
+    shared_anvil.mine()
+    Indexing(url, shared_anvil.url).run_until(shared_anvil.head())
+    with (
+        SlowNode(shared_anvil.url) as node,
+        served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address),
+    ):
+        of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
+        hashes = [record["hash"] for record in of_api.json()["transactions"]]
+        assert len(hashes) == TRANSACTIONS
+        yield Served(address, node, hashes, url)
 
 
 def is_whole(response):
