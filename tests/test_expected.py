@@ -7,9 +7,11 @@ import pytest
 from tests.support import expected
 
 
-@pytest.fixture(scope="module")
-def names(scenario):
-    """Contracts, people, and one transaction of each kind."""
+@pytest.mark.parametrize(
+    "subject", [file.stem for file in sorted(Path(__file__).parent.glob("expected/*.txt"))]
+)
+def test_answers_are_as_expected(client, scenario, subject):
+    """Of contracts, people, and one transaction of each kind."""
     stage, truth = scenario.stage, scenario.truth
     contracts = {**stage.contracts, **stage.pools}
     names = {key: contract.address.lower() for key, contract in contracts.items()}
@@ -24,11 +26,5 @@ def names(scenario):
     by_kind["dollar moved"] = sent
     names |= {kind: row["transactionHash"] for kind, row in by_kind.items()}
     names |= {"failed": failed["hash"], "with blobs": blobs["hash"]}
-    return names | {"nobody": f"0x{40 * '1'}", "no hash": f"0x{64 * '1'}"}
-
-
-@pytest.mark.parametrize(
-    "subject", [file.stem for file in sorted(Path(__file__).parent.glob("expected/*.txt"))]
-)
-def test_answers_are_as_expected(client, names, subject):
+    names |= {"nobody": f"0x{40 * '1'}", "no hash": f"0x{64 * '1'}"}
     expected.compare(__file__, client, names, subject)

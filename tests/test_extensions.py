@@ -143,8 +143,7 @@ def test_a_part_that_breaks_its_contract_is_named(tree, file, old, new, program,
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-    env = os.environ | {"PYTHONPATH": str(tree)}
-    done = completed([sys.executable, "-c", program], cwd=tree, env=env)
+    done = run(tree, "-c", program)
     path.write_text(text, encoding="utf-8")
     *_, last = done.stderr.splitlines()
     assert last.startswith("scan.errors.SettingError: SCAN_EXTENSIONS")

@@ -28,8 +28,6 @@ FLOORS = (
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
-# The ground floor is one: what everything stands on may stand on each other, without a circle.
-GROUND = set(FLOORS[0].split())
 
 FLASK = ("app", "scan.http", "scan.api", "scan.pages", "scan.extensions")
 # Where a library may be imported.
@@ -42,14 +40,6 @@ PLACES = {
     "flask": FLASK,
     "solc_select": (),  # AGPL-3.0: a program, which is run
 }
-
-SQL = re.compile(
-    r"\s*(select\s.+\sfrom|insert\s+into|update\s.+\sset|delete\s+from|with\s.+\sas\s*\(|create\s"
-    r"(table|index|function|database)|drop\s|alter\s|truncate\s|explain\s)\b",
-    re.I | re.S,
-)
-# What takes a name of a database, or of an index of schema.sql, and no parameters.
-SQL_IN_PYTHON = {'CREATE DATABASE "', 'ALTER DATABASE "', "DROP INDEX CONCURRENTLY "}
 
 
 def _name(path):
@@ -93,10 +83,6 @@ def _room(module):
     return names[1] if names[0] == "scan" and len(names) > 1 else None
 
 
-def _is_in(module, packages):
-    return any(module == package or module.startswith(f"{package}.") for package in packages)
-
-
 def test_every_module_has_a_room_and_every_room_a_module():
     assert {*FLOOR} == {*filter(None, map(_room, MODULES))} - {"__main__", "extensions"}
 
@@ -104,7 +90,8 @@ def test_every_module_has_a_room_and_every_room_a_module():
 @pytest.mark.parametrize("room", sorted(FLOOR))
 def test_imports_point_down(room):
     allowed = {below for below in FLOOR if FLOOR[below] < FLOOR[room]}
-    allowed |= GROUND if room in GROUND else set()
+    # The ground floor is one: what all stands on may stand on each other, without a circle.
+    allowed |= {below for below in FLOOR if FLOOR[below] == FLOOR[room] == 0}
     offenders = [
         f"{MODULES[module].relative_to(ROOT)} imports {imported}"
         for module in MODULES
@@ -160,13 +147,14 @@ def _extension(module):
 @pytest.mark.parametrize("library", sorted(PLACES))
 def test_libraries_have_their_place(library):
     users = {
-        module
+        f"{module}."
         for module in MODULES
         if any(f"{imported}.".startswith(f"{library}.") for imported in _imports(module))
     }
-    assert {module for module in users if not _is_in(module, PLACES[library])} == set()
+    places = tuple(f"{place}." for place in PLACES[library])
+    assert {user for user in users if not user.startswith(places)} == set()
     names = filter(is_there, set(PLACES[library]) - {"scan.extensions"})
-    assert not {name for name in names if not any(_is_in(user, (name,)) for user in users)}
+    assert not {name for name in names if not any(u.startswith(f"{name}.") for u in users)}
 
 
 def test_the_environment_is_read_in_settings_alone():
@@ -188,26 +176,26 @@ def test_the_application_knows_no_indexer():
 
 
 def test_no_sql_in_python():
+    sql = re.compile(
+        r"\s*(select\s.+\sfrom|insert\s+into|update\s.+\sset|delete\s+from|with\s.+\sas\s*\("
+        r"|create\s(table|index|function|database)|drop\s|alter\s|truncate\s|explain\s)\b",
+        re.I | re.S,
+    )
+    # What takes a name of a database, or of an index of schema.sql, and no parameters.
+    in_python = {'CREATE DATABASE "', 'ALTER DATABASE "', "DROP INDEX CONCURRENTLY "}
+    every = [(module, node) for module in sorted(MODULES) for node in nodes(TREES[module])]
+    # Strings that are statements of their own talk about SQL, and nobody runs them.
+    prose = {id(node.value) for _, node in every if isinstance(node, ast.Expr)}
     statements = [
         f"{_line(module, node)} has a statement in a string: move it into sql/"
-        for module in sorted(MODULES)
-        for node in _sql_strings(TREES[module])
+        for module, node in every
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in prose
+        and sql.match(node.value)
+        and node.value not in in_python
     ]
     assert not statements, _listed(statements)
-
-
-def _sql_strings(tree):
-    # Strings that are statements of their own talk about SQL, and nobody runs them.
-    prose = {id(node.value) for node in nodes(tree) if isinstance(node, ast.Expr)}
-    for node in nodes(tree):
-        if (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and id(node) not in prose
-            and SQL.match(node.value)
-            and node.value not in SQL_IN_PYTHON
-        ):
-            yield node
 
 
 def _line(module, node):

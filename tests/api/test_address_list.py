@@ -2,7 +2,7 @@
 
 from scan.queries.filter_values import QUERIED
 from tests.support import faulty_node, indexing
-from tests.support.anvil import ZERO, Anvil
+from tests.support.anvil import ZERO
 
 UNSEEN = "0x" + "9d" * 20
 
@@ -46,7 +46,7 @@ def test_what_is_no_list_of_a_hundred_is_refused(client):
         assert (response.status_code, response.json["field"]) == (400, "addresses")
 
 
-def test_the_node_is_asked_for_balances(database_url):
+def test_the_node_is_asked_for_balances(database_url, anvil, node):
     """Also where that of the newest block is stored: it may know what no row says."""
     requested = []
 
@@ -54,16 +54,15 @@ def test_the_node_is_asked_for_balances(database_url):
         requested.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
         return faulty_node.Reply(body=forward(calls))
 
-    with Anvil() as anvil, faulty_node.FaultyNode(anvil.url) as node:
-        sender, *others = anvil.accounts[:3]
-        for number, recipient in enumerate(others, start=1):
-            anvil.send(sender, recipient, value=1)
-            anvil.mine()
-            index = indexing.Indexing(database_url, node.url).run_until(number)
-        anvil.call("anvil_setBalance", others[0], hex(7))
-        node.fault = record
-        path = f"/api/v1/addresses?addresses={','.join(others)}"
-        rows = index.client().get(path).json["addresses"]
+    sender, *others = anvil.accounts[:3]
+    for number, recipient in enumerate(others, start=1):
+        anvil.send(sender, recipient, value=1)
+        anvil.mine()
+        index = indexing.Indexing(database_url, node.url).run_until(number)
+    anvil.call("anvil_setBalance", others[0], hex(7))
+    node.fault = record
+    path = f"/api/v1/addresses?addresses={','.join(others)}"
+    rows = index.client().get(path).json["addresses"]
     assert [row["balanceBlock"] for row in rows] == [2, 2]
     tries = [ZERO] * 2  # whether the node takes block hashes
     assert (rows[0]["balance"], requested) == ("7", [*tries, *others])

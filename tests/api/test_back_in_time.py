@@ -3,22 +3,13 @@
 from pathlib import Path
 
 from tests.support import lists
-from tests.support.anvil import Anvil
+from tests.support.anvil import ZERO, Anvil
 from tests.support.explorer import with_state_of_a_fork
 from tests.support.faulty_node import FaultyNode, refuse
 from tests.support.indexing import Indexing
+from tests.support.lists import get
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
-
-
-def parties(scenario):
-    return scenario.stage.people[1], scenario.stage.people[9], STRANGERS[0]
-
-
-def get(client, path, status=200):
-    response = client.get(f"/api/v1{path}")
-    assert response.status_code == status, response.text
-    return response.json
 
 
 def test_balances_are_those_of_the_block(scenario, client):
@@ -40,29 +31,26 @@ def test_balances_are_those_of_the_block(scenario, client):
 
 def test_holdings_are_those_after_the_block(scenario, client):
     """Of coins that are honest, what balanceOf() returned then."""
-    head = scenario.anvil.head()
+    anvil, head = scenario.anvil, scenario.anvil.head()
     honest = [scenario.stage.contracts[key] for key in ("dollar", "harbor", "gold", "weth")]
     counts = set()
-    for address in parties(scenario):
+    for address in (scenario.stage.people[1], scenario.stage.people[9], STRANGERS[0]):
         for number in (*range(0, head, 23), head):
             listed = lists.Listed(f"/addresses/{address}/tokens?block={number}", "tokens")
             rows = lists.by_links(client, listed, limit=3)
             holdings = {row["tokenAddress"]: int(row["balance"]) for row in rows}
-            balances = {c.address: balance_of(scenario.anvil, c, address, number) for c in honest}
+            at = hex(number)
+            created = [c for c in honest if anvil.call("eth_getCode", c.address, at) != "0x"]
+            balances = {c.address: anvil.read(c, "balanceOf", address, block=at) for c in created}
             expected = {coin: balance for coin, balance in balances.items() if balance}
-            assert {coin: holdings[coin] for coin in holdings.keys() & balances.keys()} == expected
+            known = holdings.keys() & {coin.address for coin in honest}
+            assert {coin: holdings[coin] for coin in known} == expected
             counts.add(len(expected))
         assert rows == lists.by_links(
             client, lists.Listed(f"/addresses/{address}/tokens", "tokens")
         )
     assert min(counts) == 0 and max(counts) > 3
-    assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
-
-
-def balance_of(anvil, coin, address, number):
-    """What balanceOf() returned after a block, 0 before the coin was there."""
-    is_there = anvil.call("eth_getCode", coin.address, hex(number)) != "0x"
-    return anvil.read(coin, "balanceOf", address, block=hex(number)) if is_there else 0
+    assert get(client, f"/addresses/{ZERO}/tokens?block={head}")["tokens"] == []
 
 
 def test_calls_see_the_state_of_the_block(explorer):
@@ -138,18 +126,18 @@ def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):
             assert f'"{wrong}"' not in response.text, response.text
 
 
-def test_a_node_without_history_is_named(postgres, template):
+def test_a_node_without_history_is_named(database_url):
     """Not taken for a node that is away; holdings come from the index's own transfers."""
-    with Anvil("--prune-history", "3") as node, postgres.cloned(template) as url:
+    with Anvil("--prune-history", "3") as node:
         node.send(node.accounts[0], STRANGERS[0], value=1)
         node.mine(40)
-        with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
+        with Indexing(database_url, node.url, until=node.head(), traces="off") as indexing:
             client = indexing.client()
             path = f"/addresses/{node.accounts[0]}"
             for _ in range(2):
-                refused = get(client, f"{path}?block=3", 422)
-                assert refused["code"] == "history_unavailable"
-                assert "archive node" in refused["error"]
+                refused = client.get(f"/api/v1{path}?block=3")
+                assert (refused.status_code, refused.json["code"]) == (422, "history_unavailable")
+                assert "archive node" in refused.json["error"]
             assert get(client, f"{path}/tokens?block=0")["tokens"] == []
             now = get(client, f"{path}?block={node.head()}")
             assert now["balance"] == get(client, path)["balance"]

@@ -11,14 +11,10 @@ from tests.support import database, indexing, lists
 from tests.support.lists import post
 
 
-def ask(client, body):
-    return post(client, "/query", **body)
-
-
 def test_a_cursor_is_bound_to_its_list(client, scenario):
     sender = scenario.truth.transactions[0]["fromAddress"]
     body = {"entity": "transactions", "filter": {"from": sender}, "limit": 1}
-    cursor = ask(client, body)["next"]
+    cursor = post(client, "/query", **body)["next"]
     others = [
         {**body, "entity": "token_transfers"},
         {**body, "filter": {}},
@@ -31,7 +27,7 @@ def test_a_cursor_is_bound_to_its_list(client, scenario):
         assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), other
         assert answer.json["field"] == "cursor"
     same = {**body, "filter": {"from": sender.upper().replace("X", "x")}, "limit": 9}
-    assert ask(client, {**same, "cursor": cursor})["count"] > 0
+    assert post(client, "/query", **same, cursor=cursor)["count"] > 0
 
 
 def test_a_cursor_stands_alone(client):
@@ -75,19 +71,8 @@ def test_no_cursor_breaks_anything(client, path):
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
     values = values_of(cursor)
     bad = ["", "a", "=", "%00", "ÿ", cursor + "AAAA", "A" * 601, "A" * 599]
-    bad_values = [
-        "",
-        "-2",
-        "+1",
-        "1.5",
-        "01",
-        str(2**62 + 1),
-        str(2**63),
-        "9" * 100,
-        "x",
-        "x00",
-        "²",
-    ]
+    bad_values = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100]
+    bad_values += ["x", "x00", "²"]
     for index in range(len(values)):
         bad += [changed(cursor, [*values[:index], v, *values[index + 1 :]]) for v in bad_values]
         bad.append(changed(cursor, values[:index]))
@@ -101,10 +86,10 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(client, direction):
     for first, last in ((0, 10**9), (3, 9)):
         blocks = {"blockFrom": first, "blockTo": last}
         body = {"entity": "transactions", "orderBy": direction, "filter": blocks, "limit": 5}
-        page = ask(client, body)
+        page = post(client, "/query", **body)
         for position in ("0", "1", str(2**62)):
             cursor = changed(page["next"], [position, *values_of(page["next"])[1:]])
-            forged = ask(client, {**body, "cursor": cursor})
+            forged = post(client, "/query", **body, cursor=cursor)
             assert forged["total"] == page["total"]
             assert all(first <= row["blockNumber"] <= last for row in forged["data"])
 

@@ -12,9 +12,7 @@ import requests
 from tests.support import WAIT_S, openapi_document
 from tests.support.serving import ROOT, completed, gunicorn
 
-BIN = Path(sys.executable).parent
 EXAMPLES = ROOT / "docs" / "examples"
-PACKAGE = "scan_client"
 
 
 def run(*command, **environment):
@@ -40,18 +38,6 @@ def test_the_linter_has_nothing_to_say(document):
 
 
 @pytest.fixture(scope="module")
-def folder(document, tmp_path_factory):
-    """Of the package that is generated."""
-    folder = tmp_path_factory.mktemp("generated")
-    options = ("--meta", "none", "--fail-on-warning", "--path", document)
-    # It formats what it generates with ruff, which it looks for in PATH.
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    generate = (sys.executable, "-m", "openapi_python_client", "generate", *options)
-    run(*generate, "--output-path", folder / PACKAGE, PATH=path)
-    return folder
-
-
-@pytest.fixture(scope="module")
 def service(own_index):
     settings = own_index.settings
     # The fifth request of a window has to wait for a second.
@@ -63,19 +49,21 @@ def service(own_index):
         yield address
 
 
-def example(name, folder, *arguments):
-    return run(sys.executable, EXAMPLES / name, *arguments, PYTHONPATH=str(folder))
-
-
 @pytest.mark.long
-def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, folder):
-    address = requests.get(f"{service}/api/v1/tokens", timeout=WAIT_S).json()["tokens"][0][
-        "address"
-    ]
+def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, document, tmp_path):
+    options = ("--meta", "none", "--fail-on-warning", "--path", document)
+    generate = (sys.executable, "-m", "openapi_python_client", "generate", *options)
+    # It formats what it generates with ruff, which it looks for in PATH.
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run(*generate, "--output-path", tmp_path / "scan_client", PATH=path)
+    [token, *_] = requests.get(f"{service}/api/v1/tokens", timeout=WAIT_S).json()["tokens"]
+    address = token["address"]
     path = f"{service}/api/v1/tokens/{address}/transfers?limit=1"
     total = requests.get(path, timeout=WAIT_S).json()["total"]
-    assert example("client_cursors.py", folder, service, address) == f"{total} transfers\n"
-    assert example("client_retries.py", folder, service, "45").startswith("newest block ")
+    cursors = (sys.executable, EXAMPLES / "client_cursors.py", service, address)
+    assert run(*cursors, PYTHONPATH=str(tmp_path)) == f"{total} transfers\n"
+    retries = (sys.executable, EXAMPLES / "client_retries.py", service, "45")
+    assert run(*retries, PYTHONPATH=str(tmp_path)).startswith("newest block ")
 
 
 @pytest.mark.long

@@ -13,24 +13,9 @@ from tests.support.openapi_document import OPERATIONS, TEMPLATES
 
 
 @pytest.fixture(scope="module")
-def lists(scenario):
-    return lists_of(scenario.truth)
-
-
-def with_cursor():
-    """The names of the parameters of each list that has a cursor, by its path."""
-    names = {
-        path: {p["$ref"].rpartition("/")[2] if "$ref" in p else p["name"] for p in parameters}
-        for _, path, operation in OPERATIONS
-        if (parameters := operation.get("parameters", ()))
-    }
-    return {path: of_path for path, of_path in names.items() if "cursor" in of_path}
-
-
-@pytest.fixture(scope="module")
-def read(client, lists):
+def read(client, truth):
     """Every list with its rows, which are the node's."""
-    pairs = [(listed, by_links(client, listed, 100)) for listed in lists]
+    pairs = [(listed, by_links(client, listed, 100)) for listed in lists_of(truth)]
     for listed, rows in pairs:
         assert rows or listed.rows == [], listed.path
         if listed.rows is not None:
@@ -51,7 +36,12 @@ def test_links_and_numbered_pages_of_any_size_have_every_row_in_its_place(client
 
 
 def test_oldest_first_is_the_other_way_round(client, read):
-    ordered = [TEMPLATES[path] for path, names in with_cursor().items() if "orderBy" in names]
+    parameters = [(path, operation.get("parameters", ())) for _, path, operation in OPERATIONS]
+    names = [
+        (path, {p.get("name", p.get("$ref", "").rpartition("/")[2]) for p in of_path})
+        for path, of_path in parameters
+    ]
+    ordered = [TEMPLATES[path] for path, of_path in names if {"cursor", "orderBy"} <= of_path]
     turned = [
         (listed._replace(path=listed.url(orderBy="asc").removeprefix("/api/v1")), rows[::-1])
         for listed, rows in read

@@ -134,22 +134,20 @@ def kinds(schema):
     return names - {"null"}
 
 
-@pytest.fixture(scope="module")
-def kinds_by_name():
-    """The sets of JSON types that fields of a name have in answers."""
-    by_name = {}
-    for _, node in nodes(DOCUMENT):
-        properties = node.get("properties")
-        is_record = isinstance(properties, dict) and {"type", "allOf", "required"} & node.keys()
-        if is_record and node.get("additionalProperties") is not False:
-            for name, schema in properties.items():
-                by_name.setdefault(name, set()).add(frozenset(kinds(schema)))
-    return {name: of_name - {frozenset()} for name, of_name in by_name.items()}
-
-
 @pytest.mark.check
-def test_a_name_has_one_kind_of_value_in_all_answers(kinds_by_name):
-    several = {name for name, of_name in kinds_by_name.items() if len(of_name) > 1}
+def test_a_name_has_one_kind_of_value_in_all_answers():
+    records = [
+        node
+        for _, node in nodes(DOCUMENT)
+        if isinstance(node.get("properties"), dict)
+        and {"type", "allOf", "required"} & node.keys()
+        and node.get("additionalProperties") is not False
+    ]
+    kinds_by_name = {}  # sets of JSON types
+    for record in records:
+        for name, schema in record["properties"].items():
+            kinds_by_name.setdefault(name, set()).add(frozenset(kinds(schema)))
+    several = {name for name, sets in kinds_by_name.items() if len(sets - {frozenset()}) > 1}
     # Names of one thing with another kind of value in some record, with the reason. A new name
     # comes here only where something outside Scan has chosen it.
     of_several_kinds = {

@@ -51,7 +51,8 @@ def test_holders_of_a_token(seeded, heat):
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", QUERIED)
 def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
-    """Of what most records match in every range of blocks, and of what few match."""
+    """Of what most records match in every range of blocks, and of what few match: at the ends, in
+    the middle and beyond the last page, by offset and by cursor."""
     ranges = ({"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400})
     every = [{}, *ranges] if entity != "tokens" else [{}]
     for key in (key for of_entity, key in LISTED if of_entity == entity):
@@ -59,26 +60,21 @@ def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
         every += [hot, {**hot, **ranges[2]}, {key: seeded.value(entity, key, "rare")}]
     for filters in every:
         body = {"entity": entity, "filter": filters, "orderBy": direction}
-        require_same_at_any_depth(seeded, body)
-
-
-def require_same_at_any_depth(seeded, body):
-    """At the ends, in the middle and beyond the last page, by offset and by cursor."""
-    first, newest = plan_of(seeded, "/query", body)
-    total = newest["total"]
-    plans, following = [], [newest["next"]]
-    for offset in {total // 2, (total - 1) // 25 * 25}:
-        plan, answer = plan_of(seeded, "/query", {**body, "offset": offset})
-        assert answer["count"] > 0
-        plans.append(plan)
-        following.append(answer["next"])
-    for cursor in filter(None, following):
-        plans.append(plan_of(seeded, "/query", {**body, "cursor": cursor})[0])
-    beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
-    assert nothing["count"] == 0
-    for plan in (first, beyond, *plans):
-        plan.require_indexes(25)
-        assert plan.buffers <= explain.DEEPER * first.buffers
+        first, newest = plan_of(seeded, "/query", body)
+        total = newest["total"]
+        plans, following = [], [newest["next"]]
+        for offset in {total // 2, (total - 1) // 25 * 25}:
+            plan, answer = plan_of(seeded, "/query", {**body, "offset": offset})
+            assert answer["count"] > 0
+            plans.append(plan)
+            following.append(answer["next"])
+        for cursor in filter(None, following):
+            plans.append(plan_of(seeded, "/query", {**body, "cursor": cursor})[0])
+        beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
+        assert nothing["count"] == 0
+        for plan in (first, beyond, *plans):
+            plan.require_indexes(25)
+            assert plan.buffers <= explain.DEEPER * first.buffers
 
 
 # The longer of two lists takes three times as many buffers as 600.

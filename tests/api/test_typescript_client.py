@@ -11,33 +11,26 @@ from tests.support import openapi_document
 from tests.support.serving import completed
 from tests.support.solidity import NODE
 
-CALLS = NODE / "typed_calls.ts"
-STRICT = "--strict --target es2022 --module nodenext".split()
-
-
-@pytest.fixture(scope="module")
-def compiled(tmp_path_factory):
-    """The compiled client; the compiler is content with it."""
-    folder = tmp_path_factory.mktemp("client")
-    (folder / "node_modules").symlink_to(NODE / "node_modules")
-    (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "openapi.json").write_text(json.dumps(openapi_document.DOCUMENT))
-    shutil.copy(CALLS, folder)
-    for command in (
-        ["openapi-typescript", "openapi.json", "--output", "scan.d.ts"],
-        ["tsc", *STRICT, CALLS.name],
-    ):
-        done = completed(["npx", "--no-install", *command], cwd=folder)
-        assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "typed_calls.js"
-
 
 @pytest.mark.thorough
-def test_sixty_calls_compile_and_read_what_their_types_say(compiled, client, over_http):
-    calls = re.findall(r"api\.[A-Z]+\('(/[^']+)", CALLS.read_text(encoding="utf-8"))
+def test_sixty_calls_compile_and_read_what_their_types_say(tmp_path, client, over_http):
+    """The compiler is content with them."""
+    source = NODE / "typed_calls.ts"
+    (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "openapi.json").write_text(json.dumps(openapi_document.DOCUMENT))
+    shutil.copy(source, tmp_path)
+    strict = "--strict --target es2022 --module nodenext".split()
+    for command in (
+        ["openapi-typescript", "openapi.json", "--output", "scan.d.ts"],
+        ["tsc", *strict, source.name],
+    ):
+        done = completed(["npx", "--no-install", *command], cwd=tmp_path)
+        assert done.returncode == 0, done.stdout + done.stderr
+    calls = re.findall(r"api\.[A-Z]+\('(/[^']+)", source.read_text(encoding="utf-8"))
     assert len(calls) >= 60
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]
-    done = completed(["node", compiled, over_http, token["address"]])
+    done = completed(["node", tmp_path / "typed_calls.js", over_http, token["address"]])
     assert done.returncode == 0, done.stderr
     values = json.loads(done.stdout)
     assert None not in values, values

@@ -25,25 +25,6 @@ def server(own_index):
         yield address
 
 
-@pytest.fixture(scope="module")
-def questions(scenario):
-    """Every kind of response about the chain: a path, and a body for /query."""
-    block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
-    token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
-    paths = [
-        "stats",
-        "blocks?page=2&limit=3",
-        f"blocks/{block['hash']}",
-        f"transactions?address={person}",
-        f"transactions/{transaction['hash']}",
-        f"tokens/{token}/holders",
-        f"addresses/{person}",
-    ]
-    filters = {"from": person, "blockFrom": 1}
-    body = {"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"}
-    return [*((f"/api/v1/{path}", b"") for path in paths), ("/api/v1/query", orjson.dumps(body))]
-
-
 def answered_by_the_loop(server, url, ask, *short_lived):
     """What `ask` returns of a client while every thread waits. Where a slow machine takes longer
     than the loop's cache lasts, a request waits for a thread, and all is tried once more."""
@@ -60,7 +41,23 @@ def answered_by_the_loop(server, url, ask, *short_lived):
     return answers[0]
 
 
-def test_the_loop_and_threads_answer_alike(server, own_index, questions):
+def test_the_loop_and_threads_answer_alike(server, own_index, scenario):
+    """In every kind of response about the chain: of a path, and of a body for /query."""
+    block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
+    token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
+    paths = [
+        "stats",
+        "blocks?page=2&limit=3",
+        f"blocks/{block['hash']}",
+        f"transactions?address={person}",
+        f"transactions/{transaction['hash']}",
+        f"tokens/{token}/holders",
+        f"addresses/{person}",
+    ]
+    filters = {"from": person, "blockFrom": 1}
+    body = {"entity": "transactions", "filter": filters, "limit": 5, "orderBy": "asc"}
+    questions = [(f"/api/v1/{path}", b"") for path in paths]
+    questions.append(("/api/v1/query", orjson.dumps(body)))
     client = http_client.Client(server)
     first = [client.ask(*question) for question in questions]
     by_thread = [client.ask(*uncached(*question)) for question in questions]

@@ -10,12 +10,8 @@ pytestmark = pytest.mark.check
 PROXY = "10.0.0.1"
 
 
-def bucket_of(peer, forwarded_for, proxies):
-    return client_address({"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": forwarded_for}, proxies)
-
-
 def test_peer_alone_counts_without_trusted_proxies():
-    of_peers = {
+    buckets = {
         "192.0.2.7": "192.0.2.7",
         "::ffff:192.0.2.7": "192.0.2.7",
         "2001:db8:1:2:3:4:5:6": "2001:db8:1:2::/64",
@@ -23,7 +19,9 @@ def test_peer_alone_counts_without_trusted_proxies():
         "": "unknown",  # a unix socket
         "garbage": "unknown",
     }
-    assert {peer: bucket_of(peer, "203.0.113.1", 0) for peer in of_peers} == of_peers
+    for peer, bucket in buckets.items():
+        environ = {"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": "203.0.113.1"}
+        assert client_address(environ, 0) == bucket
 
 
 # X-Forwarded-For, how many proxies are trusted, and the bucket.
@@ -45,7 +43,8 @@ def test_peer_alone_counts_without_trusted_proxies():
     ],
 )
 def test_entry_of_the_outermost_trusted_proxy_counts(forwarded_for, proxies, bucket):
-    assert bucket_of(PROXY, forwarded_for, proxies) == bucket
+    environ = {"REMOTE_ADDR": PROXY, "HTTP_X_FORWARDED_FOR": forwarded_for}
+    assert client_address(environ, proxies) == bucket
 
 
 def test_what_goes_is_each_time_of_the_client_with_most_then():

@@ -20,17 +20,16 @@ TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def tokens_url(postgres, template):
-    with postgres.cloned(template) as url:
-        execute(
-            url,
-            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals,"
-            " total_supply, item_type, holder_count)"
-            " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', repeat('T', 255),"
-            " 'TKN', 18, 1, NULL, n FROM generate_series(1, %s) AS n RETURNING 1",
-            TOKENS,
-        )
-        yield url
+def tokens_url(shared_database_url):
+    execute(
+        shared_database_url,
+        "INSERT INTO tokens (address, block_number, type, name, symbol, decimals,"
+        " total_supply, item_type, holder_count)"
+        " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', repeat('T', 255),"
+        " 'TKN', 18, 1, NULL, n FROM generate_series(1, %s) AS n RETURNING 1",
+        TOKENS,
+    )
+    return shared_database_url
 
 
 @pytest.fixture(scope="module")

@@ -147,7 +147,7 @@ def test_clients_that_never_finish_hold_no_thread(shared_server):
         client.close()
 
 
-def test_a_worker_starts_each_thread_beside_serving_once(indexed_template, client, monkeypatch):
+def test_a_worker_starts_each_thread_beside_serving_once(client, monkeypatch):
     started = []
     monkeypatch.setattr(WorkerThread, "start", lambda thread: started.append(thread))
     monkeypatch.setenv("DATABASE_URL", client.application.extensions["scan"].settings.database_url)
@@ -167,21 +167,18 @@ def test_threads_of_a_worker_share_a_processor(database_url):
         for number in range(20):
             requests.get(f"{address}/api/v1/blocks?page={number + 1}", timeout=WAIT_S)
         [worker] = workers(process)
-        assert len(_threads(worker)) > 2
-        wait_until(lambda: len(_processors(worker)) == 1, process)
+        threads = Path(f"/proc/{worker}/task")
+        assert len([*threads.iterdir()]) > 2
 
+        def processors():
+            """Those that any of the threads may use."""
+            allowed = set()
+            for thread in threads.iterdir():
+                with suppress(ProcessLookupError):  # it has ended
+                    allowed |= os.sched_getaffinity(int(thread.name))
+            return allowed
 
-def _processors(pid):
-    """Those that any of its threads may use."""
-    processors = set()
-    for thread in _threads(pid):
-        with suppress(ProcessLookupError):  # it has ended
-            processors |= os.sched_getaffinity(thread)
-    return processors
-
-
-def _threads(pid):
-    return [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir()]
+        wait_until(lambda: len(processors()) == 1, process)
 
 
 @pytest.mark.check

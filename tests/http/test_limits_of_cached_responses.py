@@ -1,10 +1,8 @@
 """Limits, keys and log lines are exact, whether the worker's loop responds or a thread."""
 
 import itertools
-import threading
 import time
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -22,18 +20,6 @@ def server(own_index):
     with serving.gunicorn(own_index.url, RPC_URL=serving.NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)
         yield address
-
-
-def together(clients, times, more=""):
-    """Each client asks so often, every second time for what is not cached."""
-    start = threading.Barrier(len(clients))
-
-    def ask(client):
-        start.wait()
-        return [client.ask(either(n), more=more) for n in range(times)]
-
-    with ThreadPoolExecutor(len(clients)) as pool:
-        return [response for responses in pool.map(ask, clients) for response in responses]
 
 
 def either(number):
@@ -68,7 +54,12 @@ def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, own_inde
 def test_a_key_is_charged_and_counted_exactly(server, own_index):
     key = made_key(own_index.url, 100)
     source = next(_sources)
-    batch = together([Client(server, source) for _ in range(8)], 20, f"X-API-Key: {key.text}\r\n")
+    clients, more = [Client(server, source) for _ in range(8)], f"X-API-Key: {key.text}\r\n"
+    # Each asks every second time for what is not cached.
+    batches = serving.at_once(
+        8, lambda of: [clients[of].ask(either(n), more=more) for n in range(20)]
+    )
+    batch = [response for responses in batches for response in responses]
     assert Counter(one.status for one in batch) == {200: 100, 429: 60}
     assert rest(batch) == list(range(100))
     count = "SELECT total_requests FROM api_keys WHERE id = %s"

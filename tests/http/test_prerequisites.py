@@ -10,14 +10,11 @@ from scan.concurrency.turns import QUEUED_PER_CLIENT
 from scan.errors import ClientBusy
 from scan.settings import Settings
 
-CLIENT = "192.0.2.1"
-ADDRESS = "0x" + "c0" * 20
-
 
 def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(shared_database_url):
     app = create_app(Settings(database_url=shared_database_url, rate_limit_anonymous="1000/minute"))
     threads = app.extensions["scan"].waiting_threads
-
+    client, address = "192.0.2.1", "0x" + "c0" * 20
     large = {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
 
     def begun(requests):
@@ -25,7 +22,7 @@ def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(shared_da
         statuses = {}
         for method, path, query in requests:
             environ = create_environ(path, method=method, query_string=query)
-            environ |= {"REMOTE_ADDR": CLIENT, "PATH_INFO": path}
+            environ |= {"REMOTE_ADDR": client, "PATH_INFO": path}
             environ |= {"POST": large}.get(method, {})
             started = [None]
             app.wsgi_app.step(environ, lambda status, _, started=started: started.append(status))
@@ -33,35 +30,35 @@ def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(shared_da
         return statuses
 
     calls = {
-        ("POST", f"/api/v1/contracts/{ADDRESS}/call", ""): "429 Too Many Requests",
-        ("POST", f"/address/{ADDRESS}/call", ""): "429 Too Many Requests",
+        ("POST", f"/api/v1/contracts/{address}/call", ""): "429 Too Many Requests",
+        ("POST", f"/address/{address}/call", ""): "429 Too Many Requests",
         # Etherscan's clients read no other status.
         ("GET", "/v2/api", "Module=Proxy&Action=ETH_CALL"): "200 OK",
         ("GET", "/api/", "module=account&action=tokenbalance"): "200 OK",
     }
     verifications = {
         ("POST", "/api/v1/verify", ""): "503 Service Unavailable",
-        ("POST", f"/address/{ADDRESS}/verify", ""): "503 Service Unavailable",
+        ("POST", f"/address/{address}/verify", ""): "503 Service Unavailable",
     }
     others = [
         ("GET", "/api/v1/blocks", ""),
-        ("GET", f"/api/v1/contracts/{ADDRESS}/call", ""),
+        ("GET", f"/api/v1/contracts/{address}/call", ""),
         ("GET", "/api", "module=account&action=txlist"),
-        ("POST", f"/v2/verify/1/{ADDRESS}", ""),
+        ("POST", f"/v2/verify/1/{address}", ""),
     ]
     everything = [*calls, *verifications, *others]
     assert {*begun(everything).values()} == {None}
     with ExitStack() as stack:
-        for client in ("a", "b", "c"):
-            stack.enter_context(threads.place_for_long(client))
+        for other in ("a", "b", "c"):
+            stack.enter_context(threads.place_for_long(other))
         # One place is left, for the node alone.
         assert begun(verifications) == verifications
         assert {*begun([*calls, *others]).values()} == {None}
         stack.enter_context(threads.place_in_turn("d"))
         assert {*begun([*calls, *others]).values()} == {None}  # they wait for their turn
-        turns = [threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
+        turns = [threads.queue(client) for _ in range(QUEUED_PER_CLIENT)]
         with pytest.raises(ClientBusy):
-            threads.queue(CLIENT)
+            threads.queue(client)
         assert begun(everything) == {**calls, **verifications, **dict.fromkeys(others)}
         for turn in turns:
             turn.leave()

@@ -7,7 +7,6 @@ import pytest
 
 from scan.http import background_threads
 from tests.support import faulty_node
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 
@@ -19,40 +18,31 @@ def state(client):
     return ready["indexedBlock"], ready["headBlock"], ready["lagBlocks"], ready["problem"]
 
 
-def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
-    with Anvil() as node:
-        node.mine()
-        with Indexing(database_url, node.url, until=1) as indexing:
-            pass
-        client = indexing.client()
-        for _ in range(3):
-            node.mine()
-        execute(database_url, LONG_AGO)
-        assert state(client) == (1, 4, 3, None)
-        assert (
-            client.get("/readyz").json["newestBlockAt"]
-            == (client.get("/api/v1/blocks/1").json["timestamp"])
-        )
-        with faulty_node.FaultyNode(node.url) as slow:
-            slow.fault = faulty_node.hang(2)
-            # What the node has reported to the indexer within a minute counts.
-            client = client_over(database_url, slow.url)
-            assert state(client) == (1, 1, 0, background_threads.SLOW)
-        node.stop()
-        client = indexing.client()
-        assert state(client) == (1, None, None, "the node cannot be reached")
-        execute(database_url, "UPDATE indexer_status SET checked_at = now() - interval '2 hours'")
-        indexed, head, lag, problem = state(indexing.client())
-        assert (indexed, head, lag) == (1, None, None)
-        assert str(problem).startswith("the indexer has not reported since ")
+def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url, anvil, node):
+    anvil.mine()
+    indexing = Indexing(database_url, anvil.url).run_until(1)
+    client = indexing.client()
+    anvil.mine(3)
+    execute(database_url, LONG_AGO)
+    assert state(client) == (1, 4, 3, None)
+    newest = client.get("/api/v1/blocks/1").json["timestamp"]
+    assert client.get("/readyz").json["newestBlockAt"] == newest
+    node.fault = faulty_node.hang(2)
+    # What the node has reported to the indexer within a minute counts.
+    assert state(client_over(database_url, node.url)) == (1, 1, 0, background_threads.SLOW)
+    anvil.stop()
+    assert state(indexing.client()) == (1, None, None, "the node cannot be reached")
+    execute(database_url, "UPDATE indexer_status SET checked_at = now() - interval '2 hours'")
+    *reached, problem = state(indexing.client())
+    assert reached == [1, None, None]
+    assert str(problem).startswith("the indexer has not reported since ")
 
 
 @pytest.mark.thorough
 def test_a_full_disk_is_a_problem_though_the_indexer_cannot_report_it(database_url, anvil, caplog):
     """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
     names it once a minute."""
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        pass
+    indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
     execute(database_url, LONG_AGO)
     client = indexing.client()
     assert state(client)[3] is None

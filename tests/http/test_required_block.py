@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import requests
 
-from tests.support import WAIT_S, anvil, serving
+from tests.support import WAIT_S, serving
 from tests.support.http_client import UNLIMITED
 from tests.support.indexing import Indexing
 
@@ -26,16 +26,13 @@ class Served(namedtuple("Served", "address node indexing")):
 
 
 @pytest.fixture(scope="module")
-def served(postgres, template):
+def served(shared_anvil, shared_database_url):
+    limits = {"SCAN_RATE_LIMIT_PAGES": "1000/minute", **UNLIMITED}
     with (
-        anvil.Anvil() as node,
-        postgres.cloned(template) as url,
-        Indexing(url, node.url) as indexing,
-        serving.gunicorn(
-            url, RPC_URL=node.url, SCAN_RATE_LIMIT_PAGES="1000/minute", **UNLIMITED
-        ) as address,
+        Indexing(shared_database_url, shared_anvil.url) as indexing,
+        serving.gunicorn(shared_database_url, RPC_URL=shared_anvil.url, **limits) as address,
     ):
-        yield Served(address, node, indexing)
+        yield Served(address, shared_anvil, indexing)
 
 
 def ask(server, path, block=None):

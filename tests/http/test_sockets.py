@@ -48,10 +48,6 @@ def answers(client, count):
     return responses
 
 
-def ids(responses):
-    return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in responses]
-
-
 @pytest.mark.parametrize(
     "request_bytes", [BLOCKS, UNCACHED, LONG], ids=["cached", "by a thread", "file"]
 )
@@ -101,9 +97,14 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url, connection):
 
 
 def test_clients_that_go_on_sending_hold_nobody_up(server, clients):
-    closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
+    def flood(client):
+        with suppress(OSError):
+            client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
+            while True:
+                client.sendall(b"x" * 1_000_000)
+
     flooding = [clients.enter_context(serving.connect(server)) for _ in range(4)]
-    threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
+    threads = [threading.Thread(target=flood, args=(client,)) for client in flooding]
     for thread in threads:
         thread.start()
     pairs = list(zip(flooding, threads, strict=True))
@@ -113,13 +114,6 @@ def test_clients_that_go_on_sending_hold_nobody_up(server, clients):
     for thread in threads:
         thread.join(WAIT_S)
         assert not thread.is_alive()
-
-
-def flood(client, closing):
-    with suppress(OSError):
-        client.sendall(closing)
-        while True:
-            client.sendall(b"x" * 1_000_000)
 
 
 def test_who_does_not_leave_is_left(server, clients):
@@ -134,7 +128,7 @@ def test_who_does_not_leave_is_left(server, clients):
 def test_connections_that_take_no_response_leave_room_for_others(own_index, clients):
     """None of them is idle: the responses of each wait for its client."""
     request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: x\r\n\r\n"
-    with served(own_index.url, *("--worker-connections", "40")) as (_, server):
+    with served(own_index.url, "--worker-connections", "40") as (_, server):
         for _ in range(60):
             with suppress(ConnectionError):
                 clients.enter_context(unread(server, "127.0.0.2")).sendall(4 * request)
@@ -144,7 +138,7 @@ def test_connections_that_take_no_response_leave_room_for_others(own_index, clie
 
 def test_who_connects_while_all_others_are_served_may_send_a_request(own_index, clients):
     with (
-        served(own_index.url, *("--worker-connections", "20")) as (_, server),
+        served(own_index.url, "--worker-connections", "20") as (_, server),
         closing(psycopg2.connect(own_index.url)) as connection,
         connection.cursor() as cursor,
     ):
@@ -181,13 +175,22 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
 
 @pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
 def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes):
+    """Each client asks one after the other; nothing comes behind the answer that ends it."""
+    ends, counts = [], [0] * 12
+
+    def ask_until_closed(index):
+        with serving.connect(server) as client:
+            head = b""
+            while b"Connection: close" not in head:
+                number = b"X-Request-Id: %d\r\n" % (counts[index] + 1)
+                client.sendall(request_bytes.replace(b"Host: x\r\n", b"Host: x\r\n" + number))
+                [(head, _)] = answers(client, 1)
+                assert number in head
+                counts[index] += 1
+            ends.append(client.recv(1))
+
     with served(own_index.url) as (process, server):
-        ends = []
-        counts = [0] * 12
-        busy = [
-            threading.Thread(target=ask_until_closed, args=(server, request_bytes, ends, counts, n))
-            for n in range(12)
-        ]
+        busy = [threading.Thread(target=ask_until_closed, args=(n,)) for n in range(12)]
         for thread in busy:
             thread.start()
         serving.wait_until(lambda: min(counts) > 5)
@@ -203,16 +206,3 @@ def test_ctrl_c_ends_threads_that_wait_for_requests(own_index):
         assert requests.get(f"{server}/api/v1/blocks?limit=100", timeout=WAIT_S).ok
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=WAIT_S)
-
-
-def ask_until_closed(server, request, ends, counts, index):
-    """One request after the other; what comes behind the answer that ends the connection."""
-    with serving.connect(server) as client:
-        head = b""
-        while b"Connection: close" not in head:
-            number = counts[index] + 1
-            client.sendall(request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number))
-            responses = answers(client, 1)
-            assert ids(responses) == [number]
-            head, counts[index] = responses[0][0], number
-        ends.append(client.recv(1))

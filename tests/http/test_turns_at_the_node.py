@@ -5,6 +5,7 @@ import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from select import select
+from unittest.mock import patch
 
 import pytest
 import requests
@@ -12,7 +13,6 @@ import requests
 from scan.concurrency.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support import WAIT_S
-from tests.support.anvil import Anvil
 from tests.support.database import execute, made_key
 from tests.support.indexing import Indexing
 from tests.support.serving import cleared, connect, wait_until
@@ -35,41 +35,39 @@ class Served(namedtuple("Served", "address node hashes database_url")):
 
 
 @pytest.fixture(scope="module")
-def service(postgres, template):
-    with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
-        people = anvil.call("eth_accounts")
-        for number in range(TRANSACTIONS):
-            anvil.send(people[number % 8], people[number % 8 + 1], value=number + 1)
-        anvil.mine()
-        Indexing(url, anvil.url).run_until(anvil.head())
-        limits = {f"SCAN_RATE_LIMIT_{name}": "1000000/minute" for name in ("ANONYMOUS", "PAGES")}
-        with served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url, **limits) as (_, address):
-            of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
-            hashes = [record["hash"] for record in of_api.json()["transactions"]]
-            assert len(hashes) == TRANSACTIONS
-            yield Served(address, node, hashes, url)
+def service(shared_database_url, shared_anvil):
+    url, people = shared_database_url, shared_anvil.call("eth_accounts")
+    for number in range(TRANSACTIONS):
+        shared_anvil.send(people[number % 8], people[number % 8 + 1], value=number + 1)
+    shared_anvil.mine()
+    Indexing(url, shared_anvil.url).run_until(shared_anvil.head())
+    with (
+        SlowNode(shared_anvil.url) as node,
+        served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url) as (_, address),
+    ):
+        of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
+        hashes = [record["hash"] for record in of_api.json()["transactions"]]
+        assert len(hashes) == TRANSACTIONS
+        yield Served(address, node, hashes, url)
 
 
 def is_whole(response):
     return response.status_code == 200 and response.json()["balance"] == "0"
 
 
-def records_beside(service, delay_s, numbers):
-    """Records that 20 readers get in parallel while the node answers after so long."""
-    service.node.delay_s = delay_s
-    with ThreadPoolExecutor(20) as pool:
-        responses = [*pool.map(service.record, numbers)]
-    service.node.delay_s = 0.0
-    return responses
-
-
 @pytest.mark.thorough
 def test_parallel_readers_have_whole_records_whether_blocks_are_stored_or_not(service):
+    """20 readers in parallel, while the node answers late."""
     copy = "CREATE TABLE kept AS TABLE block_bodies; DELETE FROM block_bodies"
     execute(service.database_url, copy)
-    of_node = records_beside(service, 0.05, range(30))
-    execute(service.database_url, "INSERT INTO block_bodies TABLE kept; DROP TABLE kept")
-    for response in (*of_node, *records_beside(service, 0.5, range(30, 90))):
+    with ThreadPoolExecutor(20) as pool:
+        service.node.delay_s = 0.05
+        responses = [*pool.map(service.record, range(30))]
+        execute(service.database_url, "INSERT INTO block_bodies TABLE kept; DROP TABLE kept")
+        service.node.delay_s = 0.5
+        responses += pool.map(service.record, range(30, 90))
+    service.node.delay_s = 0.0
+    for response in responses:
         record = response.json()
         assert response.status_code == 200, record
         assert record["input"] == "0x" and record["logs"] == [] and not record["unavailable"]
@@ -87,7 +85,7 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
         [refused] = readable(waiting)
         waiting.remove(refused)
         assert received(refused).startswith(b"HTTP/1.1 429 ")
-        assert status_soon(service, READER) == 429
+        assert service.balance().status_code == 429
         # The worker's threads are free, and so is a place at the node.
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", READER).ok
         assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", OTHER).ok
@@ -114,15 +112,6 @@ def readable(connections):
 def received(connection):
     with connection:
         return b"".join(iter(lambda: connection.recv(65536), b""))
-
-
-def status_soon(service, client):
-    """The status of a request for a balance; 0 where it waits, whose client leaves then."""
-    try:
-        path, headers = f"{service.address}{new_address()}", {"X-Forwarded-For": client}
-        return requests.get(path, headers=headers, timeout=1).status_code
-    except requests.Timeout:
-        return 0
 
 
 def test_what_caches_have_of_the_node_waits_for_no_turn(service):
@@ -178,23 +167,19 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
 
 
-@pytest.fixture
-def costly_calls_are_held(service):
-    methods, costly = service.node.held_methods, ("debug_traceTransaction", "eth_estimateGas")
-    service.node.held_methods = {*costly, "eth_call"}
-    yield
-    service.node.held_methods = methods
-
-
 @pytest.mark.thorough
-@pytest.mark.usefixtures("costly_calls_are_held")
 def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(service):
     """Traces, estimates and calls of 30 million gas: one of a client, two of all."""
     hostile = [f"10.3.0.{number}" for number in range(4)]
     call = f"/api?module=proxy&action=eth_call&to=0x{1:040x}&data=0x"
     costly = [call, call.replace("eth_call", "eth_estimateGas")]
     costly += [f"/api/v1/transactions/{hash_}/trace" for hash_ in service.hashes[:2]]
-    with ThreadPoolExecutor(20) as pool, cleared(service.node.held):
+    held = {"debug_traceTransaction", "eth_estimateGas", "eth_call"}
+    with (
+        patch.object(service.node, "held_methods", held),
+        ThreadPoolExecutor(20) as pool,
+        cleared(service.node.held),
+    ):
         waiting = [pool.submit(service.get, path, of) for of in hostile for path in costly]
         wait_until(lambda: service.node.waiting == 2)
         for client in (OTHER, *hostile):  # the hostile ones, too, have their balances

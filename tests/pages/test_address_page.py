@@ -35,9 +35,9 @@ def test_an_address_has_a_qr_code(client, scenario):
     assert client.get("/address/0x12/qr.svg").status_code == 400
 
 
-def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, scenario):
-    with postgres.cloned(indexed_template) as url:
-        database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
-        client = indexing.client_over(url, indexed.settings.rpc_urls[0])
-        page = client.get(f"/address/{scenario.stage.people[1]}?tab=tokens&block=3")
+def test_holdings_that_are_no_longer_known_are_told(clone, indexed_template, scenario):
+    url = clone(indexed_template)
+    database.execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
+    client = indexing.client_over(url, scenario.anvil.url)
+    page = client.get(f"/address/{scenario.stage.people[1]}?tab=tokens&block=3")
     assert page.status_code == 422 and "before block 40 are not kept" in page.text

@@ -38,40 +38,28 @@ def hashes(rows):
     return [row.get("hash") or row["transactionHash"] for row in rows]
 
 
-@pytest.fixture(scope="module")
-def txs(scenario):
-    return scenario.truth.transactions
+def test_every_list_is_a_page_with_its_rows_and_file(client, truth):
+    # Where the lists of the API are on pages.
+    forms = {
+        "/transactions": "/txs",
+        "/(token-transfers|internal-transfers)": r"/\1",
+        "/dex-trades": "/trades",
+        r"/addresses/(\w+)/transactions": r"/address/\1",
+        r"/addresses/(\w+)/(transfers|internal|trades)": r"/address/\1?tab=\2",
+        r"/tokens/(\w+)/transfers": r"/token/\1",
+        r"/tokens/(\w+)/items/(\d+)/transfers": r"/nft/\1/\2",
+    }
 
+    def page_of(path):
+        path, _, query = path.partition("?")
+        pages = [re.sub(api, page, path) for api, page in forms.items() if re.fullmatch(api, path)]
+        if path == "/dex-trades":  # of synonyms a page has one
+            query = query.replace("address=", "maker=")
+        if not pages or (path.startswith("/tokens") and query):  # whose page has one type of token
+            return None
+        return f"{pages[0]}{'&' if '?' in pages[0] else '?'}{query}"
 
-@pytest.fixture(scope="module")
-def sender(txs):
-    return str(txs[-1]["fromAddress"])
-
-
-# Where the lists of the API are on pages.
-PAGES = {
-    "/transactions": "/txs",
-    "/(token-transfers|internal-transfers)": r"/\1",
-    "/dex-trades": "/trades",
-    r"/addresses/(\w+)/transactions": r"/address/\1",
-    r"/addresses/(\w+)/(transfers|internal|trades)": r"/address/\1?tab=\2",
-    r"/tokens/(\w+)/transfers": r"/token/\1",
-    r"/tokens/(\w+)/items/(\d+)/transfers": r"/nft/\1/\2",
-}
-
-
-def page_of(path):
-    path, _, query = path.partition("?")
-    pages = [re.sub(api, page, path) for api, page in PAGES.items() if re.fullmatch(api, path)]
-    if path == "/dex-trades":  # of synonyms a page has one
-        query = query.replace("address=", "maker=")
-    if not pages or (path.startswith("/tokens") and query):  # whose page has one type of token
-        return None
-    return f"{pages[0]}{'&' if '?' in pages[0] else '?'}{query}"
-
-
-def test_every_list_is_a_page_with_its_rows_and_file(client, scenario):
-    with_rows = [item for item in lists.lists_of(scenario.truth)[::3] if item.rows is not None]
+    with_rows = [item for item in lists.lists_of(truth)[::3] if item.rows is not None]
     pages = [(page_of(listed.path), listed.rows) for listed in with_rows]
     shown_lists = [(page, rows) for page, rows in pages if page is not None]
     assert len(shown_lists) > 9
@@ -83,8 +71,9 @@ def test_every_list_is_a_page_with_its_rows_and_file(client, scenario):
         assert lines == [len(rows) + 1], page
 
 
-def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
-    truth = scenario.truth
+def test_filters_of_a_page_narrow_it_together(client, truth):
+    txs = truth.transactions
+    sender = txs[-1]["fromAddress"]
     by_sender = [row for row in txs if row["fromAddress"] == sender]
     method = next(row["methodId"] for row in by_sender if row["methodId"])
     both = [row for row in by_sender if row["methodId"] == method]
@@ -99,8 +88,10 @@ def test_filters_of_a_page_narrow_it_together(client, scenario, txs, sender):
     assert shown(client, f"/block/{number}", **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
-def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, txs, sender):
+def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, truth):
     """What others paid to send to it is no cost of its own, which a file is summed for."""
+    txs = truth.transactions
+    sender = txs[-1]["fromAddress"]
     party = next(r["toAddress"] for r in txs if r["fromAddress"] == sender and r["toAddress"])
     of_others = {}
     for address in (sender, party):
@@ -116,8 +107,8 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, t
     assert of_others[party] > 0
 
 
-def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
-    of_transfer = [row for row in txs if row["methodId"] == "0xa9059cbb"]
+def test_a_method_is_given_by_its_selector_signature_or_name(client, truth):
+    of_transfer = [row for row in truth.transactions if row["methodId"] == "0xa9059cbb"]
     assert of_transfer
     for text in ("transfer(address,uint256)", " transfer( address to, uint amount )", "transfer"):
         assert shown(client, "/txs", method=text) == hashes(of_transfer)
@@ -135,8 +126,8 @@ def test_a_method_is_given_by_its_selector_signature_or_name(client, txs):
         /accounts /user-operations /block/1 /address/{to} /tx/{hash}
     """.split(),
 )
-def test_a_tab_that_a_page_does_not_have_is_refused(client, txs, path):
-    newest = next(row for row in txs if row["toAddress"])
+def test_a_tab_that_a_page_does_not_have_is_refused(client, truth, path):
+    newest = next(row for row in truth.transactions if row["toAddress"])
     path = path.format(hash=newest["hash"], to=newest["toAddress"])
     assert client.get(path).status_code == 200
     response = client.get(path, query_string={"tab": "<nothing>"})
@@ -144,10 +135,10 @@ def test_a_tab_that_a_page_does_not_have_is_refused(client, txs, path):
     assert client.get(path, query_string={"_tab": "x"}).status_code == 200
 
 
-def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, txs):
+def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, truth):
     for path in ("/", "/live", "/charts", "/gas", "/verify", "/keys", "/webhooks", "/watchlist"):
         assert client.get(f"{path}?utm_source=mail&fbclid=1").status_code == 200, path
-    hash_ = txs[-1]["hash"]
+    hash_ = truth.transactions[-1]["hash"]
     assert client.get(f"/tx/{hash_}?fbclid=1").status_code == 200
     assert client.get(f"/search?f=0&q={hash_}").location == f"/tx/{hash_}"
     for path in ("/txs", "/dex", "/trades", "/accounts", "/block/1"):

@@ -7,19 +7,17 @@ import time
 import pytest
 
 from scan.http import index_version
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 from tests.support.serving import wait_until
 
 
-def staleness(age_s, lag, quiet_after_s):
-    made_s = time.time() - age_s
-    return index_version.Position(1, 9, "", made_s, lag, quiet_after_s).staleness
-
-
 @pytest.mark.check
 def test_the_nodes_head_decides_and_not_the_clock():
+    def staleness(age_s, lag, quiet_after_s):
+        made_s = time.time() - age_s
+        return index_version.Position(1, 9, "", made_s, lag, quiet_after_s).staleness
+
     assert [staleness(age_s, 0, None) for age_s in (5, 50, 1e9)] == ["", "", ""]
     assert [staleness(900, lag, None) for lag in (1, 10, 11)] == ["", "", "behind"]
     assert [staleness(age_s, None, None) for age_s in (25, 35)] == ["", "unknown"]
@@ -56,23 +54,22 @@ def test_the_pulse_of_the_home_page_is_charged_once_a_version(indexed):
     assert others[-1] == 429
 
 
-def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(database_url):
+def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(database_url, anvil):
     """A page that is cached says so, too, although no block comes and the version stays the same;
     and no longer once the node is back."""
-    with Anvil() as node:
-        for seconds in (1, 1, 300, 1, 600, 1):
-            node.call("evm_increaseTime", seconds)
-            node.mine()
-        with Indexing(database_url, node.url, until=node.head()) as indexing:
-            client = indexing.client()
-            for _ in range(2):
-                assert 'id="stale"' not in client.get("/tokens").text
-            node.call("anvil_mine", hex(40), hex(12))
-            indexing.wait_for(node.head())
-            quiet = "The chain is quiet: its newest block"  # once the notification has come
-            wait_until(lambda: quiet in client.get("/tokens").text)
-            assert "age_seconds" in (metrics := client.get("/metrics").text)
-            assert "scan_quiet_after_seconds 120.0" in metrics
+    for seconds in (1, 1, 300, 1, 600, 1):
+        anvil.call("evm_increaseTime", seconds)
+        anvil.mine()
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = indexing.client()
+        for _ in range(2):
+            assert 'id="stale"' not in client.get("/tokens").text
+        anvil.call("anvil_mine", hex(40), hex(12))
+        indexing.wait_for(anvil.head())
+        quiet = "The chain is quiet: its newest block"  # once the notification has come
+        wait_until(lambda: quiet in client.get("/tokens").text)
+        assert "age_seconds" in (metrics := client.get("/metrics").text)
+        assert "scan_quiet_after_seconds 120.0" in metrics
 
 
 def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypatch):
@@ -139,20 +136,20 @@ def test_every_page_leads_to_the_state_of_the_index(client):
     assert '<a href="/status">Status</a>' in client.get("/").text
 
 
-def test_the_state_of_the_index_is_what_the_indexer_reported(postgres, indexed_template):
+def test_the_state_of_the_index_is_what_the_indexer_reported(clone, indexed_template):
+    url = clone(indexed_template)
     report = (
         "INSERT INTO indexer_status (problem, checked_at, node_head)"
         " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))"
     )
     problem = '<p class="problem">no &lt;b&gt;node</p>'
-    with postgres.cloned(indexed_template) as url:
-        execute(url, "DELETE FROM indexer_status")
-        page = client_over(url).get("/status").text
-        assert "The indexer has not reported yet." in page
-        execute(url, report, "")
-        page = client_over(url).get("/status").text
-        assert "The index is up to date with the node." in page and problem not in page
-        execute(url, "DELETE FROM indexer_status")
-        execute(url, report, "no <b>node")
-        page = client_over(url).get("/status").text
-        assert problem in page and "New blocks may not be indexed until this ends." in page
+    execute(url, "DELETE FROM indexer_status")
+    page = client_over(url).get("/status").text
+    assert "The indexer has not reported yet." in page
+    execute(url, report, "")
+    page = client_over(url).get("/status").text
+    assert "The index is up to date with the node." in page and problem not in page
+    execute(url, "DELETE FROM indexer_status")
+    execute(url, report, "no <b>node")
+    page = client_over(url).get("/status").text
+    assert problem in page and "New blocks may not be indexed until this ends." in page

@@ -26,17 +26,16 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     assert "This is the hash of a block" in client.get(f"/tx/{block}").text
 
 
-def test_malformed_finality_is_read_again(scenario, indexed):
-    with faulty_node.FaultyNode(scenario.anvil.url) as node:
-        client = indexing.client_over(indexed.url, node.url)
-        path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
-        for lie in ("[]", '{"number":"0xzz"}', "7"):
-            node.fault = faulty_node.every_result(lie)
-            assert client.get("/api/v1/stats/finality").json["safeBlock"] is None
-            assert client.get(path).json["finality"] is None
-        node.fault = None
-        assert client.get(path).json["finality"] == "finalized"
-        assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
+def test_malformed_finality_is_read_again(truth, scenario_node, indexed):
+    client = indexing.client_over(indexed.url, scenario_node.url)
+    path = f"/api/v1/transactions/{truth.transactions[-1]['hash']}"
+    for lie in ("[]", '{"number":"0xzz"}', "7"):
+        scenario_node.fault = faulty_node.every_result(lie)
+        assert client.get("/api/v1/stats/finality").json["safeBlock"] is None
+        assert client.get(path).json["finality"] is None
+    scenario_node.fault = None
+    assert client.get(path).json["finality"] == "finalized"
+    assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
 
 
 def test_a_page_that_does_not_exist_is_told_in_words_of_pages(client):

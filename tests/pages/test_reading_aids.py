@@ -7,49 +7,38 @@ from tests.support import page_checks
 pytestmark = pytest.mark.thorough
 
 
-def press(page, key):
-    for kind in ("keyDown", "keyUp"):
-        text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
-        page.call(
-            "Input.dispatchKeyEvent",
-            type=kind,
-            key=key,
-            code=key,
-            windowsVirtualKeyCode={"Tab": 9, "Enter": 13}[key],
-            **text,
-        )
+def test_a_keyboard_reaches_the_first_row_with_few_keys(page, over_http, truth):
+    """On a page with a head of many links before its list."""
 
+    def press(key, number, **text):
+        fields = {"key": key, "code": key, "windowsVirtualKeyCode": number}
+        page.call("Input.dispatchKeyEvent", type="keyDown", **fields, **text)
+        page.call("Input.dispatchKeyEvent", type="keyUp", **fields)
 
-@pytest.fixture
-def busy(scenario):
-    """The path of an address with a head of many links before its list."""
-    return f"/address/{scenario.truth.dex_trades[-1]['maker']}"
-
-
-def test_a_keyboard_reaches_the_first_row_with_few_keys(page, over_http, busy):
-    page.open(over_http + busy)
+    page.open(f"{over_http}/address/{truth.dex_trades[-1]['maker']}")
     for target in ("#main", "#list"):
-        press(page, "Tab")
+        press("Tab", 9)
         assert page.evaluate("document.activeElement.getAttribute('href')") == target
-    press(page, "Enter")
+    press("Enter", 13, text="\r")
     for _ in range(3):  # the table, which scrolls; the button of its ages; the first row
-        press(page, "Tab")
+        press("Tab", 9)
     assert page.evaluate("document.activeElement.closest('tbody tr:first-child') !== null")
     page.open(f"{over_http}/keys")
     assert page.evaluate("document.querySelectorAll('.skip').length") == 1
 
 
-def test_copying_is_announced_to_screen_readers(page, over_http, busy):
-    page.open(over_http + busy)
+def test_copying_is_announced_to_screen_readers(page, over_http, truth):
+    path = f"/address/{truth.dex_trades[-1]['maker']}"
+    page.open(over_http + path)
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     assert page.evaluate("document.querySelector('#announced[role=status]').textContent") == ""
     page.click("button.copy")
     page.wait("document.getElementById('announced').textContent === 'Copied'")
-    assert page.evaluate("`/address/${window.copied.toLowerCase()}`") == busy
+    assert page.evaluate("`/address/${window.copied.toLowerCase()}`") == path
 
 
-def test_a_page_is_printed_without_what_is_only_pressed(page, over_http, busy):
-    page.open(over_http + busy)
+def test_a_page_is_printed_without_what_is_only_pressed(page, over_http, truth):
+    page.open(f"{over_http}/address/{truth.dex_trades[-1]['maker']}")
     page.call("Emulation.setEmulatedMedia", media="print")
     pressed = "header, footer, .tabs, .pager, .skip, main button, main form"
     shown = f"[...document.querySelectorAll('{pressed}')].filter(e => e.checkVisibility()).length"

@@ -6,17 +6,16 @@ import pytest
 
 from tests.support.ids_of_rows import require_ids_of_rows
 
-ROW = re.compile(
-    r'<tr id="([^"]+)"[^>]*>\s*<td class="lead"[^>]*>.*?href="/tx/(0x\w+)(?:#([^"]+))?"'
-)
-
 
 @pytest.mark.parametrize(
     ("path", "kind"), [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
 )
 def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(client, path, kind):
-    rows = ROW.findall(client.get(f"{path}?limit=100").text)
-    last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
+    form = re.compile(
+        r'<tr id="([^"]+)"[^>]*>\s*<td class="lead"[^>]*>.*?href="/tx/(0x\w+)(?:#([^"]+))?"'
+    )
+    rows = form.findall(client.get(f"{path}?limit=100").text)
+    last = form.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
     assert len({id for id, _, _ in rows}) == len(rows) > 25
     ids = {(hash_, row): id for id, hash_, row in rows}
     assert all(ids.get((hash_, row), id) == id for id, hash_, row in last)

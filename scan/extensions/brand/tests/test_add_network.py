@@ -11,22 +11,21 @@ from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
 from tests.support.serving import serving
 
-SHOWN = "document.querySelector('#add-network span').textContent"
-
 
 def test_the_wallet_is_given_this_chain(page, explorer):
     settings = replace(explorer.settings, brand=Brand(public_rpc_url="https://rpc.example.org/a"))
     settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
     wallet = Path(__file__).with_name("add_network_wallet.js").read_text()
     page.before_scripts(wallet)
+    shown = "document.querySelector('#add-network span').textContent"
     with serving(create_app(settings)) as url:
         page.open(url)
         page.click("#add-network button")
-        page.wait(f"{SHOWN}.includes('is in your wallet')")
+        page.wait(f"{shown}.includes('is in your wallet')")
         added = json.loads(page.evaluate("JSON.stringify(added)"))
         page.evaluate("window.refuses = true")
         page.click("#add-network button")
-        page.wait(f"{SHOWN}.includes('rejected')")
+        page.wait(f"{shown}.includes('rejected')")
     assert added == {
         "method": "wallet_addEthereumChain",
         "params": [

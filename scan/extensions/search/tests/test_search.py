@@ -16,12 +16,14 @@ from tests.support.many_functions import verified
 LABELLED = b"\x11" * 20
 NEARNESS = """
 -- In place of the distance of pg_trgm, which the embedded PostgreSQL does not have.
+DO $do$ BEGIN IF to_regclass('tokens_by_similar_name') IS NULL THEN
 CREATE FUNCTION nearness(name text, other text) RETURNS real LANGUAGE sql AS $$
     SELECT CASE WHEN other = 'dolar' THEN 0.71 WHEN right(name, 5) = 'pound' THEN 0.5
         WHEN right(name, 6) = 'dollar' THEN 0.69 ELSE 1 END
 $$;
 CREATE OPERATOR <-> (LEFTARG = text, RIGHTARG = text, FUNCTION = nearness);
 CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
+END IF; END $do$
 """
 
 
@@ -38,21 +40,17 @@ def search(client, text):
     return get(client, "/search", q=text)["results"]
 
 
-def iban_of(address):
-    """The form of ICAP, with its check digits and with others."""
+def test_whole_and_pasted_forms_and_beginnings_lead_on(client, scenario):
+    sent, block = scenario.truth.transactions[0], scenario.truth.blocks[4]
+    address, hash_, of_block = sent["fromAddress"], sent["hash"], block["hash"]
+    # The form of ICAP, with its check digits and with others.
     number, digits = int(address, 16), ""
     while number:
         number, digit = divmod(number, 36)
         digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[digit] + digits
     digits = digits.rjust(30, "0")
     check = 98 - int("".join(str(int(c, 36)) for c in f"{digits}XE00")) % 97
-    return f"XE{check:02}{digits}", f"XE{(check + 1) % 98:02}{digits}"
-
-
-def test_whole_and_pasted_forms_and_beginnings_lead_on(client, scenario):
-    sent, block = scenario.truth.transactions[0], scenario.truth.blocks[4]
-    address, hash_, of_block = sent["fromAddress"], sent["hash"], block["hash"]
-    iban, wrong_iban = iban_of(address)
+    iban, wrong_iban = f"XE{check:02}{digits}", f"XE{(check + 1) % 98:02}{digits}"
     forms = {
         f"/address/{address}": (
             *(address, address.upper(), f"  {address[2:]} ", f'"{address}"', f"`{address}`"),
@@ -92,16 +90,15 @@ def test_whole_and_pasted_forms_and_beginnings_lead_on(client, scenario):
         assert client.get("/search", query_string={"q": text}).status_code == 200, text
 
 
-def test_only_a_whole_label_leads_on(client, postgres, template):
+def test_only_a_whole_label_leads_on(client, database_url):
     """A part of an operator's label is listed, as is a name that anybody can choose."""
-    with postgres.cloned(template) as url:
-        execute(url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
-        labelled = client_over(url)
-        for text in ("orchard treasury", "Orchard treasury"):
-            moved = labelled.get("/search", query_string={"q": text})
-            assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
-        for text in ("orchard", "treasury", "chard", "orchid", "treas", "rd tre"):
-            assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
+    execute(database_url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
+    labelled = client_over(database_url)
+    for text in ("orchard treasury", "Orchard treasury"):
+        moved = labelled.get("/search", query_string={"q": text})
+        assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
+    for text in ("orchard", "treasury", "chard", "orchid", "treas", "rd tre"):
+        assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
     for token in get(client, "/tokens", limit=10)["tokens"]:
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
 
@@ -229,20 +226,12 @@ def test_blocks_and_transactions_come_before_whole_names_and_those_held_most_las
         assert [r["type"] for r in search(client, text)][:2] == [kind, "token"], text
 
 
-@pytest.fixture
-def url_with_trigrams(database_url):
-    """A database with pg_trgm, or with what says the same of these names in its place."""
-    index = "SELECT 1 WHERE to_regclass('tokens_by_similar_name') IS NOT NULL"
-    if not execute(database_url, index):
-        execute(database_url, NEARNESS)
-    return database_url
-
-
-def test_names_that_share_three_of_ten_trigrams_are_similar(url_with_trigrams):
+def test_names_that_share_three_of_ten_trigrams_are_similar(database_url):
+    execute(database_url, NEARNESS)
     for number, name in enumerate(("Meridian Dollar", "Meridian Pound", "Other")):
         token = {"address": bytes([number]) * 20, "type": "BEP20", "name": name}
-        insert(url_with_trigrams, "tokens", **token, decimals=18, holder_count=number)
-    client = client_over(url_with_trigrams)
+        insert(database_url, "tokens", **token, decimals=18, holder_count=number)
+    client = client_over(database_url)
     dollar, pound = "Meridian Dollar", "Meridian Pound"
     for text, results in (
         ("meridan", [(pound, "similar"), (dollar, "similar")]),
@@ -252,38 +241,38 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(url_with_trigrams):
         assert [(t["name"], t["match"]) for t in search(client, text)] == results, text
 
 
-SOURCE = Path(__file__).with_name("Declared.sol").read_text()
 OPENED = "HarborOpened(address,uint256)"
-FULL = "HarborFull(uint256,address)"
 
 
 @pytest.fixture(scope="module")
 def harbor(explorer):
-    return verified(explorer, SOURCE, "Harbor")
-
-
-def declared(explorer, text):
-    kinds = ("event", "error")
-    results = search(explorer.client, text)
-    return [(r["type"], r["name"], r["match"]) for r in results if r["type"] in kinds]
+    source = Path(__file__).with_name("Declared.sol").read_text()
+    return verified(explorer, source, "Harbor")
 
 
 def test_events_and_errors_are_found_by_name_signature_topic_and_selector(explorer, harbor):
+    def declared(text):
+        results = search(explorer.client, text)
+        return [
+            (r["type"], r["name"], r["match"]) for r in results if r["type"] in ("event", "error")
+        ]
+
+    full = "HarborFull(uint256,address)"
     one = ("event", "HarborOpened(address)", "exact")
-    assert declared(explorer, "HarborOpened") == [one, ("event", OPENED, "exact")]
-    assert declared(explorer, "harboropened(address,u") == [("event", OPENED, "prefix")]
-    assert declared(explorer, OPENED) == [("event", OPENED, "exact")]
+    assert declared("HarborOpened") == [one, ("event", OPENED, "exact")]
+    assert declared("harboropened(address,u") == [("event", OPENED, "prefix")]
+    assert declared(OPENED) == [("event", OPENED, "exact")]
     topic = f"0x{keccak256(OPENED.encode()).hex()}"
-    assert declared(explorer, topic) == declared(explorer, topic.upper().replace("X", "x"))
-    assert declared(explorer, topic) == [("event", OPENED, "exact")]
-    selector = f"0x{keccak256(FULL.encode())[:4].hex()}"
-    for text, match in ((FULL, "exact"), (selector, "exact"), ("HarborF", "prefix")):
-        assert declared(explorer, text) == [("error", FULL, match)]
+    assert declared(topic) == declared(topic.upper().replace("X", "x"))
+    assert declared(topic) == [("event", OPENED, "exact")]
+    selector = f"0x{keccak256(full.encode())[:4].hex()}"
+    for text, match in ((full, "exact"), (selector, "exact"), ("HarborF", "prefix")):
+        assert declared(text) == [("error", full, match)]
     # Of standards without a verified contract.
-    assert ("event", "Transfer(address,address,uint256)", "exact") in declared(explorer, "Transfer")
-    assert declared(explorer, f" {OPENED} ") == declared(explorer, OPENED)
+    assert ("event", "Transfer(address,address,uint256)", "exact") in declared("Transfer")
+    assert declared(f" {OPENED} ") == declared(OPENED)
     for text in ("Ha", "%arbor", "Harbor_pened", "0x" + "ab" * 32):
-        assert declared(explorer, text) == [], text
+        assert declared(text) == [], text
 
 
 def test_results_lead_to_logs_and_to_a_contract_and_never_jump(explorer, harbor):

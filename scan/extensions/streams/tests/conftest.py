@@ -1,23 +1,8 @@
-"""One server with a chain that tests add to."""
+"""What takes the events of a stream, and a server for many of them."""
 
 import threading
-from collections import namedtuple
-
-import pytest
-
-from scan.database.connection import Database
-from tests.support import made_blocks, serving
-from tests.support.database import insert
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
-
-
-Streaming = namedtuple("Streaming", "database_url chain server")
-
-
-def announce_blocks(database_url):
-    """Without a row of the chain nobody is notified."""
-    insert(database_url, "chain", chain_id=1)
 
 
 class Client:
@@ -51,25 +36,3 @@ class Client:
     @property
     def events(self):
         return [text for text in b"".join(self.sent).split(b"\n\n") if b"event: " in text]
-
-
-@pytest.fixture(scope="package")
-def streaming(postgres, template):
-    with postgres.cloned(template) as url:
-        database = Database(url, statement_timeout_ms=0)
-        chain = made_blocks.Chain(database)
-        announce_blocks(url)
-        chain.append()
-        with serving.gunicorn(url, **WITHOUT_LIMITS) as address:
-            yield Streaming(url, chain, address)
-        database.close()
-
-
-@pytest.fixture
-def chain(streaming):
-    return streaming.chain
-
-
-@pytest.fixture
-def server(streaming):
-    return streaming.server

@@ -1,19 +1,20 @@
 """Clients that are behind: what they share, and how much one is sent at once."""
 
+from contextlib import closing
 from functools import partial
 
 import pytest
 
 from scan.database.connection import Database
 from scan.extensions.streams import block_events, broadcaster, open_response
-from scan.extensions.streams.tests.conftest import Client, announce_blocks
+from scan.extensions.streams.tests.conftest import Client
 from tests.support import made_blocks, serving
+from tests.support.database import insert
 
 pytestmark = pytest.mark.thorough
 
 ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 TYPES = frozenset({"heads", "transactions"})
-MOST_EVENTS = 100  # that a test has
 
 
 class CountingDatabase(Database):
@@ -37,38 +38,23 @@ class CountingDatabase(Database):
 
 @pytest.fixture
 def database(database_url):
-    counting = CountingDatabase(database_url)
-    yield counting
-    counting.close()
+    with closing(CountingDatabase(database_url)) as counting:
+        yield counting
 
 
 @pytest.fixture
 def chain(database_url):
-    writes = Database(database_url, statement_timeout_ms=0)
-    announce_blocks(database_url)
-    yield made_blocks.Chain(writes)
-    writes.close()
+    insert(database_url, "chain", chain_id=1)  # else nobody is notified
+    with closing(Database(database_url, statement_timeout_ms=0)) as writes:
+        yield made_blocks.Chain(writes)
 
 
 def newest(database):
     return block_events.read_newest(database).position
 
 
-def read_next(database, position, types=TYPES):
+def read_next(database, position, types):
     return block_events.read_next(database, position, types, block_events.OrphanedEvents(database))
-
-
-def read_all(database, shared, position, types=TYPES):
-    """What a stream is sent, with whether it was removed, and where that ended."""
-    received = []
-    version = read_next(database, position, frozenset()).version  # as of a stream that is opened
-    while True:
-        events = shared.read_next(position, types, version)
-        received += [(e.type, e.record.get("removed", False)) for e in events.events]
-        assert len(received) < MOST_EVENTS, "it runs in a circle"
-        position, version = events.position, events.version
-        if events.is_newest:
-            return received, position
 
 
 def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain):
@@ -76,13 +62,26 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain)
     chain.append()
     start, shared = newest(database), block_events.SharedReads(database)
     positions = [start]
+
+    def read_all(position):
+        """What a stream is sent, with whether it was removed, and where that ended."""
+        received = []
+        version = read_next(database, position, frozenset()).version  # as of one that is opened
+        while True:
+            events = shared.read_next(position, TYPES, version)
+            received += [(e.type, e.record.get("removed", False)) for e in events.events]
+            assert len(received) < 100, "it runs in a circle"
+            position, version = events.position, events.version
+            if events.is_newest:
+                return received, position
+
     for moves in range(3):
         chain.unwind(start.number)
         chain.append([made_blocks.Move(ANNA, BERT)] * moves)
         added = [("heads", False)] + [("transactions", False)] * moves
         for held, position in enumerate(positions):
             removed = [("transactions", True)] * (held - 1) + [("heads", True)] * (held > 0)
-            assert read_all(database, shared, position) == (removed + added, newest(database))
+            assert read_all(position) == (removed + added, newest(database))
         positions.append(newest(database))
 
 
@@ -160,11 +159,6 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain):
     assert reads_twice(max_age_s=0.0) == reads_twice(cache_bytes=1000) == (1, 1)
 
 
-@pytest.fixture
-def open_streams(database):
-    return broadcaster.Streams(database, None)
-
-
 def attached(opened, position=None):
     client = Client()
     opened.open("somebody", block_events.StreamFilter(TYPES), position).attach(client)
@@ -201,7 +195,8 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(databa
     serving.wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
 
 
-def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, database, chain):
+def test_a_live_stream_waits_where_another_replica_lags_behind(database, chain):
+    open_streams = broadcaster.Streams(database, None)
     chain.append()
     client = attached(open_streams)
     serving.wait_until(lambda: len(open_streams._live_streams()) == 1)
@@ -228,7 +223,8 @@ def test_a_position_is_lost_once_its_block_was_waited_for(database, chain):
     attached(open_streams, ahead)
 
 
-def test_nothing_is_lost_where_the_database_fails(open_streams, database, chain):
+def test_nothing_is_lost_where_the_database_fails(database, chain):
+    open_streams = broadcaster.Streams(database, None)
     chain.append()
     start = newest(database)
     for _ in range(6):

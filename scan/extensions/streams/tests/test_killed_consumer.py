@@ -13,26 +13,6 @@ from tests.support.weather import Weather, block_of, whole
 TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades")
 
 
-def consume(source, held, count):
-    """So many events, after which it is killed: what has come beyond is lost to it."""
-    with source:
-        for event in source.take(count):
-            if event.data.pop("removed", False):
-                assert held.pop() == (event.type, event.data)
-            else:
-                held.append((event.type, event.data))
-
-
-def indexed(client):
-    """What lists have, in the order of streams."""
-    rows = [
-        (block_of(record), index, number, record)
-        for index, entity in enumerate(("blocks", *TYPES[1:]))
-        for number, record in enumerate(whole(client, {"entity": entity, "orderBy": "asc"}))
-    ]
-    return [(TYPES[index], record) for _, index, _, record in sorted(rows, key=lambda r: r[:3])]
-
-
 @pytest.mark.long
 def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
     """Also where the server is started anew."""
@@ -45,6 +25,15 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
             weather.change()
         weather.chain.append()  # the last event is its head
 
+    def consume(source, count):
+        """So many events, after which it is killed: what has come beyond is lost to it."""
+        with source:
+            for event in source.take(count):
+                if event.data.pop("removed", False):
+                    assert held.pop() == (event.type, event.data)
+                else:
+                    held.append((event.type, event.data))
+
     growing = threading.Thread(target=grow)
     growing.start()
     for _ in range(2):
@@ -52,7 +41,7 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
             source = event_source.EventSource(server, types=",".join(TYPES))
             source.last_id = last_id
             for _ in range(6):
-                consume(source, held, choice.randint(1, 150))
+                consume(source, choice.randint(1, 150))
             last_id = source.last_id
     is_over.set()
     growing.join(WAIT_S)
@@ -61,6 +50,12 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
         source = event_source.EventSource(server, types=",".join(TYPES))
         source.last_id = last_id
         while held[-1] != ("heads", newest):
-            consume(source, held, 1)
-    assert held == indexed(weather.client), f"seed {seed}"
+            consume(source, 1)
+    rows = [
+        (block_of(record), index, number, record)
+        for index, entity in enumerate(("blocks", *TYPES[1:]))
+        for number, record in enumerate(whole(weather.client, {"entity": entity, "orderBy": "asc"}))
+    ]
+    in_order = sorted(rows, key=lambda row: row[:3])  # of streams
+    assert held == [(TYPES[index], record) for _, index, _, record in in_order], f"seed {seed}"
     weather.database.close()

@@ -4,7 +4,6 @@ from contextlib import closing
 
 import pytest
 
-from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
 from scan.extensions.streams import block_events, broadcaster, open_response
 from scan.extensions.streams.tests.conftest import Client
@@ -16,29 +15,11 @@ HASH = "0x" + 64 * "a"
 
 
 @pytest.fixture
-def chain(database):
-    return made_blocks.Chain(database)
-
-
-def client_of(url, chain):
+def client(database_url, chain):
+    """Over three blocks."""
     for _ in range(3):
         chain.append([made_blocks.Move(ANNA, BERT)])
-    return indexing.client_over(url)
-
-
-@pytest.fixture
-def client(database_url, chain):
-    return client_of(database_url, chain)
-
-
-@pytest.fixture(scope="module")
-def read_only(postgres, template):
-    """Over three blocks that no test changes."""
-    with (
-        postgres.cloned(template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
-    ):
-        yield client_of(url, made_blocks.Chain(database))
+    return indexing.client_over(database_url)
 
 
 def opened(client, last_id=None, **parameters):
@@ -56,8 +37,8 @@ def newest(client):
 
 
 @pytest.mark.parametrize("last_id", ["x", f"1-{HASH}--1", "1-" + 70_000 * "a"])
-def test_what_is_no_position_is_refused_in_the_header(read_only, last_id):
-    response = opened(read_only, last_id)
+def test_what_is_no_position_is_refused_in_the_header(client, last_id):
+    response = opened(client, last_id)
     assert (response.status_code, response.json["field"]) == (400, "Last-Event-ID")
 
 
@@ -176,6 +157,6 @@ def test_what_is_never_sent_holds_no_place(client):
     assert client.post("/api/v1/stream").status_code == 405
 
 
-def test_refusals_are_as_expected(read_only):
-    expected.compare(__file__, read_only, {})
-    assert opened(read_only, lastEventId=f"1-{70_000 * 'a'}").status_code == 400
+def test_refusals_are_as_expected(client):
+    expected.compare(__file__, client, {})
+    assert opened(client, lastEventId=f"1-{70_000 * 'a'}").status_code == 400

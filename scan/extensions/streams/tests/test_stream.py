@@ -1,43 +1,54 @@
 """Streams over real connections: what they send, how they go on, and responses left unread."""
 
 import socket
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
 import requests
 
+from scan.database.connection import Database
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
 from scan.hex import to_hex
 from tests.support import WAIT_S
-from tests.support.database import execute
+from tests.support.database import execute, insert
 from tests.support.event_source import EventSource
 from tests.support.lists import ONLY_OF_ONE_BLOCK
-from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
 
 
-def test_events_of_a_block_come_in_order_and_are_those_of_lists(server, chain):
-    with EventSource(server, types=ALL) as source:
+@pytest.fixture(scope="module")
+def chain(shared_database_url):
+    """Of the server's index; each test takes it as the one before has left it."""
+    with closing(Database(shared_database_url, statement_timeout_ms=0)) as database:
+        insert(shared_database_url, "chain", chain_id=1)  # else nobody is notified
+        chain = Chain(database)
+        chain.append()
+        yield chain
+
+
+def test_events_of_a_block_come_in_order_and_are_those_of_lists(chain, shared_server):
+    with EventSource(shared_server, types=ALL) as source:
         chain.append([Move(ANNA, BERT, tokens=5), Move(BERT, ANNA)])
         events = source.take(4)
     assert [e.type for e in events] == ["heads", "transactions", "transactions", "token_transfers"]
     number = chain.number
-    head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=WAIT_S).json()
+    head = requests.get(f"{shared_server}/api/v1/blocks/{number}", timeout=WAIT_S).json()
     assert head == {**head, **events[0].data}
     assert head.keys() - events[0].data.keys() <= ONLY_OF_ONE_BLOCK
     for event in events[1:]:
         body = {"entity": event.type, "filter": {"blockFrom": number}}
-        listed = requests.post(f"{server}/api/v1/query", json=body, timeout=WAIT_S).json()["data"]
-        assert event.data in listed
+        listed = requests.post(f"{shared_server}/api/v1/query", json=body, timeout=WAIT_S)
+        assert event.data in listed.json()["data"]
     assert [e.id for e in events] == [f"{number}-{head['hash']}-{count}" for count in range(1, 5)]
 
 
-def test_a_fork_takes_events_back_newest_first(server, chain):
-    with EventSource(server, types=ALL) as source:
+def test_a_fork_takes_events_back_newest_first(chain, shared_server):
+    with EventSource(shared_server, types=ALL) as source:
         for _ in range(2):
             chain.append([Move(ANNA, BERT)])
         before = source.take(4)
@@ -50,12 +61,12 @@ def test_a_fork_takes_events_back_newest_first(server, chain):
     assert after[5].data["fromAddress"] == to_hex(BERT)
 
 
-def test_filters_by_address_token_and_type(server, chain):
+def test_filters_by_address_token_and_type(chain, shared_server):
     filters = {"types": "transactions,token_transfers", "address": f"{to_hex(CARL)},{to_hex(ANNA)}"}
     with (
-        EventSource(server, **filters) as parties,
-        EventSource(server, types="token_transfers", token=to_hex(TOKEN)) as token,
-        EventSource(server) as heads,
+        EventSource(shared_server, **filters) as parties,
+        EventSource(shared_server, types="token_transfers", token=to_hex(TOKEN)) as token,
+        EventSource(shared_server) as heads,
     ):
         chain.append([Move(BERT, BERT), Move(BERT, CARL, tokens=1), Move(BERT, BERT, tokens=2)])
         chain.append([Move(ANNA, ANNA)])
@@ -68,39 +79,40 @@ def test_filters_by_address_token_and_type(server, chain):
         assert transaction.data["fromAddress"] == transaction.data["toAddress"] == to_hex(ANNA)
 
 
-def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(streaming):
-    chain = streaming.chain
+def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
+    chain, shared_server, shared_database_url
+):
     execute(
-        streaming.database_url,
+        shared_database_url,
         "CREATE FUNCTION keep_no_events() RETURNS trigger LANGUAGE plpgsql"
         " AS 'BEGIN NEW.events := NULL; RETURN NEW; END';"
         " CREATE TRIGGER keep_no_events BEFORE INSERT ON orphaned_blocks"
         " FOR EACH ROW EXECUTE FUNCTION keep_no_events()",
     )
     try:
-        with EventSource(streaming.server, types="transactions", address=to_hex(ANNA)) as before:
+        with EventSource(shared_server, types="transactions", address=to_hex(ANNA)) as before:
             chain.append([Move(ANNA, BERT)])
             before.take(1)
             chain.unwind(chain.number - 1)
             assert [event.data["code"] for event in before.events()] == ["position_lost"]
     finally:
-        execute(streaming.database_url, "DROP FUNCTION keep_no_events CASCADE")
-    with EventSource(streaming.server, types="transactions") as after:
+        execute(shared_database_url, "DROP FUNCTION keep_no_events CASCADE")
+    with EventSource(shared_server, types="transactions") as after:
         chain.append([Move(ANNA, BERT)])
         assert after.take(1)[0].data["blockNumber"] == chain.number
 
 
-def test_what_was_missed_comes_when_it_connects_again(server, chain):
+def test_what_was_missed_comes_when_it_connects_again(chain, shared_server):
     """By the header of browsers, or by the parameter."""
     chain.append([Move(ANNA, BERT)])
-    with EventSource(server, types=ALL) as source:
+    with EventSource(shared_server, types=ALL) as source:
         chain.append([Move(ANNA, BERT)])
         [head, transaction] = source.take(2)
     chain.unwind(chain.number - 1)
     chain.append([Move(ANNA, CARL)])
-    by_header = EventSource(server, types=ALL)
+    by_header = EventSource(shared_server, types=ALL)
     by_header.last_id = head.id
-    for again in (by_header, EventSource(server, types=ALL, lastEventId=head.id)):
+    for again in (by_header, EventSource(shared_server, types=ALL, lastEventId=head.id)):
         with again:
             # It had the head of the orphaned block alone.
             events = again.take(3)
@@ -109,9 +121,9 @@ def test_what_was_missed_comes_when_it_connects_again(server, chain):
         assert events[2].data["toAddress"] == to_hex(CARL) != transaction.data["toAddress"]
 
 
-def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
-    port, chain = free_port(), streaming.chain
-    with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
+def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(chain, shared_database_url):
+    port = free_port()
+    with gunicorn_started(shared_database_url, port, **WITHOUT_LIMITS) as process:
         with EventSource(wait_for(port, process), types=ALL) as source:
             chain.append([Move(ANNA, BERT)])
             first = source.take(2)
@@ -119,7 +131,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
             assert list(source.events()) == []  # the last chunk has come, else it raises
         process.wait(WAIT_S)
     chain.append([Move(BERT, ANNA)])
-    with gunicorn(streaming.database_url, **WITHOUT_LIMITS) as server:
+    with gunicorn(shared_database_url, **WITHOUT_LIMITS) as server:
         again = EventSource(server, types=ALL)
         again.last_id = source.last_id
         with again:
@@ -130,10 +142,9 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
 
 
 @pytest.mark.thorough
-def test_a_slow_reader_is_disconnected_and_resumes(streaming):
+def test_a_slow_reader_is_disconnected_and_resumes(chain, shared_server):
     blocks = 30
-    chain = streaming.chain
-    host, port = streaming.server.removeprefix("http://").split(":")
+    host, port = shared_server.removeprefix("http://").split(":")
     with socket.socket() as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         slow.connect((host, int(port)))
@@ -150,18 +161,20 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming):
             received += data
             assert b"\n:\n" not in data, "a heartbeat: it is connected still"
     last_id = received.split(b"\nid: ")[-2].split(b"\n")[0].decode()
-    with EventSource(streaming.server, types="heads", lastEventId=last_id) as source:
+    with EventSource(shared_server, types="heads", lastEventId=last_id) as source:
         first = int(last_id.split("-")[0]) + 1
         rest = source.take(number + blocks + 1 - first)
     assert [e.data["number"] for e in rest] == [*range(first, number + blocks + 1)]
 
 
 @pytest.mark.thorough
-def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_path):
+def test_many_streams_behind_nginx_each_get_what_concerns_them(
+    chain, shared_database_url, tmp_path
+):
     """Each client address has its own limit of them, also behind a proxy."""
     people = [address(f"person {number}") for number in range(MAX_STREAMS_PER_ADDRESS + 1)]
     with (
-        gunicorn(streaming.database_url, SCAN_TRUSTED_PROXIES="1", **WITHOUT_LIMITS) as instance,
+        gunicorn(shared_database_url, SCAN_TRUSTED_PROXIES="1", **WITHOUT_LIMITS) as instance,
         nginx(tmp_path, [instance] * 3) as front,
         ExitStack() as open_sources,
     ):
@@ -171,9 +184,9 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_pa
         *opened, refused = [source.connect_from("127.0.7.1").status_code for source in sources]
         assert ({*opened}, refused) == ({200}, 429)
         assert sources[-1].connect_from("127.0.7.2").status_code == 200
-        streaming.chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
+        chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
         for source, person in zip(sources, people, strict=True):
             events = source.take(2)
-            assert {event.data["blockNumber"] for event in events} == {streaming.chain.number}
+            assert {event.data["blockNumber"] for event in events} == {chain.number}
             for event in events:
                 assert to_hex(person) in (event.data["fromAddress"], event.data["toAddress"])

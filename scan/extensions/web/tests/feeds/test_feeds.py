@@ -30,18 +30,9 @@ def read(client, path, **more):
 
 
 @pytest.fixture
-def chain(database_url, database):
+def chain(database_url, chain):
     store_all_logs(database_url)
-    return made_blocks.Chain(database)
-
-
-@pytest.fixture
-def made(database_url):
-    return indexing.client_over(database_url)
-
-
-def links(feed):
-    return [entry.link for entry in feed.entries]
+    return chain
 
 
 def test_feeds_have_what_the_lists_have(client):
@@ -56,11 +47,12 @@ def test_feeds_have_what_the_lists_have(client):
     newest = sorted(hashes, key=lambda pair: pair[1], reverse=True)[:50]
     feed = read(client, f"/address/{own}/feed")
     assert [entry.updated for entry in feed.entries] == [time for _, time in newest]
-    assert {*links(feed)} <= {path for path, _ in hashes}
+    assert {entry.link for entry in feed.entries} <= {path for path, _ in hashes}
     path = f"/api/v1/token-transfers?tokenAddress={token}&limit=50"
     listed = client.get(path).json["transfers"]
     feed = read(client, f"/token/{token.upper().replace('0X', '0x')}/feed")
-    assert links(feed) == ["/tx/" + record["transactionHash"] for record in listed]
+    hashes = [record["transactionHash"] for record in listed]
+    assert [entry.link for entry in feed.entries] == [f"/tx/{hash_}" for hash_ in hashes]
     assert listed[0]["toAddress"] in feed.entries[0].content[0].value
 
 
@@ -87,18 +79,19 @@ def test_entries_of_removed_blocks_vanish_with_their_ids(chain, database_url):
         assert len(after.entries) == len(before[path].entries)
 
 
-def test_a_reader_that_has_the_newest_feed_gets_304(chain, made):
+def test_a_reader_that_has_the_newest_feed_gets_304(chain, database_url):
+    client = indexing.client_over(database_url)
     chain.append([made_blocks.Move(ANNA, BERT, tokens=5)])
-    made.get("/api/v1/stats")  # from then on the application knows how old the newest block is
+    client.get("/api/v1/stats")  # from then on the application knows how old the newest block is
     for path in (OF_ANNA, OF_TOKEN, OF_EVENTS, "/verified-contracts/feed"):
-        etag = made.get(path).headers["ETag"]
-        again = made.get(path, headers={"If-None-Match": etag})
+        etag = client.get(path).headers["ETag"]
+        again = client.get(path, headers={"If-None-Match": etag})
         assert (again.status_code, again.data) == (304, b"")
     chain.append([made_blocks.Move(BERT, ANNA)])
-    wait_until(lambda: made.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
+    wait_until(lambda: client.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
 
 
-def test_hostile_names_are_text(explorer, hostile, chain, made, database_url):
+def test_hostile_names_are_text(explorer, hostile, chain, database_url):
     """What XML cannot have is replaced."""
     for path in (f"/token/{hostile}/feed", f"/address/{hostile}/feed", "/verified-contracts/feed"):
         raw = explorer.client.get(path).data
@@ -107,7 +100,7 @@ def test_hostile_names_are_text(explorer, hostile, chain, made, database_url):
     chain.append([made_blocks.Move(ANNA, BERT)])
     label = "]]>\x01\x1b\ufffe\uffff&<b>"
     execute(database_url, "INSERT INTO labels (address, label) VALUES (%s, %s)", BERT, label)
-    [entry] = read(made, OF_ANNA).entries
+    [entry] = read(indexing.client_over(database_url), OF_ANNA).entries
     assert "]]>" in entry.title and "\ufffe" not in entry.title
 
 
