@@ -1,3 +1,3 @@
-"""One server with a chain that tests add to."""
+"""A chain that tests add to, and that a server follows."""
 
-from scan.extensions.streams.tests.conftest import chain, server, streaming  # noqa: F401  # fixtures
+from scan.extensions.streams.tests.conftest import chain  # noqa: F401  # a fixture

@@ -10,8 +10,8 @@ from wsproto.frame_protocol import CloseReason
 
 from scan.errors import Unavailable
 from scan.extensions.phoenix import broadcaster
-from scan.extensions.streams.tests.conftest import announce_blocks
 from tests.support import WAIT_S, indexing, made_blocks, serving
+from tests.support.database import insert
 
 pytestmark = pytest.mark.thorough
 
@@ -21,7 +21,7 @@ OF_ANNA = f"addresses:0x{ANNA.hex()}"
 
 @pytest.fixture
 def chain(database_url, database):
-    announce_blocks(database_url)
+    insert(database_url, "chain", chain_id=1)  # else nobody is notified
     made = made_blocks.Chain(database)
     made.append()
     return made

@@ -109,9 +109,14 @@ class RawClient:
         return event.code
 
 
+@pytest.fixture
+def server(shared_server):
+    return shared_server
+
+
 @pytest.fixture(scope="module")
-def own_server(streaming):
-    with served(streaming.database_url) as (process, server):
+def own_server(shared_database_url):
+    with served(shared_database_url) as (process, server):
         yield process, server
 
 
@@ -160,7 +165,7 @@ def test_a_page_learns_of_what_its_topics_are_about(server, chain, tmp_path):
     ],
     ids=["done", "failed"],
 )
-def test_the_result_of_a_verification_comes(server, chain, streaming, ending, messages):
+def test_the_result_of_a_verification_comes(server, chain, shared_database_url, ending, messages):
     """Also of one that ends right after the first client has joined, and of one whose transaction
     is committed 2 s after it has ended."""
     party = "0x" + made_blocks.address(f"verified {ending[0]}").hex()
@@ -169,7 +174,7 @@ def test_the_result_of_a_verification_comes(server, chain, streaming, ending, me
         of_another = "192.0.2.1", ("failed", 2, "no_match", "Not yours.")
         for submitter, of in (of_another, ("127.0.0.1", ending)):
             database.execute(
-                streaming.database_url,
+                shared_database_url,
                 "INSERT INTO verification_jobs (id, client, address, created_at, due_at,"
                 " status, finished_at, error_code, message, form_field) VALUES"
                 " (gen_random_uuid(), %s, %s, now(), now(), %s, now() - make_interval(secs => %s),"

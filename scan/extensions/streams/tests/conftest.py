@@ -1,6 +1,13 @@
-"""What takes the events of a stream, and a server for many of them."""
+"""What takes the events of a stream, and a chain whose events a server streams."""
 
 import threading
+from contextlib import closing
+
+import pytest
+
+from scan.database.connection import Database
+from tests.support.database import insert
+from tests.support.made_blocks import Chain
 
 WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 
@@ -36,3 +43,13 @@ class Client:
     @property
     def events(self):
         return [text for text in b"".join(self.sent).split(b"\n\n") if b"event: " in text]
+
+
+@pytest.fixture(scope="module")
+def chain(shared_database_url):
+    """Of the index of `shared_server`; each test takes it as the one before has left it."""
+    with closing(Database(shared_database_url, statement_timeout_ms=0)) as database:
+        insert(shared_database_url, "chain", chain_id=1)  # else nobody is notified
+        chain = Chain(database)
+        chain.append()
+        yield chain

@@ -15,6 +15,12 @@ HASH = "0x" + 64 * "a"
 
 
 @pytest.fixture
+def chain(database):
+    """Of the test's own."""
+    return made_blocks.Chain(database)
+
+
+@pytest.fixture
 def client(database_url, chain):
     """Over three blocks."""
     for _ in range(3):

@@ -1,34 +1,23 @@
 """Streams over real connections: what they send, how they go on, and responses left unread."""
 
 import socket
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 import pytest
 import requests
 
-from scan.database.connection import Database
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
 from scan.hex import to_hex
 from tests.support import WAIT_S
-from tests.support.database import execute, insert
+from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.lists import ONLY_OF_ONE_BLOCK
-from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
-
-
-@pytest.fixture(scope="module")
-def chain(shared_database_url):
-    """Of the server's index; each test takes it as the one before has left it."""
-    with closing(Database(shared_database_url, statement_timeout_ms=0)) as database:
-        insert(shared_database_url, "chain", chain_id=1)  # else nobody is notified
-        chain = Chain(database)
-        chain.append()
-        yield chain
 
 
 def test_events_of_a_block_come_in_order_and_are_those_of_lists(chain, shared_server):
