@@ -100,14 +100,14 @@ def test_clones(explorer, many, name):
     expect(explorer, clone, kind, many, "code")
 
 
-OF_EIP_7760 = {
-    "uups": (UUPS, IMPLEMENTATION_SLOT),
-    "uups i": (UUPS_I, IMPLEMENTATION_SLOT),
-    "beacon": (BEACON, BEACON_SLOT),
-}
-
-
-@pytest.mark.parametrize(("code", "slot"), OF_EIP_7760.values(), ids=OF_EIP_7760)
+@pytest.mark.parametrize(
+    ("code", "slot"),
+    [
+        pytest.param(UUPS, IMPLEMENTATION_SLOT, id="uups"),
+        pytest.param(UUPS_I, IMPLEMENTATION_SLOT, id="uups i"),
+        pytest.param(BEACON, BEACON_SLOT, id="beacon"),
+    ],
+)
 def test_proxies_of_eip_7760(explorer, many, code, slot):
     beacon = deploy(explorer, PROXY, "Beacon", word(many)[2:])
     named = {IMPLEMENTATION_SLOT: many, BEACON_SLOT: beacon}[slot]

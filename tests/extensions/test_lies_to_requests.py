@@ -2,7 +2,6 @@
 its record or its page, on every door that shows a node's word."""
 
 import re
-from collections import namedtuple
 from functools import reduce
 from pathlib import Path
 
@@ -69,10 +68,6 @@ ABOVE = {
 }
 
 
-def proof(change):
-    return says("eth_getProof", change)
-
-
 # By name: whom it is told at a door, and what alters the node's answers.
 LIES = {
     **{
@@ -103,19 +98,22 @@ LIES = {
     "slots": ("storage", NO_PROOF, FALSE_SLOTS),
     "a slot": ("variable", NO_PROOF, FALSE_SLOTS),
     "slots beside proofs": ("storage", FALSE_SLOTS),
-    "values beside proofs": ("storage", proof(in_proof(value="0x7"))),
+    "values beside proofs": ("storage", says("eth_getProof", in_proof(value="0x7"))),
     "proofs of other slots": (
         "storage",
-        proof(lambda p: p | {"storageProof": p["storageProof"][::-1]}),
+        says("eth_getProof", lambda p: p | {"storageProof": p["storageProof"][::-1]}),
         FALSE_SLOTS,
     ),
     "proofs without nodes": (
         "storage",
-        proof(in_proof(proof=[])),
+        says("eth_getProof", in_proof(proof=[])),
         says("eth_getStorageAt", lambda _: "0x0"),
     ),
-    "a proof of another account": ("proof", proof(lambda p: p | {"accountProof": []})),
-    "balance beside the proof": ("proof", proof(lambda p: p | {"balance": "0x7"})),
+    "a proof of another account": (
+        "proof",
+        says("eth_getProof", lambda p: p | {"accountProof": []}),
+    ),
+    "balance beside the proof": ("proof", says("eth_getProof", lambda p: p | {"balance": "0x7"})),
     "values": ("values", FALSE_RESULTS),
     "a result": ("call", FALSE_RESULTS),
     "a URI": ("item", says("eth_call", lambda text: text.replace("74727565", "6c696573"))),
@@ -136,46 +134,40 @@ LIES = {
 }
 
 
-class Chain(namedtuple("Chain", "explorer contract sender moved head")):
-    """A chain whose blocks are not stored, with a contract and one of its transactions."""
-
-    def paths(self):
-        contract, at = f"/api/v1/contracts/{self.contract}", f"/api/v1/addresses/{self.sender}"
-        filters = {"address": self.contract}
-        call = {"from": self.sender, "to": self.contract, "data": MINT}
-        return {
-            "transaction": f"/api/v1/transactions/{self.moved}",
-            "trace": f"/api/v1/transactions/{self.moved}/trace",
-            "logs": f"/api/v1/logs?address={self.contract}",
-            "logs of a block": "/api/v1/logs?blockFrom=0&blockTo=1000",
-            "query": ("/api/v1/query", {"entity": "logs", "filter": filters}),
-            "finality": "/api/v1/stats/finality",
-            "storage": f"{contract}/storage",
-            "variable": f"{contract}/storage?variable=total",
-            "values": f"{contract}/values",
-            "call": (f"{contract}/call", {"functionName": "total"}),
-            "item": f"/api/v1/tokens/{self.contract}/items/1",
-            "simulate": ("/api/v1/simulate", {"calls": [call], "trace": True}),
-            "pending": f"{at}/pending-transactions",
-            "address": f"{at}?block={self.head}",
-            "proof": f"{at}/proof",
-            "history": f"{at}/history",
-            "balances": f"{at}/balances",
-        }
-
-
 @pytest.fixture(scope="module")
 def chain(explorer):
+    """A chain whose blocks are not stored: a contract, the sender and the hash of one of its
+    transactions, and by a name the paths whose responses lies change."""
     contract = many_functions.verified(explorer, SOURCE, "Truth").lower()
     explorer.send(contract, MINT)
     moved = explorer.send(contract, MOVE + (1000).to_bytes(32).hex())
-    sender, head = explorer.anvil.accounts[0].lower(), explorer.anvil.head()
+    sender, head = explorer.me.lower(), explorer.head
     wait_until(lambda: explorer.client.get(f"/api/v1/tokens/{contract}/items/1").status_code == 200)
-    explorer.sql("DELETE FROM block_bodies")
-    explorer.sql("DELETE FROM bodies_from")
+    explorer.sql("DELETE FROM block_bodies; DELETE FROM bodies_from")
     waiting = {"from": sender, "to": contract, "value": "0x1", "nonce": "0xffff"}
     explorer.anvil.call("eth_sendTransaction", {**waiting, "gas": "0x5208"})
-    return Chain(explorer, contract, sender, moved, head)
+    of_contract, at = f"/api/v1/contracts/{contract}", f"/api/v1/addresses/{sender}"
+    call = {"from": sender, "to": contract, "data": MINT}
+    paths = {
+        "transaction": f"/api/v1/transactions/{moved}",
+        "trace": f"/api/v1/transactions/{moved}/trace",
+        "logs": f"/api/v1/logs?address={contract}",
+        "logs of a block": "/api/v1/logs?blockFrom=0&blockTo=1000",
+        "query": ("/api/v1/query", {"entity": "logs", "filter": {"address": contract}}),
+        "finality": "/api/v1/stats/finality",
+        "storage": f"{of_contract}/storage",
+        "variable": f"{of_contract}/storage?variable=total",
+        "values": f"{of_contract}/values",
+        "call": (f"{of_contract}/call", {"functionName": "total"}),
+        "item": f"/api/v1/tokens/{contract}/items/1",
+        "simulate": ("/api/v1/simulate", {"calls": [call], "trace": True}),
+        "pending": f"{at}/pending-transactions",
+        "address": f"{at}?block={head}",
+        "proof": f"{at}/proof",
+        "history": f"{at}/history",
+        "balances": f"{at}/balances",
+    }
+    return contract, sender, moved, paths
 
 
 def answer_of(client, path):
@@ -183,9 +175,10 @@ def answer_of(client, path):
 
 
 @pytest.fixture(scope="module")
-def truth(chain):
-    with behind(chain.explorer.settings) as (client, _):
-        answers = {door: answer_of(client, path) for door, path in chain.paths().items()}
+def truth(explorer, chain):
+    *_, paths = chain
+    with behind(explorer.settings) as (client, _):
+        answers = {door: answer_of(client, path) for door, path in paths.items()}
     assert {answer.status_code for answer in answers.values()} == {200}
     return {door: answer.json for door, answer in answers.items()}
 
@@ -209,11 +202,11 @@ def false_fields(true, shown, names=frozenset(), at=""):
         yield at, names == {"*"}
 
 
-def test_no_lie_is_shown_without_a_mark(chain, truth):
+def test_no_lie_is_shown_without_a_mark(explorer, chain, truth):
     """Each lie is refused, is not shown since there is a proof, or is named."""
-    paths, answers = chain.paths(), {}
+    (*_, paths), answers = chain, {}
     for name, (door, *faults) in LIES.items():
-        with behind(chain.explorer.settings, reduce(before, faults)) as (client, _):
+        with behind(explorer.settings, reduce(before, faults)) as (client, _):
             answers[name] = answer_of(client, paths[door])
     refused = {name: answer for name, answer in answers.items() if answer.status_code >= 400}
     assert {answer.status_code for answer in refused.values()} <= {404, 422, 502, 503}
@@ -235,36 +228,38 @@ def test_nothing_that_is_proven_is_called_unproven(truth):
 
 
 @pytest.mark.thorough
-def test_pages_name_what_the_node_says_once(chain):
-    address = f"/address/{chain.contract}"
+def test_pages_name_what_the_node_says_once(explorer, chain):
+    contract, sender, moved, _ = chain
+    address = f"/address/{contract}"
     pages = {
-        "transaction": (f"/tx/{chain.moved}", "logs"),
-        "finality": (f"/tx/{chain.moved}", "finality"),
+        "transaction": (f"/tx/{moved}", "logs"),
+        "finality": (f"/tx/{moved}", "finality"),
         "logs": (f"{address}?tab=events", "logs"),
         "storage": (f"{address}?tab=storage", "variables"),
         "values": (f"{address}?tab=contract&view=read", "values"),
-        "item": (f"/nft/{chain.contract}/1", "URI"),
-        "pending": (f"/address/{chain.sender}?tab=pending", "pending transactions"),
-        "balances": (f"/address/{chain.sender}?tab=chart", "balances"),
-        "history": (f"/address/{chain.sender}?tab=history", "balance of the history"),
-        "trace": (f"/tx/{chain.moved}?tab=calls", "calls"),
+        "item": (f"/nft/{contract}/1", "URI"),
+        "pending": (f"/address/{sender}?tab=pending", "pending transactions"),
+        "balances": (f"/address/{sender}?tab=chart", "balances"),
+        "history": (f"/address/{sender}?tab=history", "balance of the history"),
+        "trace": (f"/tx/{moved}?tab=calls", "calls"),
     }
     for door, (path, name) in pages.items():
         [_, *faults] = next(lie for lie in LIES.values() if lie[0] == door)
-        with behind(chain.explorer.settings, reduce(before, faults)) as (client, _):
+        with behind(explorer.settings, reduce(before, faults)) as (client, _):
             [said] = re.findall("eported by the node without proof: ([^.]*)", client.get(path).text)
         assert name in said.split(", "), (path, said)
 
 
-def test_a_false_balance_does_not_replace_a_proven_one(chain, truth):
+def test_a_false_balance_does_not_replace_a_proven_one(explorer, chain, truth):
     """As an indexer beside a node that lied has stored it."""
-    own = bytes.fromhex(chain.sender[2:])
+    _, sender, _, paths = chain
+    own = bytes.fromhex(sender[2:])
     sql = "UPDATE addresses SET balance = balance + %s, balance_stale = false WHERE address = %s"
-    chain.explorer.sql(sql, 10**18, own)
+    explorer.sql(sql, 10**18, own)
     try:
-        with behind(chain.explorer.settings) as (client, _):
-            balances = client.get(chain.paths()["balances"]).json
+        with behind(explorer.settings) as (client, _):
+            balances = client.get(paths["balances"]).json
     finally:
-        chain.explorer.sql(sql, -(10**18), own)
+        explorer.sql(sql, -(10**18), own)
     assert balances["balances"][-1] == truth["balances"]["balances"][-1]
     assert {"balances", "complete"} <= {*balances["unproven"]}

@@ -13,14 +13,15 @@ pytestmark = pytest.mark.thorough
 
 TIMEOUT_S = 0.3
 
-DRIPPING = {
-    "head": endless_responses.dripping_head,
-    "body": endless_responses.dripping_body,
-    "chunk's head": endless_responses.dripping_chunk_head,
-}
 
-
-@pytest.mark.parametrize("fault", DRIPPING.values(), ids=DRIPPING.keys())
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(endless_responses.dripping_head, id="head"),
+        pytest.param(endless_responses.dripping_body, id="body"),
+        pytest.param(endless_responses.dripping_chunk_head, id="chunk's head"),
+    ],
+)
 def test_a_deadline_is_for_all_of_an_answer(node, fault):
     node.fault = fault
     with pytest.raises(client.NodeError, match="did not respond in time"):
