@@ -18,7 +18,6 @@ from scan.extensions.events.tests.coffers import address_of, watch_logs
 from scan.extensions.events.tests.random_children import Factories
 from scan.extensions.events.tests.random_events import Contract, add, signature
 from scan.extensions.streams.block_events import OrphanedEvents, Position, read_next
-from tests.support.anvil import Anvil
 from tests.support.refusals import require_parameter
 from tests.support.world import World
 
@@ -87,13 +86,9 @@ def in_csv(value):
 
 
 @pytest.fixture(scope="module")
-def world(postgres, template, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("world")
-    with (
-        Anvil() as anvil,
-        postgres.cloned(template) as url,
-        World(anvil, (url, postgres, template, folder), logs="none") as world,
-    ):
+def world(shared_anvil, shared_database_url, postgres, template, tmp_path_factory):
+    places = shared_database_url, postgres, template, tmp_path_factory.mktemp("world")
+    with World(shared_anvil, places, logs="none") as world:
         yield world
 
 

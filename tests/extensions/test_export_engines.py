@@ -16,14 +16,6 @@ from scan.extensions.exports import parquet, table_files
 from tests.support.scan_command import scan
 
 BOUNDS = (0, 1, 2**63 - 1, 2**63, 2**64, 10**38 - 1, 10**38, 2**128, 2**256 - 1)
-ARGUMENTS = ("from", "address", True), ("to", "address", True), ("value", "uint256", False)
-INPUTS = [dict(zip(("name", "type", "indexed"), argument, strict=True)) for argument in ARGUMENTS]
-PAYEE = "ab" * 20
-# Emits the first word of its input as the value of a Transfer from the caller to PAYEE, and returns
-# it, as a token's functions do.
-EMITTER = (
-    f"5f355f5273{PAYEE}337f{keccak(text='Transfer(address,address,uint256)').hex()}60205fa360205ff3"
-)
 # Values by type of column, the bounds among them.
 VALUES = {
     parquet.BYTES: (b"", b"\0", bytes(range(255))),
@@ -107,12 +99,17 @@ def test_numbers_are_of_the_types_of_engines_where_they_fit_and_texts_always():
 @pytest.fixture
 def emitted(world):
     """A world with a token whose transfers are of the BOUNDS, its events followed."""
-    address = world.place(EMITTER)  # a transaction without input, which transfers 0
+    topic = keccak(text="Transfer(address,address,uint256)").hex()
+    # Emits the first word of its input as the value of a Transfer from the caller, and returns it,
+    # as a token's functions do: 0 of the transaction that `place` sends.
+    address = world.place(f"5f355f5273{'ab' * 20}337f{topic}60205fa360205ff3")
     for value in BOUNDS[1:]:
         world.anvil.receipt_of(world.anvil.send(world.me, address, data=f"0x{value:064x}"))
     world.read()
     abi = world.folder / "abi.json"
-    abi.write_text(json.dumps([{"type": "event", "name": "Transfer", "inputs": INPUTS}]))
+    parties = [{"name": name, "type": "address", "indexed": True} for name in ("from", "to")]
+    inputs = [*parties, {"name": "value", "type": "uint256", "indexed": False}]
+    abi.write_text(json.dumps([{"type": "event", "name": "Transfer", "inputs": inputs}]))
     add = ("events", "add", address, "--abi", str(abi), "--name", "emitter")
     done = scan(*add, DATABASE_URL=world.url)
     assert done.returncode == 0, done.stderr

@@ -1,7 +1,7 @@
 """Where the gas of a transaction went, beside the node's own trace, and what calls usually take."""
 
 import statistics
-from collections import defaultdict, namedtuple
+from collections import defaultdict
 
 import pytest
 
@@ -13,10 +13,6 @@ from tests.support.explorer import behind
 FAILING = 101  # an amount that the store does not keep
 
 
-# A store that calls a library, verified; and what was sent to it, and at last to a factory.
-Stores = namedtuple("Stores", "explorer store sent")
-
-
 def verified_of(explorer, name, arguments=""):
     creation = creation_of(name, explorer.deploy(creation_of("Halves")))
     return explorer.verified(STANDARD, "0.8.28", f"{STORE_PATH}:{name}", arguments, creation)
@@ -24,11 +20,12 @@ def verified_of(explorer, name, arguments=""):
 
 @pytest.fixture(scope="module")
 def stores(explorer):
+    """A store that calls a library, verified; and what was sent to it, and at last to a factory."""
     store, factory = verified_of(explorer, "Store", f"{5:064x}"), verified_of(explorer, "Factory")
     kept = (calldata("keep(uint256)", amount) for amount in (7, 0, 9, FAILING, 12, 100, 3))
     sent = [explorer.send(store, data, gas=100_000) for data in kept]
     sent.append(explorer.send(factory, calldata("make(uint256)", 3), gas=2_000_000))
-    return Stores(explorer, store, sent)
+    return store, sent
 
 
 def walk(call):
@@ -37,9 +34,9 @@ def walk(call):
         yield from walk(inner)
 
 
-def test_the_gas_of_functions_is_that_of_the_trace(stores):
-    anvil = stores.explorer.anvil
-    for sent in stores.sent:
+def test_the_gas_of_functions_is_that_of_the_trace(explorer, stores):
+    anvil, (_, all_sent) = explorer.anvil, stores
+    for sent in all_sent:
         trace = anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
         trace["gasUsed"] = anvil.receipt_of(sent)["gasUsed"]
         expected = defaultdict(lambda: [0, 0, 0])
@@ -48,20 +45,21 @@ def test_the_gas_of_functions_is_that_of_the_trace(stores):
             inside = sum(int(inner["gasUsed"], 16) for inner in call.get("calls", ()))
             for place, amount in enumerate((1, max(0, used - inside), used)):
                 expected[call["to"]][place] += amount
-        gas = stores.explorer.get(f"/api/v1/transactions/{sent}/gas")
+        gas = explorer.get(f"/api/v1/transactions/{sent}/gas")
         assert gas["gasUsed"] == str(int(trace["gasUsed"], 16))
         functions = gas["functions"]
         amounts = [[f["calls"], int(f["ownGas"]), int(f["totalGas"])] for f in functions]
         assert dict(zip([f["address"] for f in functions], amounts, strict=True)) == expected
         assert gas["callCount"] == sum(calls for calls, *_ in amounts)
         assert amounts == sorted(amounts, key=lambda of: -of[1])
-    created = stores.explorer.get(f"/api/v1/transactions/{stores.sent[-1]}/gas")["functions"]
+    created = explorer.get(f"/api/v1/transactions/{all_sent[-1]}/gas")["functions"]
     assert [f["methodId"] for f in created if f["function"] is None] == [None]  # the creation
 
 
-def test_what_calls_of_a_method_usually_take(stores):
-    [method] = stores.explorer.get(f"/api/v1/contracts/{stores.store}/gas")["methods"]
-    receipts = [stores.explorer.anvil.receipt_of(sent) for sent in stores.sent[:-1]]
+def test_what_calls_of_a_method_usually_take(explorer, stores):
+    store, sent = stores
+    [method] = explorer.get(f"/api/v1/contracts/{store}/gas")["methods"]
+    receipts = [explorer.anvil.receipt_of(hash_) for hash_ in sent[:-1]]
     used = sorted(int(r["gasUsed"], 16) for r in receipts if int(r["status"], 16))
     assert method["function"] == "keep(uint256)"
     assert (method["calls"], method["failed"]) == (7, 1)
@@ -81,24 +79,27 @@ def test_a_method_all_of_whose_calls_failed(explorer):
     assert "usually" not in page
 
 
-def test_the_tab_shows_calls_as_boxes(stores):
-    page = stores.explorer.get(f"/tx/{stores.sent[-1]}?tab=gas")
+def test_the_tab_shows_calls_as_boxes(explorer, stores):
+    _, sent = stores
+    page = explorer.get(f"/tx/{sent[-1]}?tab=gas")
     assert page.count('<rect class="c') == 2 and "make: " in page
-    page = stores.explorer.get(f"/tx/{stores.sent[0]}?tab=gas")
+    page = explorer.get(f"/tx/{sent[0]}?tab=gas")
     assert "keep(uint256)</code> usually uses" in page
     assert "its newest 6 successful calls" in page
-    assert stores.explorer.get(f"/api/v1/contracts/0x{'00' * 19}99/gas") == {"methods": []}
+    assert explorer.get(f"/api/v1/contracts/0x{'00' * 19}99/gas") == {"methods": []}
 
 
-def test_a_trace_without_gas(stores):
+def test_a_trace_without_gas(explorer, stores):
+    _, sent = stores
+
     def alter(call, answer):
         if call["method"] == "debug_traceTransaction" and "result" in answer:
             for inner in walk(answer["result"]):
                 inner.pop("gasUsed", None)
 
-    with behind(stores.explorer.settings, faulty_node.altering(alter)) as (client, _):
-        answer = client.get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
-        page = client.get(f"/tx/{stores.sent[-1]}?tab=gas")
+    with behind(explorer.settings, faulty_node.altering(alter)) as (client, _):
+        answer = client.get(f"/api/v1/transactions/{sent[-1]}/gas")
+        page = client.get(f"/tx/{sent[-1]}?tab=gas")
     factory, created = answer.json["functions"]
     assert factory["totalGas"] == answer.json["gasUsed"]
     assert [factory["ownGas"], created["ownGas"], created["totalGas"]] == [None, None, None]

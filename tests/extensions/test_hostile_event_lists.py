@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from functools import partial
 
 import pytest
 from eth_abi import encode
@@ -11,7 +10,6 @@ from eth_utils import keccak, to_checksum_address
 from scan.extensions.events.event_lists import MAX_COMPARED, MAX_COMPARED_BYTES, MAX_PAGE_BYTES
 from scan.extensions.events.tests.coffers import following
 from tests.support import expected
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 from tests.support.serving import wait_until
@@ -67,50 +65,49 @@ def follow(url, address, name, abi):
 
 
 @pytest.fixture(scope="module")
-def client(shared_database_url):
+def client(shared_database_url, shared_anvil):
     """Of a contract whose large logs exceed the bytes of a page, or decoding makes the most of
     them."""
     url = shared_database_url
-    insert = partial(insert_logs, url)
-    with Anvil() as anvil:
-        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-        anvil.mine()
-        Indexing(url, anvil.url).run_until(anvil.head())
-        follow(url, ADDRESS, "hostile", [*ABI, event("Typed", *(of[:3] for of in TYPED))])
-        words = "decode(repeat(lpad(to_hex(n - %s), 64, '0'), %s), 'hex')"
-        named = f"Named({','.join(['uint256'] * len(NAMES))})"
-        insert(10_000, 3, named, words, 10_000, len(NAMES))
-        insert(20_000, 5, "<script>(bytes)", "%s", encode(["bytes"], [b"\xab" * 983_040]))
-        insert(30_000, MAX_COMPARED + 10, "Plain(uint256)", words, 30_000, 1)
-        for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
-            data = encode(["uint256[]", "uint256"], [[2**255] * (LARGE_BYTES // 32), amount])
-            insert(500_000 + first, count, "Large(uint256[],uint256)", "%s", data)
-        plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
-        topics = [
-            keccak(text=value) if type_ == "string" else encode([type_], [value])
-            for _, type_, is_topic, value in TYPED
-            if is_topic
-        ]
-        data = encode(*([*of] for of in zip(*plain, strict=True)))
-        signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
-        insert(1_000_000, 1, signature, "%s", data, topics=topics)
-        insert(1_000_001, 1, "Hashed(uint8[])", "%s", b"", topics=(b"h" * 32, None, None))
-        connection, followed = following(url)
-        with connection:
-            while followed.decode():
-                pass
-        yield client_over(url)
 
+    def insert(first, rows, signature, data, *values, topics=(None, None, None)):
+        """Logs of one block, by their indexes; an expression of PostgreSQL gives data for each."""
+        execute(
+            url,
+            "INSERT INTO contract_events SELECT (1::bigint << 20) + n, 1, 0, n, %s, %s, %s, %s, %s,"  # noqa: S608
+            f" {data} FROM generate_series(%s, %s) AS n",
+            *(bytes.fromhex(ADDRESS[2:]), keccak(text=signature), *topics, *values),
+            *(first, first + rows - 1),
+        )
 
-def insert_logs(url, first, rows, signature, data, *values, topics=(None, None, None)):
-    """Logs of one block, by their indexes, with what an expression of PostgreSQL gives for each."""
-    execute(
-        url,
-        "INSERT INTO contract_events SELECT (1::bigint << 20) + n, 1, 0, n, %s, %s, %s, %s, %s,"  # noqa: S608
-        f" {data} FROM generate_series(%s, %s) AS n",
-        *(bytes.fromhex(ADDRESS[2:]), keccak(text=signature), *topics, *values),
-        *(first, first + rows - 1),
-    )
+    anvil = shared_anvil
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+    anvil.mine()
+    Indexing(url, anvil.url).run_until(anvil.head())
+    follow(url, ADDRESS, "hostile", [*ABI, event("Typed", *(of[:3] for of in TYPED))])
+    words = "decode(repeat(lpad(to_hex(n - %s), 64, '0'), %s), 'hex')"
+    named = f"Named({','.join(['uint256'] * len(NAMES))})"
+    insert(10_000, 3, named, words, 10_000, len(NAMES))
+    insert(20_000, 5, "<script>(bytes)", "%s", encode(["bytes"], [b"\xab" * 983_040]))
+    insert(30_000, MAX_COMPARED + 10, "Plain(uint256)", words, 30_000, 1)
+    for first, count, amount in ((0, 1, 7), (1, LARGE_LOGS - 2, 1), (LARGE_LOGS - 1, 1, 7)):
+        data = encode(["uint256[]", "uint256"], [[2**255] * (LARGE_BYTES // 32), amount])
+        insert(500_000 + first, count, "Large(uint256[],uint256)", "%s", data)
+    plain = [(type_, value) for _, type_, is_topic, value in TYPED if not is_topic]
+    topics = [
+        keccak(text=value) if type_ == "string" else encode([type_], [value])
+        for _, type_, is_topic, value in TYPED
+        if is_topic
+    ]
+    data = encode(*([*of] for of in zip(*plain, strict=True)))
+    signature = f"Typed({','.join(type_ for _, type_, *_ in TYPED)})"
+    insert(1_000_000, 1, signature, "%s", data, topics=topics)
+    insert(1_000_001, 1, "Hashed(uint8[])", "%s", b"", topics=(b"h" * 32, None, None))
+    connection, followed = following(url)
+    with connection:
+        while followed.decode():
+            pass
+    return client_over(url)
 
 
 def get(client, path, **query):

@@ -22,62 +22,16 @@ def post(*headers, body=b"", path=b"/api/v1/query"):
 
 
 CHUNKED = b"Transfer-Encoding: chunked"
-WELL_FORMED = [
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n",
-    b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET http://x/healthz?a=b HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\nX-Odd:\t a \r\nX-Empty:\r\n\r\n",
-    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
-    post(b"Content-Length: 19", body=BLOCKS) * 2 + b"GET /healthz HTTP/1.1\r\n\r\n",
-    post(b"Content-Length: 19", body=BLOCKS, path=b"/nothing") + b"GET /healthz HTTP/1.1\r\n\r\n",
-    post(CHUNKED, body=b"8\r\n" + BLOCKS[:8] + b"\r\nB\r\n" + BLOCKS[8:] + b"\r\n0\r\n\r\n") * 2,
-    post(CHUNKED, body=b'13; a="b"\r\n' + BLOCKS + b"\r\n000\r\nX-Trailer: y\r\n\r\n") * 2,
-    post(CHUNKED, body=b"17\r\n\r\n\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
-    post(b"Expect: 100-continue", b"Content-Length: 19", body=BLOCKS),
-    post(),
-]
-MALFORMED = [
-    b"GARBAGE\r\n\r\n",
-    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GARBAGE\r\n\r\n",
-    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GET / HT",
-    b"\r\n\r\n",
-    b"get /healthz HTTP/1.1\r\n\r\n",
-    b"GET /healthz HTTP/2.0\r\n\r\n",
-    b"GET /healthz HTTP/1.1\nHost: x\n\n",
-    b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nA: \x00\r\n\r\n",
-    b"GET /h\xe4 HTTP/1.1\r\n\r\n",
-    b"GET /healthz HTTP/1.1\r\nExpect: more\r\n\r\n",
-    post(b"Content-Length: 1", b"Content-Length: 1", body=b"x"),
-    post(b"Content-Length: +1", body=b"x"),
-    post(b"Content-Length: 1", CHUNKED, body=b"0\r\n\r\n"),
-    post(b"Transfer-Encoding: gzip", body=b"x"),
-    post(b"Transfer-Encoding: chunked, chunked", body=b"0\r\n\r\n"),
-    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"XX0\r\n\r\n"),
-    post(CHUNKED, body=b"-13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
-    post(CHUNKED, body=b"13\n" + BLOCKS + b"\r\n0\r\n\r\n"),
-    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\nHost: x\r\n\r\n"),
-    post(CHUNKED, body=b"13\r\n" + BLOCKS),
-    post(CHUNKED, body=b"zz\r\n\r\n"),
-    post(b"Content-Length: 30", body=BLOCKS),
-]
 
 
 @pytest.fixture(scope="module")
-def ours(shared_database_url):
-    with gunicorn(shared_database_url, **UNLIMITED) as address:
-        yield address
-
-
-@pytest.fixture(scope="module")
-def gunicorns(shared_database_url):
-    with gunicorn(shared_database_url, "--worker-class", "gthread", **UNLIMITED) as address:
-        yield address
+def servers(shared_database_url):
+    """Of the worker, and of gunicorn's own."""
+    with (
+        gunicorn(shared_database_url, **UNLIMITED) as ours,
+        gunicorn(shared_database_url, "--worker-class", "gthread", **UNLIMITED) as gunicorns,
+    ):
+        yield ours, gunicorns
 
 
 def ask(server, *parts):
@@ -144,10 +98,60 @@ def test_headers_of_a_response_are_checked_as_by_gunicorn(headers):
     assert processed(Response(*arguments)) == processed(wsgi.Response(*arguments))
 
 
-@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /nothing HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /healthz HTTP/1.0\r\n\r\n",
+        b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET http://x/healthz?a=b HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\nX-Odd:\t a \r\nX-Empty:\r\n\r\n",
+        b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        b"GET /healthz HTTP/1.1\r\n\r\n",
+        post(b"Content-Length: 19", body=BLOCKS) * 2 + b"GET /healthz HTTP/1.1\r\n\r\n",
+        post(b"Content-Length: 19", body=BLOCKS, path=b"/nothing")
+        + b"GET /healthz HTTP/1.1\r\n\r\n",
+        post(CHUNKED, body=b"8\r\n" + BLOCKS[:8] + b"\r\nB\r\n" + BLOCKS[8:] + b"\r\n0\r\n\r\n")
+        * 2,
+        post(CHUNKED, body=b'13; a="b"\r\n' + BLOCKS + b"\r\n000\r\nX-Trailer: y\r\n\r\n") * 2,
+        post(CHUNKED, body=b"17\r\n\r\n\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+        post(b"Expect: 100-continue", b"Content-Length: 19", body=BLOCKS),
+        post(),
+        # Malformed.
+        b"GARBAGE\r\n\r\n",
+        b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GARBAGE\r\n\r\n",
+        b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\n\r\n" * 3 + b"GET / HT",
+        b"\r\n\r\n",
+        b"get /healthz HTTP/1.1\r\n\r\n",
+        b"GET /healthz HTTP/2.0\r\n\r\n",
+        b"GET /healthz HTTP/1.1\nHost: x\n\n",
+        b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nA: \x00\r\n\r\n",
+        b"GET /h\xe4 HTTP/1.1\r\n\r\n",
+        b"GET /healthz HTTP/1.1\r\nExpect: more\r\n\r\n",
+        post(b"Content-Length: 1", b"Content-Length: 1", body=b"x"),
+        post(b"Content-Length: +1", body=b"x"),
+        post(b"Content-Length: 1", CHUNKED, body=b"0\r\n\r\n"),
+        post(b"Transfer-Encoding: gzip", body=b"x"),
+        post(b"Transfer-Encoding: chunked, chunked", body=b"0\r\n\r\n"),
+        post(CHUNKED, body=b"13\r\n" + BLOCKS + b"XX0\r\n\r\n"),
+        post(CHUNKED, body=b"-13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+        post(CHUNKED, body=b"13\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+        post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\nHost: x\r\n\r\n"),
+        post(CHUNKED, body=b"13\r\n" + BLOCKS),
+        post(CHUNKED, body=b"zz\r\n\r\n"),
+        post(b"Content-Length: 30", body=BLOCKS),
+    ],
+    ids=lambda r: ascii(r)[2:50],
+)
 @pytest.mark.thorough
-def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(ours, gunicorns, request_):
+def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(servers, request_):
     """Also byte by byte, and cut around the ends of its lines."""
+    ours, gunicorns = servers
     whole = ask(gunicorns, request_)
     assert ask(ours, request_) == whole
     assert ask(ours, *(request_[n : n + 1] for n in range(len(request_)))) == whole

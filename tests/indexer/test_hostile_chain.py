@@ -9,29 +9,30 @@ from tests.support.memory import PeakMemory
 
 pytestmark = pytest.mark.long
 
-# Of contracts, what is called with which arguments.
-CALLS = {
-    # The first needs more gas than a call is given.
-    "huge answers": [("Factory", "makeHugeAnswers", 80, n) for n in (1_200_000, 650_000)],
-    # Each is small enough to be read, all of them are not.
-    "large answers": [("Factory", "makeHugeAnswers", 300, 60_000)],
-    "many calls": [("ManyCalls", "callItself", 20_000, 0)],
-    "large calls": [("ManyCalls", "callItself", 300, 100_000)],  # a trace of 120 MB, for 3 M gas
-    "deep calls": [("ManyCalls", "nest", 1_000)],
-    "many logs": [("ManyLogs", "emitEmpty", 40_000)],
-    "large logs": [("ManyLogs", "emitData", 12, 1_000_000)],
-    "many transfers": [("ManyLogs", "emitTransfers", 40_000)],
-    "large input": [],
-}
 
-
-@pytest.mark.parametrize("attack", CALLS)
-def test_a_hostile_block_is_indexed_in_little_memory(database_url, attack):
+# Of contracts, what is called with which arguments; without calls, large input.
+@pytest.mark.parametrize(
+    ("attack", "calls"),
+    [
+        # The first needs more gas than a call is given.
+        ("huge answers", [("Factory", "makeHugeAnswers", 80, n) for n in (1_200_000, 650_000)]),
+        # Each is small enough to be read, all of them are not.
+        ("large answers", [("Factory", "makeHugeAnswers", 300, 60_000)]),
+        ("many calls", [("ManyCalls", "callItself", 20_000, 0)]),
+        ("large calls", [("ManyCalls", "callItself", 300, 100_000)]),  # a trace of 120 MB
+        ("deep calls", [("ManyCalls", "nest", 1_000)]),
+        ("many logs", [("ManyLogs", "emitEmpty", 40_000)]),
+        ("large logs", [("ManyLogs", "emitData", 12, 1_000_000)]),
+        ("many transfers", [("ManyLogs", "emitTransfers", 40_000)]),
+        ("large input", []),
+    ],
+)
+def test_a_hostile_block_is_indexed_in_little_memory(database_url, attack, calls):
     gas = 500_000_000  # blocks as large as any chain's, several times over
     with Anvil("--gas-limit", str(gas), "--no-request-size-limit") as anvil:
         sender, recipient, *_ = anvil.accounts
         # Each is of a new contract, in a block of its own.
-        for name, function, *arguments in CALLS[attack]:
+        for name, function, *arguments in calls:
             contract = anvil.deploy(sender, name)
             sent = anvil.transact(sender, contract, function, *arguments, gas=gas - 1)
             assert anvil.receipt_of(sent)["status"] == "0x1"

@@ -35,19 +35,20 @@ def deployed(explorer, vyper):
     return explorer.deploy(creation, encode(["uint256", "string[]"], [9, []]).hex())
 
 
-INPUTS = {  # settings of the input that say what to compile, or do not
-    "its own file": {},
-    "solc's form": {"outputSelection": {PATH: {"*": ["abi", "evm.bytecode"]}}},
-    "all files": {"outputSelection": {"*": ["*"]}},
-    "each file": {"outputSelection": {p: ["*"] for p in FILES if p.endswith(".vy")}},
-    "none": {"outputSelection": None},
-    "decimals not said": {"enable_decimals": None},
-}
-
-
-@pytest.mark.parametrize("name", INPUTS)
-def test_the_input_itself_says_what_to_compile(explorer, deployed, name):
-    answer = explorer.verify(deployed, standard_json(**INPUTS[name]), FULL_VERSION)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {},  # its own file
+        {"outputSelection": {PATH: {"*": ["abi", "evm.bytecode"]}}},  # solc's form
+        {"outputSelection": {"*": ["*"]}},
+        {"outputSelection": {p: ["*"] for p in FILES if p.endswith(".vy")}},
+        {"outputSelection": None},
+        {"enable_decimals": None},
+    ],
+    ids=str,
+)
+def test_the_input_itself_says_what_to_compile(explorer, deployed, settings):
+    answer = explorer.verify(deployed, standard_json(**settings), FULL_VERSION)
     assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
     assert answer.json["contractName"] == "Vault"
     assert {*explorer.contract(deployed).json["sources"]} == {*FILES}

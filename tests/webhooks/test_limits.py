@@ -113,32 +113,30 @@ def test_a_queue_that_is_full_stops_its_webhook_alone(webhooks, receiver, monkey
     assert (record["active"], record["stoppedReason"]) == (True, None)
 
 
-VICTIM = ("victim", "203.0.113.7")
 # Owners and client addresses of webhooks that have one event less each than the victim's.
-ATTACKS = {
-    "owners of one client": [(f"owner {n}", CLIENT) for n in range(7)],
-    "subnets of one IPv6 network": [(f"owner {n}", f"2001:db8:0:{n}::1") for n in range(7)],
-    "networks of one owner": [("owner", f"198.51.{n}.1") for n in range(7)],
-    "an owner behind the victim's address": [("owner", VICTIM[1])] * 7,
-    "the victim's name, and another network": [("victim", CLIENT)] * 4
-    + [(f"owner {n}", "198.51.100.1") for n in range(4)],
-    "one owner and one network of others": [("owner", f"198.51.{n}.1") for n in range(4)]
-    + [(f"owner {n}", CLIENT) for n in range(4)],
-}
-
-
-@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize(
+    "others",
+    [
+        [(f"owner {n}", CLIENT) for n in range(7)],  # of one client
+        [(f"owner {n}", f"2001:db8:0:{n}::1") for n in range(7)],  # subnets of one network
+        [("owner", f"198.51.{n}.1") for n in range(7)],  # networks of one owner
+        [("owner", "203.0.113.7")] * 7,  # the victim's address
+        # The victim's name, and another network; then one owner and one network of others.
+        [("victim", CLIENT)] * 4 + [(f"owner {n}", "198.51.100.1") for n in range(4)],
+        [("owner", f"198.51.{n}.1") for n in range(4)] + [(f"owner {n}", CLIENT) for n in range(4)],
+    ],
+)
 def test_who_exceeds_the_share_of_an_owner_or_a_network_is_stopped_first(
-    webhooks, monkeypatch, attack
+    webhooks, monkeypatch, others
 ):
     """A block has room for 100 events, of which the victim has 20, and a quiet owner one."""
     monkeypatch.setitem(derivation.LIMITS, "block_events", 100)
-    _, loud_client = ATTACKS[attack][0]
+    victim, quiet = ("victim", "203.0.113.7"), ("quiet", others[0][1])
     hooks = []
-    for n, (name, client) in enumerate([VICTIM, *ATTACKS[attack], ("quiet", loud_client)]):
+    for n, (name, client) in enumerate([victim, *others, quiet]):
         owner, watched = (f"0x{address(text).hex()}" for text in (name, f"watched {n}"))
         hooks.append(create(webhooks, owner, client, watchAddresses=[watched])[1]["id"])
-    events = [20, *[19] * len(ATTACKS[attack]), 1]
+    events = [20, *[19] * len(others), 1]
     webhooks.chain.append(
         [
             Move(OTHER, address(f"watched {n}"))
