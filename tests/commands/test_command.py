@@ -257,7 +257,7 @@ print(len(declared) - len({*declared}))
     assert (started.stdout.splitlines(), started.stderr) == (["", "0", "0"], "")
 
 
-def test_a_node_that_is_wrong_for_a_moment_keeps_its_index(anvil):
+def test_a_node_that_is_wrong_for_a_moment_keeps_its_index(node):
     """As one that says for a second that it is a fork. One that stays another's is believed."""
     assert run.CONFIRMATIONS * run.CONFIRM_EVERY_S >= 5.0
     lies = [5]
@@ -268,24 +268,23 @@ def test_a_node_that_is_wrong_for_a_moment_keeps_its_index(anvil):
             lies[0] -= 1
             answer["result"] = {"instanceId": "0x1", "forkedNetwork": {"forkBlockNumber": 0}}
 
-    with faulty_node.FaultyNode(anvil.url) as node:
-        identity = read_identity(Node((node.url,)))
-        settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
-        watched = (settings, run.database_name(identity), over, 0.005, 0.02)
-        watch = threading.Thread(target=run.watch, args=watched)
-        watch.start()
-        node.fault = forked
-        serving.wait_until(lambda: not lies[0])
-        before = node.requests
-        serving.wait_until(lambda: node.requests > before + 10)
-        assert not over.is_set()
-        lies[0] = 10**6
-        serving.wait_until(over.is_set)
-        watch.join()
+    identity = read_identity(Node((node.url,)))
+    settings, over = indexing.settings_for("postgresql://none", node.url), threading.Event()
+    watched = (settings, run.database_name(identity), over, 0.005, 0.02)
+    watch = threading.Thread(target=run.watch, args=watched)
+    watch.start()
+    node.fault = forked
+    serving.wait_until(lambda: not lies[0])
+    before = node.requests
+    serving.wait_until(lambda: node.requests > before + 10)
+    assert not over.is_set()
+    lies[0] = 10**6
+    serving.wait_until(over.is_set)
+    watch.join()
 
 
 @pytest.mark.thorough
-def test_a_start_believes_another_chain_only_after_several_answers(anvil):
+def test_a_start_believes_another_chain_only_after_several_answers(node):
     wrong = ["0x61"]
 
     @faulty_node.altering
@@ -295,14 +294,13 @@ def test_a_start_believes_another_chain_only_after_several_answers(anvil):
 
     remembered = {}
     postgres = Mock(chain_of=remembered.get, remember_chain=remembered.__setitem__)
-    with faulty_node.FaultyNode(anvil.url) as node:
-        right = run.database_name(read_identity(Node((node.url,))))
-        settings = indexing.settings_for("postgresql://none", node.url)
-        for of_before in ({}, {node.url: right}):
-            remembered |= of_before
-            node.fault, wrong[:] = other_chain, ["0x61"]
-            name = run.database_of_chain(settings, postgres, threading.Event(), None)
-            assert name == right and remembered == {node.url: right} and not wrong
+    right = run.database_name(read_identity(Node((node.url,))))
+    settings = indexing.settings_for("postgresql://none", node.url)
+    for of_before in ({}, {node.url: right}):
+        remembered |= of_before
+        node.fault, wrong[:] = other_chain, ["0x61"]
+        name = run.database_of_chain(settings, postgres, threading.Event(), None)
+        assert name == right and remembered == {node.url: right} and not wrong
 
 
 def test_a_private_key_in_the_environment_is_enough(shared_server):

@@ -25,18 +25,17 @@ def test_an_option_that_is_a_variable_names_it(option, capsys):
 
 
 @pytest.mark.long
-def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, open_folder):
+def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, node, open_folder):
     """Once the node has the block, its chain is indexed."""
     anvil.mine(5)
     reason = "does not have block 0, whose hash identifies the chain"
-    with faulty_node.FaultyNode(anvil.url) as node:
-        node.fault = faulty_node.prune(3, "null", genesis=True)
-        with scan_run(SCAN, open_folder, RPC_URL=node.url) as run:
-            serving.wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
-            assert requests.get(f"{run.url}/healthz", timeout=WAIT_S).status_code == 200
-            assert reason in requests.get(run.url, timeout=WAIT_S).text
-            node.fault = None
-            run.wait_for_block(5)
+    node.fault = faulty_node.prune(3, "null", genesis=True)
+    with scan_run(SCAN, open_folder, RPC_URL=node.url) as run:
+        serving.wait_until(lambda: reason in (run.ready().get("problem") or ""), run.process)
+        assert requests.get(f"{run.url}/healthz", timeout=WAIT_S).status_code == 200
+        assert reason in requests.get(run.url, timeout=WAIT_S).text
+        node.fault = None
+        run.wait_for_block(5)
 
 
 @pytest.mark.long

@@ -188,28 +188,31 @@ def test_a_diamond_has_the_functions_and_events_of_all_facets(explorer, many):
 
 # Well-known designs by their names: kind, compiler, file, contracts to deploy in their order; each
 # gets the address of the implementation, and that of the one before.
-DESIGNS = {
-    "transparent, 0.8": ("eip1967", "0.8.28", "transparent", "P"),
-    "transparent, 0.6": ("eip1967", "0.6.12", "transparent", "P"),
-    "transparent, 0.5": ("eip1967", "0.5.16", "transparent_0_5", "P"),
-    "EIP-897": ("eip897", "0.4.24", "owned", "P"),
-    "ZeppelinOS": ("openzeppelin", "0.4.24", "zeppelinos", "P"),
-    "Aragon, a kernel": ("other", "0.4.24", "aragon", "Kernel P"),
-    "Aragon, a kernel's proxy": ("other", "0.4.24", "aragon", "Kernel KernelProxy P"),
-    "a delegator": ("other", "0.5.16", "delegator", "P"),
-    "a beacon without functions": ("other", "0.5.16", "dharma", "UpgradeBeacon P"),
-    "a wallet": ("other", "0.6.12", "argent", "P"),
-    "returned by the compiler": ("other", "0.8.28", "returning", "P"),
-    "forwarded from memory": ("other", "0.6.12", "polygon", "P"),
-}
-
-
 @pytest.mark.thorough
 @pytest.mark.parametrize("is_optimized", [False, True], ids=["plain", "optimized"])
-@pytest.mark.parametrize("name", DESIGNS)
-def test_designs(explorer, many, name, is_optimized):
+@pytest.mark.parametrize(
+    ("kind", "version", "file", "contracts"),
+    [
+        pytest.param("eip1967", "0.8.28", "transparent", "P", id="transparent, 0.8"),
+        pytest.param("eip1967", "0.6.12", "transparent", "P", id="transparent, 0.6"),
+        pytest.param("eip1967", "0.5.16", "transparent_0_5", "P", id="transparent, 0.5"),
+        pytest.param("eip897", "0.4.24", "owned", "P", id="EIP-897"),
+        pytest.param("openzeppelin", "0.4.24", "zeppelinos", "P", id="ZeppelinOS"),
+        pytest.param("other", "0.4.24", "aragon", "Kernel P", id="Aragon, a kernel"),
+        pytest.param(
+            "other", "0.4.24", "aragon", "Kernel KernelProxy P", id="Aragon, a kernel's proxy"
+        ),
+        pytest.param("other", "0.5.16", "delegator", "P", id="a delegator"),
+        pytest.param(
+            "other", "0.5.16", "dharma", "UpgradeBeacon P", id="a beacon without functions"
+        ),
+        pytest.param("other", "0.6.12", "argent", "P", id="a wallet"),
+        pytest.param("other", "0.8.28", "returning", "P", id="returned by the compiler"),
+        pytest.param("other", "0.6.12", "polygon", "P", id="forwarded from memory"),
+    ],
+)
+def test_designs(explorer, many, kind, version, file, contracts, is_optimized):
     """As their compilers made them, also beside a slot of EIP-1967 that the code does not read."""
-    kind, version, file, contracts = DESIGNS[name]
     source = Path(__file__).with_name("proxy_designs").joinpath(f"{file}.sol").read_text()
     standard = standard_input({"P.sol": source}, optimizer={"enabled": is_optimized, "runs": 200})
     proxy = many

@@ -4,7 +4,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 
 import pytest
@@ -24,16 +23,8 @@ def run(*command, cwd):
     """Run it without what pytest tells its own workers."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PROJECT_URL"] = "https://scan.example"
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=3000,
-    )
-    assert done.returncode == 0, done.stdout
+    done = completed(command, timeout=3000, cwd=cwd, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -13,18 +13,15 @@ LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
 
 
 class Requests(World):
-    """A request in each block, read by this process, or by another with some extensions alone."""
+    """A request in each block."""
 
     def ask(self, blocks):
         for _ in range(blocks):
             self.anvil.send(self.me, WITHDRAWALS)
             self.anvil.mine()
 
-    def index(self, extensions=None):
-        if extensions is not None:
-            index_apart(self.url, self.anvil, extensions)
-        else:
-            Indexing(self.url, self.anvil.url).run_until(self.head)
+    def index(self):
+        Indexing(self.url, self.anvil.url).run_until(self.head)
 
     def listed(self):
         """The blocks of the list, its total, and from which block on it is complete."""
@@ -43,9 +40,9 @@ def chain(anvil, places):
         yield chain
 
 
-def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain):
+def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain, anvil):
     chain.ask(3)
-    chain.index("none")
+    index_apart(chain.url, anvil, "none")
     chain.ask(2)
     chain.index()
     assert chain.listed() == ([4, 5], 2, 4)
@@ -64,15 +61,15 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     text = "execution_requests lacks rows before block 4: it was off then"
     assert text in [outcome.text for outcome in outcomes]
     chain.ask(1)
-    chain.index("none")
+    index_apart(chain.url, anvil, "none")
     chain.ask(1)
-    chain.index("block_records")
+    index_apart(chain.url, anvil, "block_records")
     assert chain.listed() == ([4, 5, 7], 3, 7)
 
 
-def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain):
+def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain, anvil):
     chain.ask(3)
-    chain.index("none")
+    index_apart(chain.url, anvil, "none")
     chain.ask(1)
     chain.index()
     for depth, expected in ((2, 3), (4, 2)):

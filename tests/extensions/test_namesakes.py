@@ -7,7 +7,7 @@ from scan.indexer import stale_state, text_ages
 from tests.extensions.world import Chain
 from tests.support.anvil import Contract, creation_code
 from tests.support.database import insert
-from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, FaultyNode, without_old_state
+from tests.support.faulty_node import WORDS_OF_PRUNED_STATE, without_old_state
 from tests.support.solidity import artifact
 
 
@@ -246,10 +246,10 @@ def test_a_renamed_token_is_dated_by_the_block_of_its_name(tokens):
 
 
 @pytest.mark.thorough
-def test_of_a_name_whose_age_is_unknown_nobody_is_accused(anvil, places):
+def test_of_a_name_whose_age_is_unknown_nobody_is_accused(anvil, node, places):
     """A node without old state does not tell when a token was renamed."""
-    pruned = without_old_state(4, *WORDS_OF_PRUNED_STATE["geth"])
-    with FaultyNode(anvil.url, pruned) as node, Tokens(anvil, places, node.url) as tokens:
+    node.fault = without_old_state(4, *WORDS_OF_PRUNED_STATE["geth"])
+    with Tokens(anvil, places, node.url) as tokens:
         old = tokens.named("OLD")
         tokens.do(old, "mint", tokens.accounts[1], 1)
         tokens.read()

@@ -2,7 +2,6 @@
 without partitions, few of which are opened."""
 
 import re
-from collections import namedtuple
 from dataclasses import replace
 
 import pytest
@@ -23,28 +22,10 @@ PARTITIONS = 20
 LIMIT = 25
 
 
-class Side(namedtuple("Side", "client database url")):
-    def query(self, entity, keys, **window):
-        body = {"entity": entity, "filter": keys, "limit": LIMIT, **window}
-        response = self.client.post("/api/v1/query", json=body)
-        assert response.status_code == 200, response.text
-        return response.json
-
-
 def prepared(plan, table):
     """The partitions of a table that PostgreSQL prepared to read."""
     names = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
     return {name for name in names if name.startswith(f"{table}_")}
-
-
-class Sides(namedtuple("Sides", "plain partitioned")):
-    def history(self, query, address=HOT):
-        """The same page of both, and the plan that partitions have."""
-        self.partitioned.database.plans.clear()
-        path = f"/api/v1/addresses/{address}/history?{query}"
-        one, other = (side.client.get(path).json for side in self)
-        assert one == other
-        return one, self.partitioned.database.plans[-1]
 
 
 @pytest.fixture(scope="module")
@@ -53,41 +34,48 @@ def sides(postgres, template):
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
         partitions.partition(url, partitioned_url, PARTITIONS)
         with explain.explained(url) as plain, explain.explained(partitioned_url) as partitioned:
-            yield Sides(Side(*plain), Side(*partitioned))
+            yield plain, partitioned
+
+
+def history(sides, query, address=HOT):
+    """The same page of both, and the plan that partitions have."""
+    path = f"/api/v1/addresses/{address}/history?{query}"
+    (_, one), (plans, other) = (side.plans(path) for side in sides)
+    assert one == other
+    return one, plans[-1]
 
 
 def test_a_page_of_a_long_list_reads_three_partitions_at_most(sides):
     """Of 20; where it stands is known from a checkpoint."""
-    partitioned = sides.partitioned
+    _, partitioned = sides
     own = re.compile(rf"({'|'.join(partitions.TABLES)})_\d+")
-    total = partitioned.query("transactions", {"address": HOT})["total"]
-    for offset in (0, total // 2, total - LIMIT):
-        partitioned.database.plans.clear()
-        partitioned.query("transactions", {"address": HOT}, offset=offset)
-        [plan] = partitioned.database.plans
+    body = {"entity": "transactions", "filter": {"address": HOT}, "limit": LIMIT}
+    _, page = partitioned.plans("/api/v1/query", body)
+    for offset in (0, page["total"] // 2, page["total"] - LIMIT):
+        [plan], _ = partitioned.plans("/api/v1/query", {**body, "offset": offset})
         read = {node.get("Relation Name", "") for node in plan.nodes if node["Actual Loops"]}
         assert 1 <= len([*filter(own.fullmatch, read)]) <= 3
 
 
 def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(sides):
-    partitioned = sides.partitioned
+    _, partitioned = sides
     filters = {"address": HOT, "status": True, "blockFrom": 90, "blockTo": 110}
-    partitioned.database.plans.clear()
-    partitioned.query("transactions", filters)
-    plan = partitioned.database.plans[-1]
+    body = {"entity": "transactions", "filter": filters, "limit": LIMIT}
+    [*_, plan], _ = partitioned.plans("/api/v1/query", body)
     assert plan.statement == "queries/transactions_by_address_list_by_filters"
     assert 1 <= len(prepared(plan, "transactions")) <= 4
 
 
 def test_history_opens_no_partition_for_lists_without_entries(sides):
     """Of an address that is not indexed, and of one that only ever sent transactions."""
+    plain, _ = sides
     [(sender,)] = execute(
-        sides.plain.url,
+        plain.url,
         "SELECT hex(address) FROM addresses WHERE sent_count > 0 AND transfer_count = 0"
         " AND internal_sent_count = 0 AND internal_received_count = 0 LIMIT 1",
     )
     for address, read in (("0x" + "ab" * 20, ()), (str(sender), ("transactions",))):
-        _, plan = sides.history("", address)
+        _, plan = history(sides, "", address)
         for table in ("internal_transfers", "token_transfers", *read):
             assert bool(prepared(plan, table)) is (table in read)
 
@@ -98,7 +86,7 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(sides, order
     beyond them; of one type alone, a page goes from one checkpoint of its list to the next."""
     cursor = ""
     for _ in range(3):
-        page, plan = sides.history(f"orderBy={order}&limit={LIMIT}{cursor}")
+        page, plan = history(sides, f"orderBy={order}&limit={LIMIT}{cursor}")
         assert plan.statement == "queries/history_list"
         for table in ("transactions", "internal_transfers", "token_transfers"):
             assert 1 <= len(prepared(plan, table)) <= 8
@@ -107,17 +95,18 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(sides, order
     for types, pages in (("", 8), *((f"&types={type_}", 3) for type_ in of_lists)):
         cursor = ""
         for _ in range(pages):
-            page, _ = sides.history(f"orderBy={order}&limit=100{types}{cursor}")
+            page, _ = history(sides, f"orderBy={order}&limit=100{types}{cursor}")
             cursor = f"&cursor={page['next']}" if page["next"] else ""
-    beyond, _ = sides.history(f"orderBy={order}&blockFrom=1000000000")
+    beyond, _ = history(sides, f"orderBy={order}&blockFrom=1000000000")
     assert beyond["history"] == []
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
 def test_history_goes_by_the_checkpoints_of_its_own_lists(sides, order):
     """Beside each stand one of another address and one of another list, which would hide rows."""
+    _, partitioned = sides
     execute(
-        sides.partitioned.url,
+        partitioned.url,
         "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
         " SELECT other.list, other.key, k.place + beside.step, beside.ordinal, k.block_number"
         " FROM list_checkpoints k"
@@ -129,9 +118,9 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides, order):
         bytes.fromhex(HOT[2:]),
     )
     try:
-        page, _ = sides.history(f"orderBy={order}&limit=100&=others")
+        page, _ = history(sides, f"orderBy={order}&limit=100")
     finally:
-        execute(sides.partitioned.url, "DELETE FROM list_checkpoints WHERE mod(place, 128) <> 0")
+        execute(partitioned.url, "DELETE FROM list_checkpoints WHERE mod(place, 128) <> 0")
     assert len(page["history"]) == 100
 
 
@@ -149,7 +138,7 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides, order):
 )
 def test_bounds_of_an_older_state_are_not_used(sides, statement, path, order):
     """The index changes after the bounds were read: the list is read anew, without them."""
-    partitioned = sides.partitioned
+    _, partitioned = sides
     pages = f"/api/v1{path}&limit=2&orderBy={order}"
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"

@@ -25,16 +25,10 @@ AS_JSON = pytest.mark.parametrize("lines", ["json"], indirect=True)
 @pytest.fixture(params=["text", "json"])
 def lines(request):
     """What the root logger writes in either format, and requests with it."""
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
     logs.configure(Settings(rpc_urls=(NODE,), log_format=request.param))
-    stream = io.StringIO()
-    handler = root.handlers[0]
-    assert isinstance(handler, logging.StreamHandler)
+    [handler, *_], stream = logging.getLogger().handlers, io.StringIO()
     handler.setStream(stream)
-    yield stream
-    root.handlers[:] = before
-    root.setLevel(level)
+    return stream
 
 
 def test_every_line_of_a_request_has_its_id(client, lines):
@@ -92,17 +86,11 @@ def test_every_line_of_a_request_has_its_fields(lines):
 
 @pytest.mark.check
 def test_lines_below_the_level_are_left_out(monkeypatch):
-    root = logging.getLogger()
-    before, level = root.handlers[:], root.level
-    try:
-        for text, least in (("warning", logging.WARNING), ("debug", logging.DEBUG)):
-            monkeypatch.setenv("SCAN_LOG_LEVEL", text)
-            GunicornLogs(Config())
-            for name in ("scan.database", "gunicorn.error"):
-                assert logging.getLogger(name).getEffectiveLevel() == least
-    finally:
-        root.handlers[:] = before
-        root.setLevel(level)
+    for text, least in (("warning", logging.WARNING), ("debug", logging.DEBUG)):
+        monkeypatch.setenv("SCAN_LOG_LEVEL", text)
+        GunicornLogs(Config())
+        for name in ("scan.database", "gunicorn.error"):
+            assert logging.getLogger(name).getEffectiveLevel() == least
 
 
 def log_fault(reason, message, *values):
@@ -147,9 +135,9 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     assert [secret for secret in secrets if secret in lines.getvalue()] == []
 
 
-LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
-UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\U000e0001")
-EVERY_TEXT = pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
+LINE_ENDS = "\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029"
+UNSEEN = "\x1b[2J", "\x7f", "\u202e", "\U000e0001"
+EVERY_TEXT = pytest.mark.parametrize("text", LINE_ENDS + UNSEEN, ids=ascii)
 
 
 def forged_with(text, lines):

@@ -18,7 +18,7 @@ from scan.webhooks.sender import signature_header
 from tests.support import WAIT_S
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
-from tests.support.serving import ROOT, free_port, wait_until
+from tests.support.serving import ROOT, ending, free_port, wait_until
 
 EXAMPLES = ROOT / "docs" / "examples"
 
@@ -130,17 +130,8 @@ def test_the_documented_receivers_check_signatures_and_accept_a_retry(command):
 @contextmanager
 def _example(command, secret):
     """A receiver of the documentation, running; what it prints, line by line."""
-    process = subprocess.Popen(
-        command,
-        env={"SECRET": secret, "PATH": os.environ["PATH"]},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
+    env = {"SECRET": secret, "PATH": os.environ["PATH"]}
+    with ending(command, env=env, stdout=subprocess.PIPE, text=True) as process:
         lines = (line.rstrip("\n") for line in process.stdout)
         assert next(lines).startswith("listening")
         yield lines
-    finally:
-        process.kill()
-        process.communicate()
