@@ -15,11 +15,11 @@ def chain(scenario):
 
 
 @pytest.fixture(scope="module")
-def client_of_stored_logs(postgres, template, scenario):
+def client_of_stored_logs(shared_database_url, scenario):
     """Its index has all logs, and checkpoints in lists of a few entries."""
-    with postgres.cloned(template) as url:
-        database.use_short_checkpoints(url)
-        yield Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.truth.head).client()
+    database.use_short_checkpoints(shared_database_url)
+    indexing = Indexing(shared_database_url, scenario.anvil.url, logs="all")
+    return indexing.run_until(scenario.truth.head).client()
 
 
 @pytest.mark.parametrize("entity", brute_force.KEYS)

@@ -32,24 +32,23 @@ TABLES = {
 
 
 @pytest.fixture(scope="module")
-def reorganised(finished, postgres, template, scenario):
+def reorganised(finished, shared_database_url, scenario):
     """The scenario's index, indexed in steps, of which blocks were removed and indexed again.
 
     In one step, what is added too much and removed as often would cancel out.
     """
-    head = scenario.anvil.head()
-    with postgres.cloned(template) as url:
-        use_short_checkpoints(url)
-        indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
-        indexing["limits"] = batches_of(head // 4, commit_share=2**62)
+    head, url = scenario.anvil.head(), shared_database_url
+    use_short_checkpoints(url)
+    indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
+    indexing["limits"] = batches_of(head // 4, commit_share=2**62)
+    Indexing(**indexing).run_until(head)
+    for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
+        database = connection.Database(url, statement_timeout_ms=0)
+        for last_kept in removals:
+            writer.Writer(database).unwind(last_kept)
+        database.close()
         Indexing(**indexing).run_until(head)
-        for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
-            database = connection.Database(url, statement_timeout_ms=0)
-            for last_kept in removals:
-                writer.Writer(database).unwind(last_kept)
-            database.close()
-            Indexing(**indexing).run_until(head)
-        yield replace(finished, database_url=url)
+    return replace(finished, database_url=url)
 
 
 def require_derived(settings, table, truth, make):

@@ -17,9 +17,8 @@ from scan.database.errors import ConnectionLost, translated_errors
 from scan.ethereum.request_node import NO_NODE
 from scan.indexer.progress import StatusReporter
 from scan.queries.addresses import UNREAD
-from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import FaultyNode, refuse_method
+from tests.support.faulty_node import refuse_method
 from tests.support.indexing import Indexing, client_over, settings_for
 from tests.support.scan_run import scan_run
 from tests.support.serving import wait_until
@@ -135,7 +134,7 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
     wait_until(lambda: client.post("/api/v1/query", json=body).status_code == 200)
 
 
-def test_the_node_may_go_when_a_chain_is_indexed(database_url):
+def test_the_node_may_go_when_a_chain_is_indexed(anvil, database_url):
     def eventually(client, path, expected):
         """PostgreSQL passes an announcement on soon after the commit, not within it."""
         wait_until(
@@ -144,15 +143,15 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
             told=lambda: f"{client.get(path).json} {expected}",
         )
 
-    with Anvil() as node, Indexing(database_url, node.url) as indexing:
-        sender, other = node.accounts[:2]
+    with Indexing(database_url, anvil.url) as indexing:
+        sender, other = anvil.accounts[:2]
         for value in (1, 2, 3):
-            node.send(sender, other, value=value)
-            node.mine()
+            anvil.send(sender, other, value=value)
+            anvil.mine()
         indexing.wait_for(3)
         client = indexing.client()
         fresh = client.get(f"/api/v1/addresses/{other}").json
-        node.stop()
+        anvil.stop()
         assert client.get(f"/api/v1/addresses/{other}").json == fresh
         # As if the balances had been read at the block before; no block since has changed them.
         execute(database_url, "UPDATE addresses SET balance_block = balance_block - 1")
@@ -166,30 +165,29 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         assert client.get("/readyz").status_code == 200
 
 
-def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_url):
+def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(anvil, node, database_url):
     """Of a node that gives blocks, and no state in time: the page was 500, the block null."""
-    with Anvil() as anvil, FaultyNode(anvil.url) as node:
-        sender, other = anvil.accounts[:2]
+    sender, other = anvil.accounts[:2]
+    anvil.send(sender, other, value=1)
+    anvil.mine()
+    with Indexing(database_url, node.url) as indexing:
+        indexing.wait_for(1)
+        client = indexing.client()
+        old = client.get(f"/api/v1/addresses/{other}").json
+        node.fault = refuse_method("eth_getBalance")
         anvil.send(sender, other, value=1)
         anvil.mine()
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(1)
-            client = indexing.client()
-            old = client.get(f"/api/v1/addresses/{other}").json
-            node.fault = refuse_method("eth_getBalance")
-            anvil.send(sender, other, value=1)
-            anvil.mine()
-            indexing.look()
-            wait_until(lambda: client.get("/api/v1/stats").json["latestBlock"] == 2)
-            shown = client.get(f"/api/v1/addresses/{other}").json
-            assert (shown["balance"], shown["balanceBlock"]) == (old["balance"], 1)
-            page = client.get(f"/address/{other}?tab=history")
-            assert (page.status_code, "at block" in page.text) == (200, True), page.text
-            history = client.get(f"/api/v1/addresses/{other}/history").json
-            assert (history["complete"], history["reason"]) == (False, "balance_unknown")
-            node.fault = None
-            indexing.wait_for(2)
-        assert client.get(f"/api/v1/addresses/{other}").json["balanceBlock"] == 2
+        indexing.look()
+        wait_until(lambda: client.get("/api/v1/stats").json["latestBlock"] == 2)
+        shown = client.get(f"/api/v1/addresses/{other}").json
+        assert (shown["balance"], shown["balanceBlock"]) == (old["balance"], 1)
+        page = client.get(f"/address/{other}?tab=history")
+        assert (page.status_code, "at block" in page.text) == (200, True), page.text
+        history = client.get(f"/api/v1/addresses/{other}/history").json
+        assert (history["complete"], history["reason"]) == (False, "balance_unknown")
+        node.fault = None
+        indexing.wait_for(2)
+    assert client.get(f"/api/v1/addresses/{other}").json["balanceBlock"] == 2
 
 
 def test_without_a_node_every_route_answers_or_says_that_there_is_none(url):

@@ -38,9 +38,9 @@ def made():
 
 
 @pytest.fixture(scope="module")
-def indexed(postgres, template):
-    with served(made()) as node, postgres.cloned(template) as url:
-        yield indexing.Indexing(url, node.url).run_until(1)
+def indexed(shared_database_url):
+    with served(made()) as node:
+        yield indexing.Indexing(shared_database_url, node.url).run_until(1)
 
 
 def test_doors_name_builders_or_keep_the_index_of_the_block_as_expected(indexed):

@@ -25,10 +25,6 @@ def of_victim(result):
 BOTH = faulty_node.changing(of_victim, "eth_getBlockByNumber", "eth_getBlockReceipts")
 
 
-def of_version(version):
-    return faulty_node.replacing("web3_clientVersion", version)
-
-
 def made(chain_id, *, r, s, sender=ALICE, **others):
     """A chain whose block 1 has a transaction with this signature."""
     chain = made_chain.MadeChain(chain_id, {sender: made_chain.ETH, BOB: made_chain.ETH})
@@ -52,7 +48,7 @@ def made(chain_id, *, r, s, sender=ALICE, **others):
 def test_an_address_as_signature_is_taken_from_hardhat_alone(version, fault, refused):
     chain = made(31_337, r=int.from_bytes(ALICE), s=int.from_bytes(ALICE))
     refusal = pytest.raises(blocks.MalformedBlock, match=refused) if refused else nullcontext()
-    with served(chain, of_version(version)) as node, refusal:
+    with served(chain, faulty_node.replacing("web3_clientVersion", version)) as node, refusal:
         node.fault = faulty_node.before(fault, node.fault) if fault else node.fault
         [fetched] = source_of(node, traces="off").blocks(1, 1)
         assert fetched.block.unproven == ADDRESSES_AS_SIGNATURES
@@ -66,7 +62,7 @@ def test_a_signature_that_is_none_is_refused(signature):
     """Also one that is beyond the curve."""
     chain = made(1, **{"r": 1, "s": 1, **signature})
     expected = pytest.raises(blocks.MalformedBlock, match="senders of transactions")
-    with served(chain, of_version("Geth/v1")) as node, expected:
+    with served(chain, faulty_node.replacing("web3_clientVersion", "Geth/v1")) as node, expected:
         source_of(node, traces="off").blocks(1, 1)
 
 

@@ -17,6 +17,7 @@ from tests.support.serving import serving
 __all__ = ["chain"]
 
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
+WIDTH = "document.documentElement.scrollWidth"  # innerWidth of a mobile screen grows with it
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
 # Columns whose decimal points are not below each other, by their heads.
 CROOKED_COLUMNS = Path(__file__).with_name("crooked_columns.js").read_text()
@@ -192,7 +193,7 @@ def faults_of(page, site, path):
         yield 360, "jumps"
     for width, theme in ((360, "dark"), (1280, "light")):
         page_checks.show_at(page, width)
-        if not fits(page, width):
+        if page.evaluate(WIDTH) > width:
             yield width, "wider than the screen"
         for script in (page_checks.NOTHING_HIDDEN, page_checks.BROKEN_LINES):
             yield from ((width, fault) for fault in page.evaluate(script))
@@ -203,11 +204,6 @@ def faults_of(page, site, path):
     if path in site.daily:
         page_checks.show_at(page, PAPER_WIDTH)
         page.call("Emulation.setEmulatedMedia", media="print")
-        if not fits(page, PAPER_WIDTH):
+        if page.evaluate(WIDTH) > PAPER_WIDTH:
             yield PAPER_WIDTH, "wider than the paper"
         page.call("Emulation.setEmulatedMedia", media="")
-
-
-def fits(page, width):
-    # Where it is wider, innerWidth of a mobile screen is, too.
-    return page.evaluate(f"document.documentElement.scrollWidth <= {width}")

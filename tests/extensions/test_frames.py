@@ -117,7 +117,7 @@ REFUSED = "block 1 contradicts itself"
 )
 def test_a_lie_about_a_transaction_with_frames_is_refused_or_said(index, methods, lie, expected):
     with served(made(), has_bytes=True) as node:
-        node.fault = changed(index, methods, lie)
+        node.fault = changing(lambda result: records_of(result)[index].update(lie), *methods)
         assert expected in what_is_said(node)
 
 
@@ -150,14 +150,10 @@ def what_is_said(node):
 
 def test_a_payer_of_a_type_that_has_none_is_not_taken():
     """No bytes of it have one."""
-    payer = {"payer": "0x" + CAROL.hex()}
     with served(made(), has_bytes=True) as node:
         [honest] = source_of(node).blocks(1, 1)
-        node.fault = changed(0, [RECEIPTS], payer)
+        payer = {"payer": "0x" + CAROL.hex()}
+        node.fault = changing(lambda result: records_of(result)[0].update(payer), RECEIPTS)
         [actual] = source_of(node).blocks(1, 1)
         assert actual == honest
         assert json.loads(actual.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
-
-
-def changed(index, methods, lie):
-    return changing(lambda result: records_of(result)[index].update(lie), *methods)

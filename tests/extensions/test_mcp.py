@@ -68,10 +68,6 @@ def test_where_access_needs_a_key_tools_have_the_callers(own_index):
         assert result["isError"] is False and "parentHash" in result["content"][0]["text"]
 
 
-def api(demo_url, path):
-    return requests.get(f"{demo_url}/api/v1{path}", timeout=WAIT_S).json()
-
-
 TOKEN = "0x5fbdb2315678afecb367f032d93f642f64180aa3"  # of the demo
 OWNER = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 TRANSFER = {"signature": "Transfer(address indexed from, address indexed to, uint256 value)"}
@@ -93,7 +89,8 @@ SENDER = json.dumps({"from": OWNER})
     ],
 )
 def test_tools_answer_as_the_operations_of_which_they_are_made(demo_url, tool, arguments, path):
-    assert call(f"{demo_url}/mcp", tool, **arguments) == api(demo_url, path)
+    expected = requests.get(f"{demo_url}/api/v1{path}", timeout=WAIT_S).json()
+    assert call(f"{demo_url}/mcp", tool, **arguments) == expected
 
 
 def test_tools_are_at_most_fifteen_read_only_and_made_from_the_document(demo_url):
@@ -180,7 +177,7 @@ def test_malformed_messages_are_refused(demo_url, body, headers, status):
     response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=WAIT_S)
     assert response.status_code == status
     assert response.headers["Content-Type"] == "application/json" and response.json()["error"]
-    assert api(demo_url, "/stats")["latestBlock"]
+    assert requests.get(f"{demo_url}/api/v1/stats", timeout=WAIT_S).json()["latestBlock"]
 
 
 @pytest.mark.thorough

@@ -17,9 +17,9 @@ A_SECOND, BLOCKS = 10, 125
 
 
 @pytest.fixture(scope="module")
-def indexed(postgres, template):
-    with served(sharing_seconds(BLOCKS, A_SECOND)) as node, postgres.cloned(template) as url:
-        yield indexing.Indexing(url, node.url).run_until(BLOCKS - 1)
+def indexed(shared_database_url):
+    with served(sharing_seconds(BLOCKS, A_SECOND)) as node:
+        yield indexing.Indexing(shared_database_url, node.url).run_until(BLOCKS - 1)
 
 
 def etherscan(client, action, **query):

@@ -11,11 +11,8 @@ import requests
 from tests.support import WAIT_S
 from tests.support.serving import free_port, gunicorn_started, wait_for
 
-UNLIMITED = {
-    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
-    "SCAN_RATE_LIMIT_FILES": "1000000/minute",
-    "SCAN_RATE_LIMIT_PAGES": "1000000/minute",
-}
+LIMITS = ("ANONYMOUS", "FILES", "PAGES")
+UNLIMITED = {f"SCAN_RATE_LIMIT_{name}": "1000000/minute" for name in LIMITS}
 
 
 @pytest.fixture

@@ -81,8 +81,8 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service):
         requests_ = 3 + QUEUED_PER_CLIENT + 1
         waiting = [send_request(service, READER, keys[n % 3]) for n in range(requests_)]
         wait_until(lambda: service.node.waiting >= 3)
-        wait_until(lambda: readable(waiting))
-        [refused] = readable(waiting)
+        wait_until(lambda: select(waiting, (), (), 0)[0])
+        [refused] = select(waiting, (), (), 0)[0]
         waiting.remove(refused)
         assert received(refused).startswith(b"HTTP/1.1 429 ")
         assert service.balance().status_code == 429
@@ -103,10 +103,6 @@ def send_request(service, client="127.0.0.1", more=""):
     head = f"GET {new_address()} HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: {client}\r\n{more}"
     connection.sendall(f"{head}Connection: close\r\n\r\n".encode())
     return connection
-
-
-def readable(connections):
-    return select(connections, (), (), 0)[0]
 
 
 def received(connection):
@@ -135,7 +131,7 @@ def test_clients_that_leave_while_they_wait_free_their_places(service):
     with cleared(service.node.held):
         connections = [send_request(service) for _ in range(3 + QUEUED_PER_CLIENT + 1)]
         wait_until(lambda: service.node.waiting >= 3)
-        wait_until(lambda: readable(connections))
+        wait_until(lambda: select(connections, (), (), 0)[0])
         for connection in connections:
             connection.close()
         with ThreadPoolExecutor(1) as pool:

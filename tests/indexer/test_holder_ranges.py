@@ -53,8 +53,8 @@ def page(seeded, number, limit=100):
 
 
 @pytest.fixture(scope="module")
-def seeded(postgres, template):
-    with postgres.cloned(template) as url, explain.explained(url) as service:
+def seeded(shared_database_url):
+    with explain.explained(shared_database_url) as service:
         service.database.execute_script(SEED.replace("%(token)s", f"'\\x{LARGE.hex()}'::bytea"))
         service.database.execute_script("VACUUM ANALYZE")
         yield service

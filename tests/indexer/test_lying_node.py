@@ -37,11 +37,10 @@ SAID = {"blocks": {"size"}}
 
 
 @pytest.fixture(scope="module")
-def honest(scenario, postgres, template):
+def honest(scenario, shared_database_url):
     """All of an index beside the honest node alone, with all logs."""
-    with postgres.cloned(template) as url:
-        indexing.Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
-        yield table_digest.digest(url)
+    index = indexing.Indexing(shared_database_url, scenario.anvil.url, logs="all")
+    return table_digest.digest(index.run_until(scenario.anvil.head()).url)
 
 
 @pytest.mark.usefixtures("short_pauses")

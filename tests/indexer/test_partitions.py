@@ -20,13 +20,12 @@ pytestmark = pytest.mark.thorough
 
 
 @pytest.fixture(scope="module")
-def parted(postgres, template, scenario):
+def parted(shared_database_url, scenario):
     """The scenario's chain in many partitions a table, with its logs."""
-    with postgres.cloned(template) as url:
-        indexing = Indexing(url, scenario.anvil.url, logs="all", partition_rows=40)
-        indexing.run_until(scenario.anvil.head())
-        assert execute(url, PARTS, "transactions") >= [(15,)]
-        yield url
+    url, node = shared_database_url, scenario.anvil
+    Indexing(url, node.url, logs="all", partition_rows=40).run_until(node.head())
+    assert execute(url, PARTS, "transactions") >= [(15,)]
+    return url
 
 
 def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario):

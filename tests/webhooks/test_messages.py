@@ -22,11 +22,7 @@ def lines_of(form, body):
         [attachment] = body["attachments"]
         [block] = attachment["content"]["body"]
         return block["text"].split("\n\n")
-    return {
-        "slack": body.get("text"),
-        "discord": body.get("content"),
-        "telegram": body.get("text"),
-    }[form].split("\n")
+    return body["content" if form == "discord" else "text"].split("\n")
 
 
 @pytest.mark.parametrize("form", FORMATS)
