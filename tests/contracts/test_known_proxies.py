@@ -119,49 +119,58 @@ def traced(*calls):
 
 
 ZERO = bytes(20)
+
+
 # What the slot has by block, calls, and the implementations, the evidence and what is unused.
-DECISIONS = {
-    "a claim": ({9: FIRST}, [], ((FIRST,), "claim", b"")),
-    "nothing": ({9: ZERO}, [], None),
-    "a call of what is claimed": ({9: FIRST}, [(1, FIRST, 5)], ((FIRST,), "trace", b"")),
-    "a call of another one": (
-        {9: FIRST, 5: FIRST, 4: FIRST},
-        [(1, SECOND, 5)],
-        ((SECOND,), "trace", FIRST),
-    ),
-    "an upgrade since": (
-        {9: SECOND, 5: FIRST, 4: FIRST},
-        [(1, FIRST, 5)],
-        ((SECOND,), "claim", b""),
-    ),
-    "an upgrade, and a call": (
-        {9: SECOND, 8: SECOND, 7: SECOND, 5: FIRST, 4: FIRST},
-        [(2, SECOND, 8), (1, FIRST, 5)],
-        ((SECOND,), "trace", b""),
-    ),
-    "without old state, an upgrade and a call": (
-        {9: SECOND},
-        [(2, SECOND, 8), (1, FIRST, 5)],
-        ((SECOND,), "trace", b""),
-    ),
-    "two that it ran by function, one of them claimed": (
-        dict.fromkeys(range(10), FIRST),
-        [(2, FIRST, 8), (1, SECOND, 5)],
-        ((FIRST, SECOND), "trace", b""),
-    ),
-    "two that it ran by function, none claimed": (
-        dict.fromkeys(range(10), ZERO),
-        [(2, THIRD, 8), (1, SECOND, 5)],
-        ((THIRD, SECOND), "trace", b""),
-    ),
-    "a later call is not of the block": ({5: ZERO}, [(1, SECOND, 9)], None),
-}  # fmt: skip
-
-
 @pytest.mark.check
-@pytest.mark.parametrize("name", DECISIONS)
-def test_calls_decide_and_a_claim_holds_where_the_state_was_its(name):
-    words, calls, expected = DECISIONS[name]
+@pytest.mark.parametrize(
+    ("words", "calls", "expected"),
+    [
+        pytest.param({9: FIRST}, [], ((FIRST,), "claim", b""), id="a claim"),
+        pytest.param({9: ZERO}, [], None, id="nothing"),
+        pytest.param(
+            {9: FIRST}, [(1, FIRST, 5)], ((FIRST,), "trace", b""), id="a call of what is claimed"
+        ),
+        pytest.param(
+            {9: FIRST, 5: FIRST, 4: FIRST},
+            [(1, SECOND, 5)],
+            ((SECOND,), "trace", FIRST),
+            id="a call of another one",
+        ),
+        pytest.param(
+            {9: SECOND, 5: FIRST, 4: FIRST},
+            [(1, FIRST, 5)],
+            ((SECOND,), "claim", b""),
+            id="an upgrade since",
+        ),
+        pytest.param(
+            {9: SECOND, 8: SECOND, 7: SECOND, 5: FIRST, 4: FIRST},
+            [(2, SECOND, 8), (1, FIRST, 5)],
+            ((SECOND,), "trace", b""),
+            id="an upgrade, and a call",
+        ),
+        pytest.param(
+            {9: SECOND},
+            [(2, SECOND, 8), (1, FIRST, 5)],
+            ((SECOND,), "trace", b""),
+            id="without old state, an upgrade and a call",
+        ),
+        pytest.param(
+            dict.fromkeys(range(10), FIRST),
+            [(2, FIRST, 8), (1, SECOND, 5)],
+            ((FIRST, SECOND), "trace", b""),
+            id="two that it ran by function, one of them claimed",
+        ),
+        pytest.param(
+            dict.fromkeys(range(10), ZERO),
+            [(2, THIRD, 8), (1, SECOND, 5)],
+            ((THIRD, SECOND), "trace", b""),
+            id="two that it ran by function, none claimed",
+        ),
+        pytest.param({5: ZERO}, [(1, SECOND, 9)], None, id="a later call is not of the block"),
+    ],
+)
+def test_calls_decide_and_a_claim_holds_where_the_state_was_its(words, calls, expected):
     delegation = stored_delegation(delegation_text(CLAIMING), traced(*calls))
     [decided] = at_blocks(States(words), [(PROXY, delegation, block(max(words)))])
     shown = decided and (decided.implementations, decided.evidence, decided.unused)
