@@ -5,13 +5,14 @@ import json
 from collections import namedtuple
 from itertools import takewhile
 
-from eth_abi import encode, grammar
+from eth_abi import decode, encode, grammar
 from eth_utils import keccak
 
 from scan.extensions.events.tests.random_events import (
     PER_TRANSACTION,
     Events,
     canonical,
+    declaration,
     deploy,
     emit,
     encoded,
@@ -50,26 +51,14 @@ class Rule(namedtuple("Rule", "name factory event argument")):
 
     @property
     def declaration(self):
-        arguments = (
-            f"{canonical(one)}{' indexed' if one['indexed'] else ''} {one['name']}"
-            for one in self.event["inputs"]
-        )
-        return f"{self.event['name']}({', '.join(arguments)})"
+        return declaration(self.event)
 
 
 def head_bytes(one):
     """The bytes of an argument before what is of any length."""
-    parsed = grammar.parse(canonical(one))
-    return 32 if parsed.is_dynamic else len(encode([canonical(one)], [zero(parsed)]))
-
-
-def zero(parsed):
-    """A value of a type of fixed length."""
-    if parsed.is_array:
-        return [zero(parsed.item_type)] * parsed.arrlist[-1][0]
-    if parsed.to_type_str().startswith("("):
-        return tuple(map(zero, parsed.components))
-    return {"address": "0x" + 40 * "0", "bool": False, "bytes": b""}.get(parsed.base, 0)
+    type_ = canonical(one)
+    zeros = bytes(2**20)  # as many as any type of fixed length has
+    return 32 if grammar.parse(type_).is_dynamic else len(encode([type_], decode([type_], zeros)))
 
 
 class Factories:
