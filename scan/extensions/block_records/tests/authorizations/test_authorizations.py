@@ -3,18 +3,17 @@
 import pytest
 
 from scan.ethereum.block_validation import check_body
-from scan.ethereum.client import Node
 from scan.extensions.block_records.tests.authorizations.delegating import (
     ALICE,
     EVERYBODY,
     FRESH,
     delegations,
 )
-from scan.indexer.block_source import BlockSource
 from tests.support import authorizations as accounts
 from tests.support import indexing, lists
 from tests.support.anvil import ZERO
 from tests.support.database import execute
+from tests.support.indexing import source_of
 from tests.support.scenario.transactions import key_of
 
 __all__ = ["delegations"]
@@ -127,8 +126,10 @@ def test_a_delegating_account_is_shown_as_one(delegations):
 
 @pytest.mark.thorough
 def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
+    node, _, _ = delegations
+
     def contradiction(**changes):
-        [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
+        [(block, receipts)] = source_of(node).raw_blocks(1, 1)
         for transaction in block.transactions:
             for entry in transaction.authorizationList or ():
                 entry.update(changes)
