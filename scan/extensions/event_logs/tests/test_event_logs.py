@@ -11,13 +11,8 @@ import pytest
 from eth_utils import keccak
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import (
-    Contract,
-    declaration,
-    emit,
-    encoded,
-    signature,
-)
+from scan.extensions.events.tests import random_events
+from scan.extensions.events.tests.random_events import Contract, declaration, signature
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
 from tests.support.lists import Listed, by_links, get, post
@@ -64,7 +59,8 @@ def emitted(shared_anvil):
         for number in range(4):
             topics = [topic, *[bytes(32)] * number]
             for emitter in emitters:
-                emit(anvil, emitter.address, encoded(topics, bytes(64)))
+                log = random_events.encoded(topics, bytes(64))
+                random_events.emit(anvil, emitter.address, log)
             anvil.mine()
     addresses = [emitter.address for emitter in emitters]
     return Emitted(anvil, named, addresses, [*decoded(anvil, named)])

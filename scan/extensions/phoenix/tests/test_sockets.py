@@ -28,52 +28,42 @@ ANNA, BERT = made_blocks.address("anna"), made_blocks.address("bert")
 PATH = "/socket/v2/websocket?vsn=2.0.0"
 
 
-class PhoenixClient:
-    def __init__(self, url, topics):
-        command = ["node", "phoenix_client.mjs", f"{url.replace('http', 'ws')}/socket/v2", *topics]
-        self._process = subprocess.Popen(
-            command, cwd=solidity.NODE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
-        self._lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+@contextmanager
+def joined(url, *topics):
+    """Phoenix's client in these topics: what takes as many of the next messages besides heartbeats,
+    by topic and event."""
+    command = ["node", "phoenix_client.mjs", f"{url.replace('http', 'ws')}/socket/v2", *topics]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    process = subprocess.Popen(command, cwd=solidity.NODE, text=True, **pipes)
+    lines = queue.Queue()
 
-    def _read(self):
-        for line in self._process.stdout:
-            self._lines.put(json.loads(line))
+    def read():
+        for line in process.stdout:
+            lines.put(json.loads(line))
 
-    def next(self):
-        return self._lines.get(timeout=WAIT_S)
-
-    def messages(self, count):
-        """The next messages besides heartbeats, by topic and event."""
+    def messages(count):
         taken, ends_at = {}, time.monotonic() + WAIT_S
         while len(taken) < count:
             assert time.monotonic() < ends_at, taken
-            kind, topic, event, *payload = self.next()
+            kind, topic, event, *payload = lines.get(timeout=WAIT_S)
             assert kind == "message", (kind, topic)
             if topic != "phoenix":
                 taken[topic, event] = payload[0]
         return taken
 
-    def end(self):
-        self._process.stdin.close()
-        self._process.wait(WAIT_S)
-
-
-@contextmanager
-def joined(url, *topics):
-    client = PhoenixClient(url, topics)
+    threading.Thread(target=read, daemon=True).start()
     try:
-        assert client.next() == ["open"]
+        assert lines.get(timeout=WAIT_S) == ["open"]
         left = {*topics}
         while left:
-            kind, topic, *_ = client.next()
+            kind, topic, *_ = lines.get(timeout=WAIT_S)
             if (kind, topic) != ("message", "phoenix"):
                 assert kind == "joined", (kind, topic)
                 left.remove(topic)
-        yield client
+        yield messages
     finally:
-        client.end()
+        process.stdin.close()
+        process.wait(WAIT_S)
 
 
 class RawClient:
@@ -123,9 +113,9 @@ def test_a_page_learns_of_what_its_topics_are_about(shared_server, chain, tmp_pa
     topics = ("blocks:new_block", "blocks:indexing", "transactions:new_transaction", of_anna)
     with serving.nginx(tmp_path, [shared_server] * 3) as front:
         for address in (front, shared_server):
-            with joined(address, *topics, f"tokens:{token}") as client:
+            with joined(address, *topics, f"tokens:{token}") as messages:
                 chain.append([made_blocks.Move(ANNA, BERT, tokens=5), made_blocks.Move(BERT, ANNA)])
-                taken = client.messages(8)
+                taken = messages(8)
             [head, *_] = requests.get(f"{api}/blocks", timeout=WAIT_S).json()["items"]
             block = taken["blocks:new_block", "new_block"]["block"]
             assert block["transactions_count"] == 2
@@ -167,7 +157,7 @@ def test_the_result_of_a_verification_comes(
     """Also of one that ends right after the first client has joined, and of one whose transaction
     is committed 2 s after it has ended."""
     party = "0x" + made_blocks.address(f"verified {ending[0]}").hex()
-    with joined(shared_server, f"addresses:{party}") as client:
+    with joined(shared_server, f"addresses:{party}") as received:
         # Why another client's failed is told to that one alone.
         of_another = "192.0.2.1", ("failed", 2, "no_match", "Not yours.")
         for submitter, of in (of_another, ("127.0.0.1", ending)):
@@ -179,20 +169,20 @@ def test_the_result_of_a_verification_comes(
                 " %s, %s, 'files')",
                 *(submitter, bytes.fromhex(party[2:]), *of),
             )
-        taken = client.messages(len(messages))
+        taken = received(len(messages))
     assert {event: taken[f"addresses:{party}", event] for event in messages} == messages
 
 
 def test_a_verification_that_is_refused_is_told_under_the_field_of_the_form(shared_server, chain):
     """A page of Blockscout's listens to the socket alone once it has sent its form."""
     address = f"0x{made_blocks.TOKEN.hex()}"
-    with joined(shared_server, f"addresses:{address}") as client:
+    with joined(shared_server, f"addresses:{address}") as messages:
         sent = requests.post(
             f"{shared_server}/api/v2/smart-contracts/{address}/verification/via/flattened-code",
             json={"source_code": "contract A {}", "compiler_version": "v0.8.28", "libraries": "{"},
             timeout=WAIT_S,
         )
-        result = client.messages(1)[f"addresses:{address}", "verification_result"]
+        result = messages(1)[f"addresses:{address}", "verification_result"]
     assert (sent.status_code, sent.json()["message"]) == (
         200,
         "Smart-contract verification started",

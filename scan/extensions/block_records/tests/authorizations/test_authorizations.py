@@ -3,12 +3,8 @@
 import pytest
 
 from scan.ethereum.block_validation import check_body
-from scan.extensions.block_records.tests.authorizations.delegating import (
-    ALICE,
-    EVERYBODY,
-    FRESH,
-    delegations,
-)
+from scan.extensions.block_records.tests.authorizations import delegating
+from scan.extensions.block_records.tests.authorizations.delegating import delegations
 from tests.support import authorizations as accounts
 from tests.support import indexing, lists
 from tests.support.anvil import ZERO
@@ -35,7 +31,7 @@ def rows(url):
 def assert_as_the_node_has_it(node, url):
     """After every block each account delegates to whom its last valid authorization says, and in a
     transaction to whom the last one up to this says."""
-    in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
+    in_effect = dict.fromkeys((account.address.lower() for account in delegating.EVERYBODY), ZERO)
     by_block = {}
     for row in rows(url):
         by_block.setdefault(row["block_number"], []).append(row)
@@ -104,7 +100,7 @@ def test_a_delegating_account_is_shown_as_one(delegations):
     """Each delegation has until the next one begins, and the last one is what its code is now."""
     node, _, client = delegations
     assert "delegate" not in client.get(f"/api/v1/addresses/{accounts.MAKER}").json
-    for account in EVERYBODY:
+    for account in delegating.EVERYBODY:
         address = account.address.lower()
         own = listed(client, authority=address, valid="true", orderBy="asc")
         ends = [record["untilBlock"] for record in own]
@@ -149,8 +145,8 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, clone, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     accounts.place_codes(anvil)
     for nonce, delegate in enumerate((accounts.MAKER, accounts.IDLE)):
-        signed = [accounts.authorize(FRESH, delegate, nonce)]
-        accounts.send(anvil, signed, to=FRESH.address, sender=key_of(3), nonce=nonce)
+        signed = [accounts.authorize(delegating.FRESH, delegate, nonce)]
+        accounts.send(anvil, signed, to=delegating.FRESH.address, sender=key_of(3), nonce=nonce)
     anvil.mine()
     for traces, second in (("auto", False), ("off", None)):
         url = clone(template)
@@ -161,9 +157,9 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, clone, template):
 @pytest.mark.thorough
 def test_without_traces_the_nonce_of_who_does_not_delegate_is_known(anvil, database_url):
     for authority, delegate, nonce in (
-        (FRESH, ZERO, 0),
-        (ALICE, accounts.MAKER, 0),
-        (FRESH, ZERO, 1),
+        (delegating.FRESH, ZERO, 0),
+        (delegating.ALICE, accounts.MAKER, 0),
+        (delegating.FRESH, ZERO, 1),
     ):
         accounts.send(anvil, [accounts.authorize(authority, delegate, nonce)], sender=key_of(3))
         anvil.mine()
