@@ -100,7 +100,7 @@ def candles_of(pool, span_s, first_s, last_s):
     placed = [(START_S + SPACING_S * (n // 3), t) for n, t in enumerate(TRADES)]
     placed = [(s, t) for s, t in placed if t[0] == pool and first_s <= s <= last_s]
     candles = []
-    for _, group in groupby(placed, lambda entry: entry[0] // span_s * span_s):
+    for start_s, group in groupby(placed, lambda entry: entry[0] // span_s * span_s):
         trades = [trade for _, trade in group]
         prices = [p for t in trades if (p := price(t, token1)) is not None]
         volumes = {TOKEN0: 0, token1: 0}
@@ -110,13 +110,15 @@ def candles_of(pool, span_s, first_s, last_s):
         names = ("open", "high", "low", "close")
         values = (prices[0], max(prices), min(prices), prices[-1]) if prices else (None,) * 4
         sums = {"volume0": str(volumes[TOKEN0]), "volume1": str(volumes[token1])}
-        candles.append(dict(zip(names, values, strict=True)) | sums | {"trades": len(trades)})
+        sums |= {"start_s": start_s, "trades": len(trades)}
+        candles.append(dict(zip(names, values, strict=True)) | sums)
     return candles
 
 
 def require_equal(answered, right):
     assert len(answered) == len(right) > 0
     for candle, truth in zip(answered, right, strict=True):
+        assert parameters.time_s(candle["time"], "time") == truth["start_s"]
         for name in ("volume0", "volume1", "trades"):
             assert candle[name] == truth[name]
         for name in ("open", "high", "low", "close"):
