@@ -3,6 +3,8 @@
 from collections import namedtuple
 from contextlib import contextmanager
 
+import pytest
+
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support.anvil import ZERO
 from tests.support.lists import pages
@@ -46,7 +48,9 @@ class Chain(namedtuple("Chain", "anvil owner contracts")):
         return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
 
 
-def play(anvil):
+@pytest.fixture(scope="module")
+def chain(shared_anvil):
+    anvil = shared_anvil
     deployer, owner, *others = anvil.accounts
     names = {
         "coin": ("Coin", "Coin", "COIN", 6),

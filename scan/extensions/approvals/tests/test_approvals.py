@@ -2,13 +2,12 @@
 are, events that the node returns are read once, in parts, and in nobody's way."""
 
 import threading
-from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.extensions.approvals import events, queries
-from scan.extensions.approvals.tests.owner_chain import MOST, by_key, key_of, play
+from scan.extensions.approvals.tests.owner_chain import MOST, by_key, chain, key_of
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE
 from tests.support import WAIT_S, expected
 from tests.support.explorer import behind
@@ -16,51 +15,44 @@ from tests.support.faulty_node import Reply, node_error, replacing
 from tests.support.indexing import Indexing, sources
 from tests.support.lists import get
 
-Service = namedtuple("Service", "stored client indexing")
-LOGS = ["none", "all"]
+__all__ = ["chain"]
 
 
-@pytest.fixture(scope="module")
-def chain(shared_anvil):
-    return play(shared_anvil)
+@pytest.fixture(scope="module", params=["none", "all"])
+def indexing(request, postgres, template, chain):
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, chain.anvil.url, logs=request.param, until=chain.anvil.head()) as indexing,
+    ):
+        yield indexing
 
 
 @pytest.fixture
-def service(followed, chain):
+def client(indexing, chain):
     """Whatever other tests have mined, or taken back, the index has what the node has."""
-    followed.indexing.wait_for(chain.anvil.head())
-    return followed
+    indexing.wait_for(chain.anvil.head())
+    return indexing.client()
 
 
-@pytest.fixture(scope="module", params=LOGS)
-def followed(request, postgres, template, chain):
-    anvil, logs = chain.anvil, request.param
-    with (
-        postgres.cloned(template) as url,
-        Indexing(url, anvil.url, logs=logs, until=anvil.head()) as indexing,
-    ):
-        yield Service(logs, indexing.client(), indexing)
-
-
-def test_every_pair_is_what_the_node_says(service, chain):
-    records = by_key(service.client, chain.owner, ended="true")
+def test_every_pair_is_what_the_node_says(client, indexing, chain):
+    records = by_key(client, chain.owner, ended="true")
     assert len(records) == 16
     shown = {key: (r["amountNow"], r["unavailable"]) for key, r in records.items()}
     [burnt] = [key for key in records if key[0] == "item" and key[2] == "4"]
     assert shown.pop(burnt) == (None, "reverted")
     assert shown == {key: (str(chain.node_says(*key)), None) for key in shown}
-    page = get(service.client, f"/addresses/{chain.owner}/approvals")
-    assert page["source"] == {"none": "node", "all": "index"}[service.stored]
+    page = get(client, f"/addresses/{chain.owner}/approvals")
+    assert page["source"] == {"none": "node", "all": "index"}[indexing.settings.logs]
     assert page["blockNumber"] == chain.anvil.head()
 
 
-def test_what_is_in_force_has_its_risk_and_its_use_as_expected(service, chain):
+def test_what_is_in_force_has_its_risk_and_its_use_as_expected(client, chain):
     accounts = {"owner": chain.owner.lower(), "account": chain.anvil.accounts[5].lower()}
     names = {name: contract.address.lower() for name, contract in chain.contracts.items()}
-    expected.compare(__file__, service.client, accounts | names)
-    page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
+    expected.compare(__file__, client, accounts | names)
+    page = client.get(f"/address/{chain.owner}?tab=approvals").text
     assert page.count("unlimited") == 3
-    records = [*by_key(service.client, chain.owner).values()]
+    records = [*by_key(client, chain.owner).values()]
     assert [bool(record["lastUse"]) for record in records] == [False] * 6 + [True] * 4
     for record in records:
         assert f'data-data="{record["revokeData"]}"' in page
@@ -68,7 +60,7 @@ def test_what_is_in_force_has_its_risk_and_its_use_as_expected(service, chain):
 
 
 @pytest.mark.thorough
-def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
+def test_no_function_of_a_hostile_token_takes_the_page(client, indexing, chain):
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
     victim = chain.anvil.accounts[8]
@@ -78,50 +70,50 @@ def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
             for first in (1, 2_001):
                 arguments = (victim, first, 2_000 if n else 500)
                 chain.do(f"boaster{n}", "boast", *arguments, gas=28_000_000)
-        service.indexing.wait_for(chain.anvil.head())
-        page = get(service.client, f"/addresses/{victim}/approvals", limit=100)
+        indexing.wait_for(chain.anvil.head())
+        page = get(client, f"/addresses/{victim}/approvals", limit=100)
         assert page["total"] == 13_001
         assert {r["unavailable"] for r in page["approvals"]} <= {"malformed", "reverted", "unread"}
         for n, problem in ((0, "malformed"), (1, "malformed"), (2, "reverted"), (3, "reverted")):
             token = chain.address(f"boaster{n}")
-            page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=token)
+            page = get(client, f"/addresses/{victim}/approvals", tokenAddress=token)
             assert {r["unavailable"] for r in page["approvals"]} == {problem}
             assert {r["atRisk"] for r in page["approvals"]} == {None}
         coin = chain.address("coin")
-        page = get(service.client, f"/addresses/{victim}/approvals", tokenAddress=coin)
+        page = get(client, f"/addresses/{victim}/approvals", tokenAddress=coin)
         [own] = page["approvals"]
         assert (own["amountNow"], own["unavailable"]) == ("5", None)
 
 
-@pytest.mark.parametrize("followed", LOGS[1:], indirect=True)  # a node is read as time allows
-def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain):
-    everything = by_key(service.client, chain.owner, ended="true")
+@pytest.mark.parametrize("indexing", ["all"], indirect=True)  # a node is read as time allows
+def test_events_that_others_emit_push_out_none_of_the_owners_own(client, indexing, chain):
+    everything = by_key(client, chain.owner, ended="true")
     with chain.undone():
         chain.do("boaster0", "boast", chain.owner, 1, 40, sender=chain.anvil.accounts[7])
-        service.indexing.wait_for(chain.anvil.head())
-        sources(service.client).get(events.ApprovalBounds).events = 30
+        indexing.wait_for(chain.anvil.head())
+        sources(client).get(events.ApprovalBounds).events = 30
         path = f"/addresses/{chain.owner}/approvals"
-        page = get(service.client, path, ended="true", limit=100)
+        page = get(client, path, ended="true", limit=100)
         assert page["completeFrom"] == chain.anvil.head() + 1
         shown = {key_of(record): record for record in page["approvals"][30:]}
         assert shown.keys() == everything.keys() and page["total"] == 30 + len(everything)
         coin = chain.address("coin")
-        few = get(service.client, path, ended="true", tokenAddress=coin, limit=100)
+        few = get(client, path, ended="true", tokenAddress=coin, limit=100)
         assert {key_of(r) for r in few["approvals"]} == {k for k in everything if k[1] == coin}
 
 
-def test_a_node_away_leaves_what_is_stored(service, chain):
+def test_a_node_away_leaves_what_is_stored(indexing, chain):
     """Without logs, those of the blocks whose events are read as stored."""
     down = node_error(-32000, "unavailable")
     with chain.undone():
         chain.do("coin", "approve", chain.address("one"), MOST)
-        service.indexing.wait_for(chain.anvil.head())
-        with behind(service.indexing.settings, down) as (client, _):
-            answer = client.get(f"/api/v1/addresses/{chain.owner}/approvals")
+        indexing.wait_for(chain.anvil.head())
+        with behind(indexing.settings, down) as (alone, _):
+            answer = alone.get(f"/api/v1/addresses/{chain.owner}/approvals")
             assert answer.status_code == 200, answer.text
             assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
             assert {r["inForce"] for r in answer.json["approvals"]} == {None}
-            page = client.get(f"/address/{chain.owner}?tab=approvals").text
+            page = alone.get(f"/address/{chain.owner}?tab=approvals").text
             assert "The node did not return the current amounts of" in page
             assert "Amounts are read from the contracts" not in page
 

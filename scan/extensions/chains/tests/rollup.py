@@ -91,15 +91,12 @@ def _pass_messages(node, contract, number):
 
 
 @pytest.fixture(scope="module")
-def rollup(postgres, template):
-    with (
-        anvil.Anvil("--network", "optimism", hardfork="isthmus") as node,
-        postgres.cloned(template) as url,
-    ):
+def rollup(shared_database_url):
+    url = shared_database_url
+    with anvil.Anvil("--network", "optimism", hardfork="isthmus") as node:
         deposits = play(node)
-        yield Rollup(
-            node, url, indexing.Indexing(url, node.url).run_until(node.head()).client(), deposits
-        )
+        client = indexing.Indexing(url, node.url).run_until(node.head()).client()
+        yield Rollup(node, url, client, deposits)
 
 
 def history(client, address):

@@ -2,17 +2,15 @@
 
 import pytest
 
-from scan.extensions.demo.demo_node import start
-from tests.support import database, folders, indexing, serving
+from scan.extensions.demo.demo_node import RECORDING, start
+from tests.support import database, folders, indexing
 from tests.support.kept_answers import kept_answers
-
-DEMO = serving.ROOT / "demo" / "chain.jsonl.gz"
 
 
 @pytest.fixture(scope="session")
 def demo_node(tmp_path_factory):
     """A node of each worker's own; all of them answer alike."""
-    node = start(DEMO)
+    node = start(RECORDING)
     with kept_answers(node.url, folders.run_folder(tmp_path_factory) / "demo-answers"):
         yield node
     node.stop()

@@ -11,13 +11,15 @@ import pytest
 from eth_utils import keccak
 from pyarrow import parquet
 
-from scan.extensions.events.tests.random_events import Contract, emit, encoded, signature
+from scan.extensions.events.tests import random_events
+from scan.extensions.events.tests.random_events import Contract, declaration, signature
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over
-from tests.support.lists import get, post
+from tests.support.lists import Listed, by_links, get, post
 from tests.support.solidity import node_script
 
 EVENTS, LOGS = 12, 400
+ALL = Listed("/events", "events", is_counted=False)
 NO_BODIES = "DELETE FROM block_bodies; DELETE FROM bodies_from"
 # What is stored, by where pages then say that they are from.
 STORED = {"index": ("all", NO_BODIES), "blocks": ("none", "SELECT"), "node": ("none", NO_BODIES)}
@@ -39,19 +41,6 @@ class Emitted(namedtuple("Emitted", "anvil abi addresses logs")):
         ]
 
 
-def declaration(event):
-    """An event as its source declares it."""
-    return f"{event['name']}({', '.join(map(declared, event['inputs']))})"
-
-
-def declared(one):
-    type_, name = one["type"], one["name"]
-    if type_.startswith("tuple"):
-        inner = ", ".join(map(declared, one["components"]))
-        type_ = f"({inner}){type_.removeprefix('tuple')}"
-    return f"{type_}{' indexed' * one.get('indexed', False)} {name}"
-
-
 def topic_of(event):
     return "0x" + keccak(text=signature(event)).hex()
 
@@ -70,7 +59,8 @@ def emitted(shared_anvil):
         for number in range(4):
             topics = [topic, *[bytes(32)] * number]
             for emitter in emitters:
-                emit(anvil, emitter.address, encoded(topics, bytes(64)))
+                log = random_events.encoded(topics, bytes(64))
+                random_events.emit(anvil, emitter.address, log)
             anvil.mine()
     addresses = [emitter.address for emitter in emitters]
     return Emitted(anvil, named, addresses, [*decoded(anvil, named)])
@@ -107,19 +97,6 @@ def source(request, postgres, template, emitted):
         yield Source(request.param, indexing.client())
 
 
-def rows_of(client, limit=100, **query):
-    """All rows by cursors, and what pages said they were read from."""
-    rows, following = [], {}
-    while following is not None:
-        given = {"limit": limit, **query, **following}  # an argument may be called path
-        answer = client.get("/api/v1/events", query_string=given)
-        assert answer.status_code == 200, answer.text
-        page = answer.json
-        rows += page["events"]
-        following = page["next"] and {"cursor": page["next"]}
-    return rows
-
-
 def plain(rows):
     return [((row["blockNumber"], row["logIndex"]), row["address"], row["args"]) for row in rows]
 
@@ -127,7 +104,7 @@ def plain(rows):
 def test_arguments_are_those_that_ethers_decodes(source, emitted):
     kinds = set()
     for event in emitted.abi:
-        rows = rows_of(source.client, signature=declaration(event))
+        rows = by_links(source.client, ALL, 100, signature=declaration(event))
         assert plain(rows) == emitted.of(event), declaration(event)
         assert {row["signature"] for row in rows} <= {signature(event)}
         kinds |= {(row["args"] is None, "problem" in row) for row in rows}
@@ -141,7 +118,7 @@ def test_several_contracts_are_one_list_in_pages_of_any_size(source, emitted):
         expected = emitted.of(event, emitters)
         query = {"signature": declaration(event), "address": ",".join([*emitters, emitters[0]])}
         for order, limit in (("desc", 7), ("asc", 100)):
-            rows = rows_of(source.client, limit, orderBy=order, **query)
+            rows = by_links(source.client, ALL, limit, orderBy=order, **query)
             assert plain(rows) == expected[:: 1 if order == "desc" else -1]
         numbered = [get(source.client, "/events", limit=7, page=n, **query) for n in (1, 2)]
         assert plain([row for page in numbered for row in page["events"]]) == expected[:14]
@@ -162,7 +139,7 @@ def test_indexed_arguments_filter_by_their_names(source, emitted):
             for spelling in (one["name"], f"arg.{one['name']}", "args"):
                 given = {"args": json.dumps({one["name"]: value})}.get(spelling, text)
                 query = {"signature": declaration(event), spelling: given}
-                assert plain(rows_of(source.client, **query)) == expected, query
+                assert plain(by_links(source.client, ALL, 100, **query)) == expected, query
             body = {"signature": declaration(event), "args": {one["name"]: value}}
             answer = post(source.client, "/query", entity="events", filter=body, limit=100)
             assert plain(answer["data"]) == expected

@@ -1,6 +1,7 @@
 """Signatures and logs of enemies in lists of events by signature."""
 
 import json
+import re
 
 import pytest
 from eth_utils import keccak
@@ -9,6 +10,7 @@ from scan.extensions.event_logs.queries import MOST_ADDRESSES, TOO_LONG, PageBou
 from scan.extensions.events.tests.random_events import deploy, encoded
 from tests.support.database import execute
 from tests.support.indexing import Indexing, client_over, sources
+from tests.support.lists import get
 from tests.support.refusals import require_parameter
 
 LARGE_BYTES = 1_000_000
@@ -55,7 +57,7 @@ READ = {
 def client(shared_anvil, shared_database_url):
     anvil, emitter = shared_anvil, deploy(shared_anvil)
     logs = [
-        ([keccak(text=canonical(signature)), *topics], data)
+        ([keccak(text=re.sub(" [^,)]*", "", signature.replace(", ", ","))), *topics], data)
         for signature, of in READ.items()
         for topics, data, _ in of
     ]
@@ -67,22 +69,10 @@ def client(shared_anvil, shared_database_url):
     return indexing.run_until(anvil.head()).client()
 
 
-def canonical(signature):
-    name, _, inner = signature[:-1].partition("(")
-    types = [argument.split()[0] for argument in inner.split(",") if argument]
-    return f"{name}({','.join(types)})"
-
-
-def events(client, **query):
-    answer = client.get("/api/v1/events", query_string=query)
-    assert answer.status_code == 200, answer.text
-    return answer.json
-
-
 @pytest.mark.parametrize("signature", READ)
 def test_a_log_is_what_the_signature_says_or_says_why_not(client, signature):
     expected = [args for *_, args in READ[signature]]
-    rows = events(client, signature=signature, orderBy="asc")["events"]
+    rows = get(client, "/events", signature=signature, orderBy="asc")["events"]
     of_large = {"a": "0x" + 2 * LARGE_BYTES * "0", "b": "0x" + 2 * LARGE_BYTES * "0"}
     shown = [{} if row["args"] == of_large else row["args"] for row in rows]
     assert shown == expected
@@ -92,7 +82,7 @@ def test_a_log_is_what_the_signature_says_or_says_why_not(client, signature):
 
 
 def test_arguments_without_names_have_numbers(client):
-    rows = events(client, signature="Pair(address,uint8)", orderBy="asc")["events"]
+    rows = get(client, "/events", signature="Pair(address,uint8)", orderBy="asc")["events"]
     read = {"argument_1": "0x" + 39 * "0" + "7", "argument_2": "2"}
     assert [row["args"] for row in rows] == [None, None, read, None]
 
@@ -101,7 +91,7 @@ def pages_of(client, **query):
     """The rows of each page, by cursors."""
     pages, following = [], {}
     while following is not None:
-        page = events(client, **query, **following)
+        page = get(client, "/events", **query, **following)
         pages.append(page["events"])
         following = page["next"] and {"cursor": page["next"]}
     return pages
@@ -121,7 +111,7 @@ def test_a_page_decodes_as_much_as_a_request_may_and_goes_on(client, work):
 
 def test_what_no_page_decodes_is_said_and_numbered_pages_are_refused(client):
     sources(client).get(PageBounds).work = EACH - 1
-    page = events(client, signature=NOTED, orderBy="asc")
+    page = get(client, "/events", signature=NOTED, orderBy="asc")
     assert [row["problem"] for row in page["events"]] == [TOO_LONG]
     assert page["next"]
     sources(client).get(PageBounds).work = 2 * EACH - 1
@@ -138,9 +128,9 @@ def test_a_page_of_large_logs_is_shorter_and_goes_on(client, shared_database_url
         LANGUAGE sql IMMUTABLE RETURN size = 1 OR coalesce(bytes, 0) <= {}
     """
     query = {"signature": NOTED, "orderBy": "asc"}
-    whole = events(client, **query)["events"]
+    whole = get(client, "/events", **query)["events"]
     query["address"] = addresses.format(whole[0]["address"])
-    assert events(client, **query)["events"] == whole
+    assert get(client, "/events", **query)["events"] == whole
     execute(shared_database_url, fits.format(90))
     try:
         bounded = client_over(shared_database_url, logs="all")
@@ -218,7 +208,7 @@ def test_bad_values_of_a_query_are_refused(client, key, value):
     "declared", [f"event {NOTED};", f" event\n{NOTED} ; ", NOTED.replace("(", " (", 1)]
 )
 def test_a_signature_is_as_its_source_declares_it(client, declared):
-    assert events(client, signature=declared) == events(client, signature=NOTED)
+    assert get(client, "/events", signature=declared) == get(client, "/events", signature=NOTED)
 
 
 @pytest.mark.parametrize(("number", "status"), [(2**256 - 1, 200), (2**256, 400), (-1, 400)])
@@ -238,5 +228,5 @@ def test_a_signature_is_needed_and_others_names_are_not_known(client):
 def test_parameters_of_lists_go_before_names_of_arguments(client):
     signature = "Taken(uint256 indexed limit, address indexed address, bool indexed signature)"
     given = {"arg.limit": "1", "arg.address": ONE, "arg.signature": "true"}
-    assert events(client, signature=signature, limit=2, **given)["events"] == []
-    assert events(client, signature="E(uint256 indexed _a)", _a="7")["events"] == []
+    assert get(client, "/events", signature=signature, limit=2, **given)["events"] == []
+    assert get(client, "/events", signature="E(uint256 indexed _a)", _a="7")["events"] == []

@@ -5,19 +5,10 @@ import json
 from collections import namedtuple
 from itertools import takewhile
 
-from eth_abi import encode, grammar
+from eth_abi import decode, encode, grammar
 from eth_utils import keccak
 
-from scan.extensions.events.tests.random_events import (
-    PER_TRANSACTION,
-    Events,
-    canonical,
-    deploy,
-    emit,
-    encoded,
-    rows_of,
-    signature,
-)
+from scan.extensions.events.tests import random_events
 from tests.support.database import execute
 from tests.support.scan_command import scan
 
@@ -39,7 +30,8 @@ class Rule(namedtuple("Rule", "name factory event argument")):
         inputs = self.event["inputs"]
         indexed = [one["name"] for one in inputs if one["indexed"]]
         plain = [one for one in inputs if not one["indexed"]]
-        if topics[:1] != [keccak(text=signature(self.event))] or len(topics) != 1 + len(indexed):
+        topic0 = keccak(text=random_events.signature(self.event))
+        if topics[:1] != [topic0] or len(topics) != 1 + len(indexed):
             return None
         before = takewhile(lambda one: one["name"] != self.argument, plain)
         start = sum(map(head_bytes, before))
@@ -50,26 +42,14 @@ class Rule(namedtuple("Rule", "name factory event argument")):
 
     @property
     def declaration(self):
-        arguments = (
-            f"{canonical(one)}{' indexed' if one['indexed'] else ''} {one['name']}"
-            for one in self.event["inputs"]
-        )
-        return f"{self.event['name']}({', '.join(arguments)})"
+        return random_events.declaration(self.event)
 
 
 def head_bytes(one):
     """The bytes of an argument before what is of any length."""
-    parsed = grammar.parse(canonical(one))
-    return 32 if parsed.is_dynamic else len(encode([canonical(one)], [zero(parsed)]))
-
-
-def zero(parsed):
-    """A value of a type of fixed length."""
-    if parsed.is_array:
-        return [zero(parsed.item_type)] * parsed.arrlist[-1][0]
-    if parsed.to_type_str().startswith("("):
-        return tuple(map(zero, parsed.components))
-    return {"address": "0x" + 40 * "0", "bool": False, "bytes": b""}.get(parsed.base, 0)
+    type_ = random_events.canonical(one)
+    zeros = bytes(2**20)  # as many as any type of fixed length has
+    return 32 if grammar.parse(type_).is_dynamic else len(encode([type_], decode([type_], zeros)))
 
 
 class Factories:
@@ -77,8 +57,8 @@ class Factories:
     `rules` are in the order in which they are added; two are of one event."""
 
     def __init__(self, anvil, random, folder, *, children, events):
-        self.anvil, self.random, self.drawn = anvil, random, Events(random)
-        emitters = [deploy(anvil) for _ in range(4 + children)]
+        self.anvil, self.random, self.drawn = anvil, random, random_events.Events(random)
+        emitters = [random_events.deploy(anvil) for _ in range(4 + children)]
         self.factories, self.own, self.children = emitters[:3], emitters[3], emitters[4:]
         self.itself = {self.own, *self.factories}  # who is followed so
         self.abi = [self.drawn.event(number) for number in range(events)]
@@ -113,12 +93,12 @@ class Factories:
                     self.factories if is_factory else [self.own, *self.children]
                 )
                 calldata = b""
-                for _ in range(self.random.randint(1, PER_TRANSACTION)):
+                for _ in range(self.random.randint(1, random_events.PER_TRANSACTION)):
                     log = self._naming_log(emitter) if is_factory else self._log()
-                    calldata += encoded(*log[:2])
+                    calldata += random_events.encoded(*log[:2])
                     self.logs.append(Log(block, index, emitter, *log))
                     index, logs = index + 1, logs - 1
-                emit(self.anvil, emitter, calldata)
+                random_events.emit(self.anvil, emitter, calldata)
             self.anvil.mine()
 
     def _log(self):
@@ -184,7 +164,8 @@ class Factories:
         views += [("own", None)] if self.own in self.itself else []
         for number, event in enumerate(self.abi):
             for name, rule in views:
-                rows = rows_of(url, f"events.{name}_event{number}", event, "log_index", "contract")
+                view = f"events.{name}_event{number}"
+                rows = random_events.rows_of(url, view, event, "log_index", "contract")
                 assert rows == self.expected(rule, number), (name, event)
 
     def command(self, rule):

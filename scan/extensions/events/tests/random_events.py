@@ -138,6 +138,19 @@ def shown(one, name, value):
     return "0x" + value.hex() if isinstance(value, bytes) else value
 
 
+def declaration(event):
+    """An event as its source declares it."""
+    return f"{event['name']}({', '.join(map(declared, event['inputs']))})"
+
+
+def declared(one):
+    type_ = one["type"]
+    if type_.startswith("tuple"):
+        inner = ", ".join(map(declared, one["components"]))
+        type_ = f"({inner}){type_.removeprefix('tuple')}"
+    return f"{type_}{' indexed' * one.get('indexed', False)} {one['name']}"
+
+
 def is_hashed(one):
     return one["indexed"] and (
         one["type"] in ("bytes", "string", "tuple") or one["type"][-1] == "]"
@@ -150,11 +163,10 @@ def rows_of(url, view, event, *others):
     columns = ", ".join(["block_number", *others, *names])
     rows = execute(url, f"SELECT {columns} FROM {view} ORDER BY block_number, log_index")  # noqa: S608
     fixed = 1 + len(others)
-    return [(*row[:fixed], [*map(in_view, row[fixed:])]) for row in rows]
-
-
-def in_view(value):
-    return str(int(value)) if isinstance(value, Decimal) else value
+    return [
+        (*row[:fixed], [str(int(v)) if isinstance(v, Decimal) else v for v in row[fixed:]])
+        for row in rows
+    ]
 
 
 def encoded(topics, data):

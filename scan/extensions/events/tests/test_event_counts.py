@@ -3,38 +3,31 @@
 from scan.database import migrations
 from tests.support.database import execute
 
-
-def add_rows(url, emitter, blocks):
-    """A log of each block, of an address that repeats a byte."""
-    execute(
-        url,
-        "INSERT INTO contract_events"
-        " SELECT n << 20, n, 0, 0, %s, NULL, NULL, NULL, NULL, ''"
-        " FROM generate_series(%s, %s) AS n",
-        emitter * 20,
-        blocks[0],
-        blocks[-1],
-    )
+# A log of an address in each of some blocks.
+ADD_LOGS = (
+    "INSERT INTO contract_events SELECT n << 20, n, 0, 0, %s, NULL, NULL, NULL, NULL, ''"
+    " FROM generate_series(%s, %s) AS n"
+)
 
 
 def test_a_log_takes_the_place_of_one_that_was_queued_while_its_block_was_removed(database_url):
     """Its views were made meanwhile, by a transaction that saw it still."""
     queued = "SELECT ordinal >> 20, address FROM undecoded_events"
-    add_rows(database_url, b"a", range(1, 2))
+    execute(database_url, ADD_LOGS, b"a" * 20, 1, 1)
     execute(database_url, "CREATE TABLE seen AS SELECT ordinal, address FROM undecoded_events")
     execute(database_url, "DELETE FROM contract_events")
     assert execute(database_url, queued) == []
     execute(database_url, "INSERT INTO undecoded_events SELECT * FROM seen")
-    add_rows(database_url, b"b", range(1, 2))
+    execute(database_url, ADD_LOGS, b"b" * 20, 1, 1)
     assert [(block, bytes(of)) for block, of in execute(database_url, queued)] == [(1, b"b" * 20)]
 
 
 def test_logs_of_a_version_that_did_not_count_are_counted(database, database_url):
     """Some of them were written since, and counted."""
-    add_rows(database_url, b"a", range(1, 4))
+    execute(database_url, ADD_LOGS, b"a" * 20, 1, 3)
     execute(database_url, "DELETE FROM contract_event_counts")
-    add_rows(database_url, b"a", range(4, 6))
-    add_rows(database_url, b"b", range(6, 7))
+    execute(database_url, ADD_LOGS, b"a" * 20, 4, 5)
+    execute(database_url, ADD_LOGS, b"b" * 20, 6, 6)
     counted = "SELECT address, topic0, logs FROM contract_event_counts ORDER BY 1, 2"
     rows = (
         "SELECT address, coalesce(topic0, ''), count(*) FROM contract_events"

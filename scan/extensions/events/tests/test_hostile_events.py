@@ -33,8 +33,8 @@ def event(name, *inputs, **fields):
     return {"type": "event", "name": name, "inputs": list(inputs), **fields}
 
 
-def tables_of(*abi, stored=(), contract="vault", taken=()):
-    return merged(bytes(20), contract, stored, [Version(0, abi)], taken)
+def tables_of(*abi, stored=(), taken=()):
+    return merged(bytes(20), "vault", stored, [Version(0, abi)], taken)
 
 
 def nested(depth):

@@ -50,23 +50,24 @@ def database(postgres, template):
         explaining.close()
 
 
-OF_FACTORY = sha256(b"other1").digest()[:20]
 # Each statement with its parameters, small tables, and the most pages that it reads.
-PLANS = [
-    # Contracts of builds are found by their code.
-    ("events/built_contracts_list", {"most": MOST_AUTOMATIC}, "built_abis unfollowed_contracts",
-     12 * BUILDS),
-    ("events/contracts_list_due", {"others": []}, "", 40 * FOLLOWED),
-    ("events/newest_logs_list", {}, "", 10 * FOLLOWED),
-    # A request counts some children, and no topics but those of events.
-    ("queries/event_views_list", {"address": OF_FACTORY, "most": 50}, "", 100),
-    # A step of a removal reads as much as it removes.
-    ("events/removal_continue", {"address": sha256(b"rule").digest(), "most": 100,
-     "is_last": False}, "", 2000),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("statement", "params", "small", "buffers"), PLANS, ids=str)
+@pytest.mark.parametrize(
+    ("statement", "params", "small", "buffers"),
+    [
+        # Contracts of builds are found by their code.
+        ("events/built_contracts_list", {"most": MOST_AUTOMATIC}, "built_abis unfollowed_contracts",
+         12 * BUILDS),
+        ("events/contracts_list_due", {"others": []}, "", 40 * FOLLOWED),
+        ("events/newest_logs_list", {}, "", 10 * FOLLOWED),
+        # A request counts some children, and no topics but those of events.
+        ("queries/event_views_list", {"address": sha256(b"other1").digest()[:20], "most": 50}, "",
+         100),
+        # A step of a removal reads as much as it removes.
+        ("events/removal_continue", {"address": sha256(b"rule").digest(), "most": 100,
+         "is_last": False}, "", 2000),
+    ],
+    ids=str,
+)  # fmt: skip
 def test_what_is_read_is_bounded_and_by_indexes(database, statement, params, small, buffers):
     database.plans.clear()
     database.rows(statement, **params)

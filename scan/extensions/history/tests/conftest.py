@@ -1,9 +1,8 @@
-"""Histories that tests compare, and blocks that tests make."""
+"""Histories that tests compare."""
 
 import pytest
 
-from scan.extensions.history.tests.rows import Made, history
-from tests.support.indexing import client_over
+from scan.extensions.history.tests.rows import history
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 
@@ -16,10 +15,3 @@ def histories(client, scenario):
     pools = [pool.address for pool in stage.pools.values()]
     everybody = (*stage.people, *STRANGERS, *MINERS, *contracts, *pools, "0x" + 40 * "0")
     return {key: history(client, key, 23) for key in dict.fromkeys(map(str.lower, everybody))}
-
-
-@pytest.fixture
-def made(database_url, chain):
-    """Blocks that the test makes, which no node knows."""
-    chain.append()
-    return Made(chain, client_over(database_url))

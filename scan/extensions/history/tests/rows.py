@@ -1,14 +1,13 @@
-"""What tests of histories ask for, and blocks of their own, which no node knows."""
+"""What tests of histories ask for."""
 
 import itertools
-from collections import Counter, namedtuple
+from collections import Counter
 
 from tests.support import lists
 from tests.support.lists import Listed, by_links
-from tests.support.made_blocks import address
 
 SIGN = {"in": 1, "out": -1, "self": 0}
-NUMBERS = itertools.count()
+NUMBERS = itertools.count()  # by which requests are new ones to the response cache
 
 
 def history(client, address, limit=100, **filters):
@@ -47,14 +46,3 @@ def balances(client, address, **arguments):
         if page.json["next"] is None:
             return points
         cursor = {"cursor": page.json["next"]}
-
-
-Made = namedtuple("Made", "chain client")
-
-
-ME, YOU = address("me"), address("you")
-
-
-def mine(made, **arguments):
-    """A name that is ignored: each request is a new one to the response cache."""
-    return get(made.client, "0x" + ME.hex(), **{"": next(NUMBERS)}, **arguments)

@@ -5,14 +5,16 @@ import pytest
 from scan.database.lists import all_credit_types
 from scan.ethereum import blocks, sparse_tables
 from scan.extensions.history.balance_history import BalanceBounds
-from scan.extensions.history.tests.rows import ME, YOU, balances, is_coin, sums
-from tests.support import database, indexing
+from scan.extensions.history.tests.rows import balances, is_coin, sums
+from tests.support import database, indexing, serving
 from tests.support.anvil import ZERO
 from tests.support.indexing import sources
 from tests.support.lists import get
-from tests.support.made_blocks import TOKEN, Move
+from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.watched_database import watched
+
+ME, YOU = address("me"), address("you")
 
 
 @pytest.mark.parametrize("most", [10_000, pytest.param(9, marks=pytest.mark.thorough)])
@@ -74,29 +76,32 @@ def test_balances_over_time_are_the_node_s(scenario, client, histories, most):
 
 
 @pytest.mark.thorough
-def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made):
+def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(chain, database_url):
     """What a token's holder has at the head is read once."""
-    made.chain.append([Move(YOU, ME, tokens=7)])
-    made.chain.append()
+    chain.append()
+    chain.append([Move(YOU, ME, tokens=7)])
+    chain.append()
 
     def append(statement, *_):
         if statement == "queries/balances_list":
-            made.chain.append([Move(YOU, ME, tokens=100)])
+            chain.append([Move(YOU, ME, tokens=100)])
 
     path = f"/api/v1/addresses/0x{ME.hex()}/balances?token=0x{TOKEN.hex()}&blockTo=2"
-    with watched(made.client.application.extensions["scan"].settings, append) as client:
+    with watched(indexing.settings_for(database_url, serving.NOWHERE), append) as client:
         held = client.get(path).json
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
 @pytest.mark.thorough
-def test_balances_are_of_one_address_and_one_unit(made, database_url):
+def test_balances_are_of_one_address_and_one_unit(chain, database_url):
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
     that is not the coin. Who produces a block has its fees, if it has any."""
+    client = indexing.client_over(database_url)
     types = [type_.number for type_ in all_credit_types() if type_.flow == "in"]
-    made.chain.append(miner=ME)
+    chain.append()
+    chain.append(miner=ME)
     for _ in range(4):
-        made.chain.append(
+        chain.append(
             [Move(YOU, ME, 30_000, tokens=3), Move(ME, YOU, 1, tokens=1)],  # for 21,000
             internal_transfers=[
                 sparse_tables.InternalTransfer(0, 0, sparse_tables.TransferType.CALL, YOU, ME, 40),
@@ -112,10 +117,10 @@ def test_balances_are_of_one_address_and_one_unit(made, database_url):
             miner=ME,
         )
     in_block = 30_000 - 21_001 + 2 * 21_000 + 35 + 100 + len(types)
-    made.chain.store_balances({ME: 4 * in_block})
+    chain.store_balances({ME: 4 * in_block})
     for unit, change in (({}, in_block), ({"token": "0x" + TOKEN.hex()}, 2)):
         for last in (2, 3, 5):
-            points = balances(made.client, "0x" + ME.hex(), blockTo=last, **unit)
+            points = balances(client, "0x" + ME.hex(), blockTo=last, **unit)
             after = {point["blockNumber"]: int(point["balance"]) for point in points}
             assert after == {number: (number - 1) * change for number in range(2, last + 1)}
     # Rows before the first block that is kept may be there still.

@@ -16,6 +16,7 @@ from scan.database.connection import Database
 from scan.ethereum.events import Trade
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.views import candle_chart
+from scan.hex import data as key
 from tests.support import expected, explain, indexing
 from tests.support.database import execute, insert
 from tests.support.indexing import sources
@@ -29,10 +30,6 @@ BLOCKS, SPACING_S, START_S = 400, 100, 1_700_000_000
 LARGEST = 2**256 - 1
 PAIRS = {POOL: (TOKEN0, TOKEN1), EMPTY: (TOKEN0, TOKEN1), HOSTILE: (TOKEN0, WILD)}
 TOKENS = {TOKEN0: ("A", 18), TOKEN1: ("B", 6), WILD: ("W", 255)}
-
-
-def key(address):
-    return bytes.fromhex(address[2:])
 
 
 def open_pools(url):
@@ -67,18 +64,16 @@ def made_trades():
     """Three a block: two of the pool, either way round, some of nothing; one of a hostile pool.
     Of each its pool, the tokens sold and bought, and their amounts."""
     chance = random.Random(26)
-    trades = []
     for n in range(3 * BLOCKS):
         pool, other = (HOSTILE, WILD) if n % 3 == 2 else (POOL, TOKEN1)
         sold, bought = chance.sample((TOKEN0, other), 2)
         amounts = [chance.choice((0, 1, LARGEST, chance.randrange(10**24))) for _ in range(2)]
         if n // 3 % 40 == 39:
             amounts[chance.randrange(2)] = 0
-        trades.append((pool, sold, bought, *amounts))
-    return trades
+        yield pool, sold, bought, *amounts
 
 
-TRADES = made_trades()
+TRADES = [*made_trades()]
 
 
 @pytest.fixture(scope="module")
@@ -114,21 +109,16 @@ def candles_of(pool, span_s, first_s, last_s):
             volumes[bought] += amount_bought
         names = ("open", "high", "low", "close")
         values = (prices[0], max(prices), min(prices), prices[-1]) if prices else (None,) * 4
-        candles.append(
-            dict(zip(names, values, strict=True))
-            | {
-                "start_s": start_s,
-                "trades": len(trades),
-                "volume0": str(volumes[TOKEN0]),
-                "volume1": str(volumes[token1]),
-            }
-        )
+        sums = {"volume0": str(volumes[TOKEN0]), "volume1": str(volumes[token1])}
+        sums |= {"start_s": start_s, "trades": len(trades)}
+        candles.append(dict(zip(names, values, strict=True)) | sums)
     return candles
 
 
 def require_equal(answered, right):
     assert len(answered) == len(right) > 0
     for candle, truth in zip(answered, right, strict=True):
+        assert parameters.time_s(candle["time"], "time") == truth["start_s"]
         for name in ("volume0", "volume1", "trades"):
             assert candle[name] == truth[name]
         for name in ("open", "high", "low", "close"):
@@ -205,7 +195,7 @@ def test_too_many_trades_are_counted_and_not_read(client, shared_database_url):
     database = explain.ExplainingDatabase(shared_database_url)
     database.row(
         "queries/pool_candles_list_by_block",
-        address=bytes.fromhex(POOL[2:]),
+        address=key(POOL),
         span_s=300,
         block_from=0,
         block_to=BLOCKS,
@@ -235,7 +225,7 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
         for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
             database.row(
                 "queries/pool_candles_list_by_hour",
-                **{"address": bytes.fromhex(POOL[2:]), "span_s": span_s},
+                **{"address": key(POOL), "span_s": span_s},
                 **{"first_s": 0, "last_s": last_s, "limit": 20},
             )
         early, late = database.plans

@@ -1,8 +1,9 @@
 """Holders at a block, as the API lists them, and tokens that random transfers move."""
 
+import itertools
 import random
 
-from scan.extensions.past_holders.tests import node_balances
+from tests.support.anvil import ZERO
 
 
 def get(client, path, status=200):
@@ -86,18 +87,36 @@ class Tokens:
         """Compare all holders after blocks with the node's; return how many there were at most."""
         counts = [0]
         for number in numbers:
-            coins = node_balances.balances(self.anvil, self.coin, number)
+            coins = self._read(
+                self.coin, "balanceOf", [(h,) for h in self._named(self.coin)], number
+            )
             records, total = pages(client, f"/tokens/{self.coin.address}/holders?block={number}")
-            assert {r["address"]: int(r["balance"]) for r in records} == coins, number
-            for contract, expected in (
-                (self.collectible, node_balances.owners(self.anvil, self.collectible, IDS, number)),
-                (self.items, node_balances.amounts(self.anvil, self.items, IDS, number)),
-            ):
-                records, of_ids = pages(
-                    client, f"/tokens/{contract.address}/holders?block={number}"
-                )
-                assert by_holder(records) == expected, number
-                assert of_ids == len(expected)
+            assert {(r["address"],): int(r["balance"]) for r in records} == coins, number
+            owners = self._read(self.collectible, "ownerOf", [(id_,) for id_ in IDS], number)
+            owned = {(f"0x{owner:040x}", id_): 1 for (id_,), owner in owners.items()}
+            pairs = itertools.product(self._named(self.items), IDS)
+            amounts = self._read(self.items, "balanceOf", pairs, number)
+            for contract, expected in ((self.collectible, owned), (self.items, amounts)):
+                path = f"/tokens/{contract.address}/holders?block={number}"
+                records, of_ids = pages(client, path)
+                held = by_holder(records)
+                assert {(h, id_): held[h][id_] for h in held for id_ in held[h]} == expected, number
+                assert len(held) == of_ids == len({holder for holder, _ in expected})
             assert total == len(coins)
             counts.append(total)
         return max(counts)
+
+    def _named(self, contract):
+        """Every address that the topics of a contract's logs have, in the present chain."""
+        filters = {"address": contract.address, "fromBlock": "0x0", "toBlock": "latest"}
+        logs = self.anvil.call("eth_getLogs", filters)
+        return sorted({f"0x{t[-40:]}" for log in logs for t in log["topics"][1:]} - {ZERO})
+
+    def _read(self, contract, function, arguments, block):
+        """What a function returned after a block, by its arguments: without nothing, and without
+        those with which it reverted."""
+        arguments = [*arguments]
+        calls = [{"to": contract.address, "data": contract.data(function, *a)} for a in arguments]
+        results = self.anvil.batch([("eth_call", (call, hex(block))) for call in calls])
+        values = zip(arguments, results, strict=True)
+        return {a: int(r, 16) for a, r in values if isinstance(r, str) and r.strip("0x")}

@@ -20,35 +20,32 @@ OF_ANNA = f"addresses:0x{ANNA.hex()}"
 
 
 @pytest.fixture
-def chain(database_url, database):
+def chain(database_url, chain):
     insert(database_url, "chain", chain_id=1)  # else nobody is notified
-    made = made_blocks.Chain(database)
-    made.append()
-    return made
+    chain.append()
+    return chain
 
 
 @pytest.fixture
 def joined(database_url, chain):
     """What makes a socket that has joined a topic."""
     app = indexing.client_over(database_url).application
-    sockets = app.extensions["scan"].sources.get(broadcaster.Sockets)
+    sources = app.extensions["scan"].sources
+    sockets, streams = (
+        sources.get(of) for of in (broadcaster.Sockets, broadcaster.broadcaster.Streams)
+    )
     clients = []
 
     def join(topic, address="192.0.2.1"):
         clients.append(client := Client(sockets.open(address, app)))
         client.join(topic)
         # The stream goes on from the newest block when it is opened.
-        serving.wait_until(lambda: sockets._stream is not None and _is_live(app))
+        serving.wait_until(lambda: sockets._stream is not None and streams._live_streams())
         return client
 
     yield join
     for client in clients:
         client.socket.close()
-
-
-def _is_live(app):
-    streams = app.extensions["scan"].sources.get(broadcaster.broadcaster.Streams)
-    return bool(streams._live_streams())
 
 
 class Client:

@@ -13,14 +13,14 @@ from scan.settings import Keep
 from tests.support import indexing
 from tests.support.database import execute, name_in, use_short_checkpoints
 from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import NOWHERE
+from tests.support.world import DAY_S
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
-DAY_S = 86_400
-DAYS, KEPT_DAYS, BLOCKS_A_DAY = 40, 20, 1
+DAYS, KEPT_DAYS = 40, 20
 KEEP, FINALITY = Keep(None, KEPT_DAYS * DAY_S), 4
 ROWS = "SELECT count(*)::int FROM transactions"
 FIRST = "SELECT first_block::int FROM retention"
-NOWHERE = "http://127.0.0.1:1"
 
 
 class Followed(namedtuple("Followed", "settings chain retention hashes rows first")):
@@ -49,8 +49,8 @@ def forty_days(postgres, template):
             own = Retention(database, KEEP, FINALITY, wait_s=0.0)
             chain = Chain(database, writer.Writer(database, 10**6, KEEP))
             hashes, rows = [], []
-            for number in range(DAYS * BLOCKS_A_DAY):
-                at_s = first_s + number * DAY_S // BLOCKS_A_DAY
+            for number in range(DAYS):
+                at_s = first_s + number * DAY_S
                 hashes.append(chain.append(moves(number), timestamp_s=at_s))
                 remove(own, number)
                 rows.append(execute(url, ROWS)[0][0])

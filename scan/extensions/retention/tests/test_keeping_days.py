@@ -14,7 +14,7 @@ from scan.errors import ScanError
 from scan.ethereum.checksums import checksummed
 from scan.extensions.retention import keep_command
 from scan.extensions.retention.maintenance import Retention
-from scan.extensions.retention.tests.forty_days import FINALITY, FIRST, NOWHERE, remove
+from scan.extensions.retention.tests.forty_days import FINALITY, FIRST, remove
 from scan.hex import to_hex
 from scan.indexer import partitions, writer
 from scan.settings import Keep
@@ -22,6 +22,7 @@ from tests.support import auditing, indexing
 from tests.support.database import execute, insert, use_short_checkpoints
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.partitions import PARTS
+from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.thorough
 

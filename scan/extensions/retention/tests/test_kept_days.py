@@ -18,21 +18,7 @@ from scan.database.errors import LockNotGranted
 from scan.ethereum.blocks import StoredBody
 from scan.ethereum.client import Node
 from scan.extensions.retention.maintenance import Retention
-from scan.extensions.retention.tests.forty_days import (
-    ANNA,
-    BLOCKS_A_DAY,
-    CARL,
-    DAY_S,
-    DAYS,
-    FINALITY,
-    FIRST,
-    KEPT_DAYS,
-    NOWHERE,
-    followed,
-    forty_days,
-    moves,
-    remove,
-)
+from scan.extensions.retention.tests import forty_days as days
 from scan.indexer import block_source, partitions, writer
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.settings import Keep
@@ -42,8 +28,7 @@ from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.forked_python import Forked
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.partitions import PARTS
-
-__all__ = ["followed", "forty_days"]
+from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.thorough
 
@@ -60,8 +45,8 @@ def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
         datetime.fromisoformat(text) for text in (kept_from["timestamp"], newest["timestamp"])
     )
     assert kept_from["blockNumber"] == followed.first
-    assert KEPT_DAYS * DAY_S <= (until - since).total_seconds() <= KEPT_DAYS * DAY_S * 18 / 16
-    kept_rows = KEPT_DAYS * BLOCKS_A_DAY * 2
+    kept_s, kept_rows = days.KEPT_DAYS * days.DAY_S, 2 * days.KEPT_DAYS
+    assert kept_s <= (until - since).total_seconds() <= kept_s * 18 / 16
     assert max(followed.rows[kept_rows // 2 :]) <= kept_rows * 3 // 2
     assert min(followed.rows[kept_rows // 2 + 10 :]) >= kept_rows
 
@@ -69,14 +54,14 @@ def test_twenty_days_are_kept_and_the_disk_stays_flat(followed, client):
 def test_blocks_are_kept_by_their_number(database_url, database, monkeypatch):
     monkeypatch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
     keep = Keep(16, None)
-    own = Retention(database, keep, FINALITY, wait_s=0.0)
+    own = Retention(database, keep, days.FINALITY, wait_s=0.0)
     chain = Chain(database, writer.Writer(database, 10**6, keep))
     for number in range(40):
         at_s = 1_700_000_000 + number * 3600
-        chain.append(moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
-    remove(own, 40 + FINALITY)
+        chain.append(days.moves(number), timestamp_s=at_s, body=StoredBody(bytes(16), b"body"))
+    days.remove(own, 40 + days.FINALITY)
     assert execute(database_url, "SELECT min(block_number) FROM block_bodies") == [(24,)]
-    assert execute(database_url, FIRST) == [(24,)]
+    assert execute(database_url, days.FIRST) == [(24,)]
     steps = database.row("indexer/retention_get_step", **keep._asdict())
     assert steps[partitions.TABLES.index("transactions")] == 4  # of two blocks
 
@@ -100,7 +85,7 @@ def test_pages_and_files_tell_where_lists_begin(followed, client):
     assert note not in client.get("/blocks").text
     file = client.get("/api/v1/transactions?format=ndjson")
     assert file.headers["X-Scan-Kept-From"] == str(followed.first)
-    assert file.text.count("\n") == 2 * (DAYS * BLOCKS_A_DAY - followed.first)
+    assert file.text.count("\n") == 2 * (days.DAYS - followed.first)
 
 
 def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
@@ -108,11 +93,11 @@ def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):
     seen = "SELECT first_seen::int, last_seen::int FROM addresses WHERE address = %s"
     before, head = table_digest.digest(url), chain.number
     now_s = int(time.time())
-    chain.append([Move(ANNA, CARL)], timestamp_s=now_s)
-    assert execute(url, seen, CARL) == [(3, head + 1)]
-    chain.append(moves(7), timestamp_s=now_s)
+    chain.append([Move(days.ANNA, days.CARL)], timestamp_s=now_s)
+    assert execute(url, seen, days.CARL) == [(3, head + 1)]
+    chain.append(days.moves(7), timestamp_s=now_s)
     chain.unwind(head)
-    assert execute(url, seen, CARL) == [(3, 3)]
+    assert execute(url, seen, days.CARL) == [(3, 3)]
     assert table_digest.digest(url) == before
     assert auditing.run(followed.settings) == EXACT
 
@@ -158,12 +143,12 @@ def test_an_audit_finds_what_was_changed(followed, change):
 
 
 def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):
-    in_years_s = int(time.time()) + 10_000 * DAY_S
-    for number in range(3 * FINALITY):
-        followed.chain.append(moves(number), timestamp_s=in_years_s + number)
-        remove(followed.retention, followed.chain.number)
-    [(first,)] = execute(followed.settings.database_url, FIRST)
-    assert first <= (DAYS - KEPT_DAYS) * BLOCKS_A_DAY + 1
+    in_years_s = int(time.time()) + 10_000 * days.DAY_S
+    for number in range(3 * days.FINALITY):
+        followed.chain.append(days.moves(number), timestamp_s=in_years_s + number)
+        days.remove(followed.retention, followed.chain.number)
+    [(first,)] = execute(followed.settings.database_url, days.FIRST)
+    assert first <= days.DAYS - days.KEPT_DAYS + 1
 
 
 def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, client):
@@ -173,16 +158,16 @@ def test_a_reader_delays_a_partition_that_is_dropped_and_nobody_else(followed, c
     with closing(psycopg2.connect(url)) as reader, reader.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM transactions")
         with pytest.raises(LockNotGranted):
-            remove(followed.retention, head)
+            days.remove(followed.retention, head)
         assert execute(url, PARTS, "transactions") == partitions
         assert client.get("/api/v1/transactions?limit=1").status_code == 200
         followed.retention.advance(head)  # logs it, and tries again later
-    remove(followed.retention, head)
+    days.remove(followed.retention, head)
     assert execute(url, PARTS, "transactions") < partitions
     assert auditing.run(followed.settings) == EXACT
 
 
-@pytest.mark.parametrize("kept", [[], [CARL, address("somebody 7")]])
+@pytest.mark.parametrize("kept", [[], [days.CARL, address("somebody 7")]])
 def test_kills_while_rows_are_removed_leave_nothing_half(database_url, database, clone, kept):
     program = """
 import sys
@@ -214,7 +199,7 @@ print("done", flush=True)
 
     chain = Chain(database, writer.Writer(database, 10))
     for number in range(24):
-        chain.append(moves(number))
+        chain.append(days.moves(number))
     database.close()
     for one in kept:
         insert(database_url, "kept_addresses", address=one)

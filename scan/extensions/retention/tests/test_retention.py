@@ -5,12 +5,9 @@ import itertools
 import pytest
 
 from scan.commands.audit import EXACT
-from scan.extensions.retention.tests.removal import pruned, whole_settings
 from scan.settings import Settings
 from tests.support import auditing, openapi_document, table_digest
 from tests.support.partitions import lists
-
-__all__ = ["pruned", "whole_settings"]
 
 # Names of lists by block; of others a page has no order and no range of blocks.
 BY_BLOCK = {

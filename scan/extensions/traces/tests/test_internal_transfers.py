@@ -205,14 +205,6 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(chain, datab
     assert balance_block("person") == 5
 
 
-# As Hardhat's node, which knows no tracer.
-steps_alone = faulty_node.refuse(
-    lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
-    -32004,
-    "Method is not supported",
-)
-
-
 def steps_for_calls(calls, forward):
     """As a node that does not know the tracer asked for, and traces without it."""
     requests = [dict(call) for call in calls]
@@ -223,7 +215,18 @@ def steps_for_calls(calls, forward):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("fault", [steps_alone, steps_for_calls])
+@pytest.mark.parametrize(
+    "fault",
+    [
+        # As Hardhat's node, which knows no tracer.
+        faulty_node.refuse(
+            lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
+            *(-32004, "Method is not supported"),
+        ),
+        steps_for_calls,
+    ],
+    ids=["steps alone", "steps for calls"],
+)
 def test_steps_show_all_but_what_a_destroyed_contract_had(database_url, fault):
     with Anvil("--steps-tracing") as recording, faulty_node.FaultyNode(recording.url) as node:
         stage = Stage(recording)

@@ -11,6 +11,7 @@ from tests.support import anvil, rehashed_chain
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode, altering, before, refuse_method, replacing
 from tests.support.indexing import Indexing
+from tests.support.lists import get
 from tests.support.scenario.stage import STRANGERS, Stage
 
 COIN = 10**18
@@ -21,20 +22,19 @@ Paid = namedtuple("Paid", "node purse")
 
 
 @pytest.fixture(scope="module")
-def paid():
-    with anvil.Anvil() as node:
-        stage = Stage(node)
-        purse = stage.deploy("purse", "Purse").address.lower()
-        stage.do(1, "purse", "pay", STRANGERS[0], 7, value=100)
-        stage.mine()
-        yield Paid(node, purse)
+def paid(shared_anvil):
+    stage = Stage(shared_anvil)
+    purse = stage.deploy("purse", "Purse").address.lower()
+    stage.do(1, "purse", "pay", STRANGERS[0], 7, value=100)
+    stage.mine()
+    return Paid(shared_anvil, purse)
 
 
-def invented(paid, wei):
-    """A call that nobody made."""
+def invented(wei):
+    """A call of the contract that nobody made."""
 
-    def lie(frame):
-        call = {"type": "CALL", "from": paid.purse, "to": STRANGERS[1], "value": hex(wei)}
+    def lie(frame, purse):
+        call = {"type": "CALL", "from": purse, "to": STRANGERS[1], "value": hex(wei)}
         frame["calls"] = [*frame.get("calls", []), {**call, "gas": "0x0", "gasUsed": "0x0"}]
 
     return lie
@@ -47,7 +47,7 @@ def in_traces(paid, lie):
     def alter(call, answer):
         if call["method"] == "debug_traceBlockByHash" and call["params"][0] == last:
             for entry in answer["result"]:
-                lie(entry["result"])
+                lie(entry["result"], paid.purse)
 
     return altering(alter)
 
@@ -62,35 +62,29 @@ def client_behind(paid, url, fault):
         yield indexing.client()
 
 
-def transfers(client):
-    return client.get("/api/v1/internal-transfers?limit=100").json
-
-
-# As geth counts it, whose outermost call has the gas of the whole transaction.
-GAS_USED = {"gas": hex(anvil.GAS), "gasUsed": "0x5209"}
-
-
-LIES = {
-    "another recipient": lambda _: lambda frame: frame.update(to=STRANGERS[1]),
-    "more gas": lambda _: lambda frame: frame.update(GAS_USED),
-    "a call that spends what its account does not have": lambda paid: invented(paid, 10**6 * COIN),
-}
-
-
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize(
+    "lie",
+    [
+        lambda frame, _: frame.update(to=STRANGERS[1]),
+        # As geth counts it, whose outermost call has the gas of the whole transaction.
+        lambda frame, _: frame.update(gas=hex(anvil.GAS), gasUsed="0x5209"),
+        invented(10**6 * COIN),
+    ],
+    ids=["another recipient", "more gas", "a call that spends what its account does not have"],
+)
 def test_traces_that_contradict_transactions_or_balances_are_refused(paid, database_url, lie):
     """The block is indexed, and counted as one whose internal transfers are not known."""
-    with client_behind(paid, database_url, in_traces(paid, LIES[lie](paid))) as client:
-        shown = transfers(client)
+    with client_behind(paid, database_url, in_traces(paid, lie)) as client:
+        shown = get(client, "/internal-transfers", limit=100)
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
 @pytest.mark.thorough
 def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
-    with FaultyNode(paid.node.url, in_traces(paid, invented(paid, 1_000_000 * COIN))) as node:
+    with FaultyNode(paid.node.url, in_traces(paid, invented(1_000_000 * COIN))) as node:
         urls = f"{node.url},{paid.node.url}"
         with Indexing(database_url, urls, until=paid.node.head()) as indexing:
-            shown = transfers(indexing.client())
+            shown = get(indexing.client(), "/internal-transfers", limit=100)
     [payment] = shown["internalTransfers"]
     assert (payment["value"], payment["proven"], shown["untracedBlocks"]) == ("7", False, 0)
 
@@ -99,9 +93,9 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
 @pytest.mark.parametrize(("wei", "refused"), [(1_000_000 * COIN, "eth_getProof"), (5, "no method")])
 def test_what_no_proof_contradicts_is_shown_as_the_node_s(paid, database_url, wei, refused):
     """Where the node offers no proofs, and where an account has as much as the node says."""
-    lies = before(in_traces(paid, invented(paid, wei)), refuse_method(refused))
+    lies = before(in_traces(paid, invented(wei)), refuse_method(refused))
     with client_behind(paid, database_url, lies) as client:
-        records = transfers(client)["internalTransfers"]
+        records = get(client, "/internal-transfers", limit=100)["internalTransfers"]
         assert [record["proven"] for record in records] == [False, False]
         rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
         inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
@@ -133,18 +127,18 @@ def with_access_list(paid, lie):
 @pytest.mark.thorough
 def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url):
     """5 wei, which the account that pays them has."""
-    lies = with_access_list(paid, invented(paid, 5))
+    lies = with_access_list(paid, invented(5))
     with client_behind(paid, database_url, lies) as client:
         [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json["transactions"]
         answer = client.get(f"/api/v1/transactions/{sent['hash']}/internal")
-    assert transfers(client)["internalTransfers"] == []
+    assert get(client, "/internal-transfers", limit=100)["internalTransfers"] == []
     assert answer.status_code == 404 and "indexed without traces" in answer.json["error"]
 
 
 @pytest.mark.thorough
 def test_honest_traces_agree_with_the_access_list(paid, database_url):
-    honest = with_access_list(paid, lambda _: None)
+    honest = with_access_list(paid, lambda *_: None)
     with client_behind(paid, database_url, honest) as client:
-        shown = transfers(client)
+        shown = get(client, "/internal-transfers", limit=100)
     [payment] = shown["internalTransfers"]
     assert (payment["value"], shown["untracedBlocks"]) == ("7", 0)

@@ -70,19 +70,13 @@ def read(client, times=1):
         return [lists.read(BLOCK, TRACED) for _ in range(times)]
 
 
-def case(method, *, takes_numbers):
-    """A method, the node's result, whether it takes numbers, and what it is to be asked for."""
-    result = "0x" + RAW.hex() if "Raw" in method else JSON
-    is_by_number = takes_numbers or "ByBlockNumber" in method
-    return method, result, takes_numbers, hex(NUMBER) if is_by_number else "0x" + HASH.hex()
-
-
-@pytest.mark.parametrize(
-    ("method", "result", "takes_numbers", "block"),
-    [case(m, takes_numbers=numbers) for m in METHODS for numbers in (False, True)],
-)
-def test_a_list_is_read_by_whatever_method_the_node_offers(method, result, takes_numbers, block):
+@pytest.mark.parametrize("takes_numbers", [False, True])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_list_is_read_by_whatever_method_the_node_offers(method, takes_numbers):
     """The second time by the one that is known."""
+    result = {True: "0x" + RAW.hex(), False: JSON}["Raw" in method]
+    is_by_number = takes_numbers or "ByBlockNumber" in method
+    block = {True: hex(NUMBER), False: "0x" + HASH.hex()}[is_by_number]
     client = Client(method, result, takes_numbers=takes_numbers)
     assert read(client, 2) == [{ALICE: [(1, 7)]}] * 2
     assert client.requested[-1] == (method, block)

@@ -105,26 +105,21 @@ def call(to, value=0, sender=PURSE, **more):
 
 
 # What the scenario's node does not report so; its traces have all else in both forms.
-MOVEMENTS = {
-    "a destruction in one's own favour": (
-        frame("SELFDESTRUCT", PURSE, PURSE, 5),
-        [("selfdestruct", PURSE, PURSE, 5)],
-    ),
-    # The transfer before it again, or nobody: EIP-6780 leaves the coins where they are.
-    "that again": (frame("SELFDESTRUCT", SENDER, PURSE, 100), []),
-    "that of nobody": (frame("SELFDESTRUCT", PURSE, None, 5), []),
-    "a uint256": (call(PAID, 2**256 - 1), [("call", PURSE, PAID, 2**256 - 1)]),
-    "code of others with value": (frame("CALLCODE", PURSE, LIBRARY, 7), []),
-    "what failed": (
-        call(PAID, 4, calls=[frame("CREATE", PAID, MADE, 3)], error="execution reverted"),
-        [],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", MOVEMENTS)
-def test_what_moves_coin(name):
-    inner, expected = MOVEMENTS[name]
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        # In one's own favour; then the transfer before it again, or nobody: EIP-6780 leaves the
+        # coins where they are.
+        (frame("SELFDESTRUCT", PURSE, PURSE, 5), [("selfdestruct", PURSE, PURSE, 5)]),
+        (frame("SELFDESTRUCT", SENDER, PURSE, 100), []),
+        (frame("SELFDESTRUCT", PURSE, None, 5), []),
+        (call(PAID, 2**256 - 1), [("call", PURSE, PAID, 2**256 - 1)]),
+        (frame("CALLCODE", PURSE, LIBRARY, 7), []),
+        (call(PAID, 4, calls=[frame("CREATE", PAID, MADE, 3)], error="execution reverted"), []),
+    ],
+    ids=["own favour", "again", "nobody", "uint256", "code of others with value", "failed"],
+)
+def test_what_moves_coin(inner, expected):
     traces = both(outer(inner))
     indexes = [transfer.transfer_index for transfer in traces.transfers]
     assert indexes == sorted({*indexes}) and 0 not in indexes

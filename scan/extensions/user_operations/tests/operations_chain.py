@@ -8,18 +8,18 @@ from tests.support import database, indexing
 from tests.support.entry_points import ADDRESSES, BUNDLE_GAS, EntryPoint
 
 
-class Chain(namedtuple("Chain", "node indexing points errand sponsor client operations")):
+class Chain(namedtuple("Chain", "node indexing errand sponsor client operations")):
     """`operations` are as expected/ has them, oldest first."""
 
 
-def play(node):
+@pytest.fixture(scope="module")
+def chain(shared_database_url, shared_anvil):
     """By each entry point: two operations, of which one fails; a batch; two bundles of a contract;
     and an event of a contract that is none."""
-    sender = node.accounts[0]
+    node, url, sender = shared_anvil, shared_database_url, shared_anvil.accounts[0]
     errand, sponsor = node.deploy(sender, "Errand"), node.deploy(sender, "Sponsor")
     inner, forger = node.deploy(sender, "InnerBundler"), node.deploy(sender, "Forger")
-    points = {version: EntryPoint(node, version) for version in ADDRESSES}
-    for point in points.values():
+    for point in [EntryPoint(node, version) for version in ADDRESSES]:
         point.deposit(sponsor.address, 10**18)
         paying, poor = point.account(5), point.account(6, deposit_wei=0)
         run, fail = errand.data("run", 7), errand.data("fail")
@@ -50,16 +50,9 @@ def play(node):
         )
         node.transact(node.accounts[4], forger, "forge", b"\1" * 32, paying.address)
         node.mine()
-    return {"points": points, "errand": errand.address, "sponsor": sponsor.address}
-
-
-@pytest.fixture(scope="module")
-def chain(shared_database_url, shared_anvil):
-    node, url = shared_anvil, shared_database_url
-    played = play(node)
     limits = indexing.batches_of(5, commit_share=2**62)
     database.use_short_checkpoints(url)
     index = indexing.Indexing(url, node.url, limits=limits).run_until(node.head())
     client = index.client()
     listed = client.get("/api/v1/user-operations?limit=100&orderBy=asc").json
-    return Chain(node, index, **played, client=client, operations=listed["userOperations"])
+    return Chain(node, index, errand.address, sponsor.address, client, listed["userOperations"])

@@ -15,11 +15,9 @@ from tests.support.anvil import encoded_call as call
 
 pytestmark = pytest.mark.check
 
-ONE, SEVERAL = (
-    [AccountCall(TO, 5, b"data")],
-    [AccountCall(TO, 5, b"data"), AccountCall(OTHER, 0, b"")],
-)
-TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
+TARGETS, INPUTS, BATCHED = [TO, OTHER], [b"data", b""], [(TO, 5, b"data"), (OTHER, 0, b"")]
+ONE, SEVERAL = [AccountCall(TO, 5, b"data")], [AccountCall(*of) for of in BATCHED]
+WORTHLESS = [account_call._replace(value=0) for account_call in SEVERAL]
 
 
 @pytest.mark.parametrize(
@@ -47,44 +45,36 @@ def by_mode(mode, data):
     return call("execute(bytes32,bytes)", bytes.fromhex(mode).ljust(32, b"\0"), data)
 
 
-BATCHED = [*zip(TARGETS, VALUES, INPUTS, strict=True)]
-BATCH = encode(["(address,uint256,bytes)[]"], [BATCHED])
-EXECUTIONS = {
-    "one": (call("execute(address,uint256,bytes)", TO, 5, b"data"), ONE),
-    "Kernel": (call("execute(address,uint256,bytes,uint8)", TO, 5, b"data", 0), ONE),
-    "Biconomy": (call("execute_ncC(address,uint256,bytes)", TO, 5, b"data"), ONE),
-    "Safe, delegated": (
-        call("executeUserOp(address,uint256,bytes,uint8)", TO, 5, b"data", 1),
-        [ONE[0]._replace(is_delegated=True)],
-    ),
-    "without values": (
-        call("executeBatch(address[],bytes[])", TARGETS, INPUTS),
-        [account_call._replace(value=0) for account_call in SEVERAL],
-    ),
-    "lists": (call("executeBatch(address[],uint256[],bytes[])", TARGETS, VALUES, INPUTS), SEVERAL),
-    "no values": (
-        call("executeBatch(address[],uint256[],bytes[])", TARGETS, [], INPUTS),
-        [account_call._replace(value=0) for account_call in SEVERAL],
-    ),
-    "calls": (call("executeBatch((address,uint256,bytes)[])", BATCHED), SEVERAL),
-    "ERC-7579, one": (by_mode("00", TO + (5).to_bytes(32) + b"data"), ONE),
-    "ERC-7579, several": (by_mode("01", BATCH), SEVERAL),
-    "ERC-7579, delegated": (
-        by_mode("ff", TO + b"data"),
-        [AccountCall(TO, 0, b"data", is_delegated=True)],
-    ),
-    "executeUserOp": (
-        keccak(text=f"executeUserOp({PACKED},bytes32)")[:4]
-        + call("execute(address,uint256,bytes)", TO, 5, b"data"),
-        ONE,
-    ),
-    "nothing": (b"", []),
-}
-
-
-@pytest.mark.parametrize("name", EXECUTIONS)
-def test_calls_of_accounts_are_known(name):
-    call_data, calls = EXECUTIONS[name]
+@pytest.mark.parametrize(
+    ("call_data", "calls"),
+    [
+        (call("execute(address,uint256,bytes)", TO, 5, b"data"), ONE),
+        # Kernel, Biconomy, and Safe, which delegates.
+        (call("execute(address,uint256,bytes,uint8)", TO, 5, b"data", 0), ONE),
+        (call("execute_ncC(address,uint256,bytes)", TO, 5, b"data"), ONE),
+        (
+            call("executeUserOp(address,uint256,bytes,uint8)", TO, 5, b"data", 1),
+            [ONE[0]._replace(is_delegated=True)],
+        ),
+        (call("executeBatch(address[],bytes[])", TARGETS, INPUTS), WORTHLESS),
+        (call("executeBatch(address[],uint256[],bytes[])", TARGETS, [5, 0], INPUTS), SEVERAL),
+        (call("executeBatch(address[],uint256[],bytes[])", TARGETS, [], INPUTS), WORTHLESS),
+        (call("executeBatch((address,uint256,bytes)[])", BATCHED), SEVERAL),
+        # ERC-7579.
+        (by_mode("00", TO + (5).to_bytes(32) + b"data"), ONE),
+        (by_mode("01", encode(["(address,uint256,bytes)[]"], [BATCHED])), SEVERAL),
+        (by_mode("ff", TO + b"data"), [AccountCall(TO, 0, b"data", is_delegated=True)]),
+        (
+            keccak(text=f"executeUserOp({PACKED},bytes32)")[:4]
+            + call("execute(address,uint256,bytes)", TO, 5, b"data"),
+            ONE,
+        ),
+        (b"", []),
+    ],
+    ids="one Kernel Biconomy Safe without-values lists no-values calls ERC-7579-one"
+    " ERC-7579-several ERC-7579-delegated executeUserOp nothing".split(),
+)
+def test_calls_of_accounts_are_known(call_data, calls):
     assert account_calls(SENDER, call_data) == calls
 
 
@@ -99,7 +89,7 @@ def aliased(count, size):
 @pytest.mark.parametrize(
     "call_data",
     [
-        EXECUTIONS["one"][0][:-33],
+        call("execute(address,uint256,bytes)", TO, 5, b"data")[:-33],
         call("executeBatch(address[],bytes[])", TARGETS, INPUTS[:1]),
         by_mode("02", b"x" * 100),
         by_mode("00", b"short"),

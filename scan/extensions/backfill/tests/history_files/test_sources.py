@@ -107,21 +107,21 @@ def test_a_file_with_another_digest_is_refused(folder, server, store, is_url):
 
 
 # Status, headers and body.
-HOST_FAULTS = {
-    "a login page": (403, {}, b"<html>"),
-    "to nowhere": (302, {"Location": "http://127.0.0.1:9/"}, b""),
-    "a cut body": (200, {"Content-Length": "1000"}, b"1"),
-    "no HTTP": (200, {"Transfer-Encoding": "chunked"}, b""),
-    "another file": (200, {}, CONTENTS[1]),
-    "no range": (416, {}, b""),
-}
-
-
-@pytest.mark.parametrize("fault", HOST_FAULTS)
-def test_a_host_at_fault_leaves_no_file(folder, server, store, fault, tmp_path):
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param((403, {}, b"<html>"), id="a login page"),
+        pytest.param((302, {"Location": "http://127.0.0.1:9/"}, b""), id="to nowhere"),
+        pytest.param((200, {"Content-Length": "1000"}, b"1"), id="a cut body"),
+        pytest.param((200, {"Transfer-Encoding": "chunked"}, b""), id="no HTTP"),
+        pytest.param((200, {}, CONTENTS[1]), id="another file"),
+        pytest.param((416, {}, b""), id="no range"),
+    ],
+)
+def test_a_host_at_fault_leaves_no_file(folder, server, store, answer, tmp_path):
     write_checksums(folder)
     [file, *_] = file_sources.list_files(server.url)
-    server.fault = lambda *_: HOST_FAULTS[fault]
+    server.fault = lambda *_: answer
     with pytest.raises((e2store.BadFile, file_sources.SourceFailed)):
         store.fetch(file)
     assert not [*(tmp_path / "downloads").glob("*.e2store")]

@@ -1,25 +1,25 @@
 """A chain whose accounts delegate to contracts."""
 
 import random
-from collections import namedtuple
 
 import pytest
 
 from tests.support import authorizations as accounts
 from tests.support import indexing
-from tests.support.anvil import ZERO, Anvil
+from tests.support.anvil import ZERO
 from tests.support.scenario.transactions import key_of
 
 SEED, BLOCKS = 7, 30
 ALICE, BOB = key_of(1), key_of(2)  # with coin
 FRESH = accounts.new_account(1)
 EVERYBODY = (ALICE, BOB, FRESH, accounts.new_account(2))
-Delegations = namedtuple("Delegations", "node url client")
 
 
-def play(node):
+@pytest.fixture(scope="module")
+def delegations(shared_anvil, shared_database_url):
     """Blocks at random: authorizations right and wrong, alone and together, sponsored and not,
     calls of delegating accounts that create contracts, and their own transactions."""
+    node, url = shared_anvil, shared_database_url
     choice = random.Random(SEED)
     accounts.place_codes(node)
     for _ in range(BLOCKS):
@@ -46,11 +46,4 @@ def play(node):
         if choice.random() < 0.2:
             accounts.send(node, [], to=accounts.IDLE, sender=BOB) if sender is not BOB else None
         node.mine()
-
-
-@pytest.fixture(scope="module")
-def delegations(postgres, template):
-    with Anvil() as node, postgres.cloned(template) as url:
-        play(node)
-        index = indexing.Indexing(url, node.url).run_until(node.head())
-        yield Delegations(node, url, index.client())
+    return node, url, indexing.Indexing(url, node.url).run_until(node.head()).client()

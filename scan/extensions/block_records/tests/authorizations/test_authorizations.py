@@ -3,18 +3,13 @@
 import pytest
 
 from scan.ethereum.block_validation import check_body
-from scan.ethereum.client import Node
-from scan.extensions.block_records.tests.authorizations.delegating import (
-    ALICE,
-    EVERYBODY,
-    FRESH,
-    delegations,
-)
-from scan.indexer.block_source import BlockSource
+from scan.extensions.block_records.tests.authorizations import delegating
+from scan.extensions.block_records.tests.authorizations.delegating import delegations
 from tests.support import authorizations as accounts
 from tests.support import indexing, lists
 from tests.support.anvil import ZERO
 from tests.support.database import execute
+from tests.support.indexing import source_of
 from tests.support.scenario.transactions import key_of
 
 __all__ = ["delegations"]
@@ -36,7 +31,7 @@ def rows(url):
 def assert_as_the_node_has_it(node, url):
     """After every block each account delegates to whom its last valid authorization says, and in a
     transaction to whom the last one up to this says."""
-    in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
+    in_effect = dict.fromkeys((account.address.lower() for account in delegating.EVERYBODY), ZERO)
     by_block = {}
     for row in rows(url):
         by_block.setdefault(row["block_number"], []).append(row)
@@ -105,7 +100,7 @@ def test_a_delegating_account_is_shown_as_one(delegations):
     """Each delegation has until the next one begins, and the last one is what its code is now."""
     node, _, client = delegations
     assert "delegate" not in client.get(f"/api/v1/addresses/{accounts.MAKER}").json
-    for account in EVERYBODY:
+    for account in delegating.EVERYBODY:
         address = account.address.lower()
         own = listed(client, authority=address, valid="true", orderBy="asc")
         ends = [record["untilBlock"] for record in own]
@@ -127,8 +122,10 @@ def test_a_delegating_account_is_shown_as_one(delegations):
 
 @pytest.mark.thorough
 def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
+    node, _, _ = delegations
+
     def contradiction(**changes):
-        [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
+        [(block, receipts)] = source_of(node).raw_blocks(1, 1)
         for transaction in block.transactions:
             for entry in transaction.authorizationList or ():
                 entry.update(changes)
@@ -148,8 +145,8 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, clone, template):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     accounts.place_codes(anvil)
     for nonce, delegate in enumerate((accounts.MAKER, accounts.IDLE)):
-        signed = [accounts.authorize(FRESH, delegate, nonce)]
-        accounts.send(anvil, signed, to=FRESH.address, sender=key_of(3), nonce=nonce)
+        signed = [accounts.authorize(delegating.FRESH, delegate, nonce)]
+        accounts.send(anvil, signed, to=delegating.FRESH.address, sender=key_of(3), nonce=nonce)
     anvil.mine()
     for traces, second in (("auto", False), ("off", None)):
         url = clone(template)
@@ -160,9 +157,9 @@ def test_what_an_untraced_block_created_is_not_guessed(anvil, clone, template):
 @pytest.mark.thorough
 def test_without_traces_the_nonce_of_who_does_not_delegate_is_known(anvil, database_url):
     for authority, delegate, nonce in (
-        (FRESH, ZERO, 0),
-        (ALICE, accounts.MAKER, 0),
-        (FRESH, ZERO, 1),
+        (delegating.FRESH, ZERO, 0),
+        (delegating.ALICE, accounts.MAKER, 0),
+        (delegating.FRESH, ZERO, 1),
     ):
         accounts.send(anvil, [accounts.authorize(authority, delegate, nonce)], sender=key_of(3))
         anvil.mine()

@@ -2,9 +2,10 @@
 
 from collections import Counter
 
-from scan.extensions.block_records.tests.earnings.listed import rows_of
 from scan.extensions.block_records.tests.uncles.mined_blocks import UNCLE_MINERS, mined  # noqa: F401  # a fixture
-from tests.support.lists import get
+from tests.support.lists import Listed, by_links, get
+
+EARNINGS = Listed("/stats/earnings", "earnings", is_counted=False)
 
 
 def earned_by_balance(node, number, miner):
@@ -27,24 +28,24 @@ def test_a_block_brings_its_producer_what_its_balance_gains(client, scenario):
         burnt[key] += int(block["burntFees"] or 0)
         blocks[key] += 1
     assert len(days) == 3
-    rows = [row for row in rows_of(client, 2) if (row["date"], row["miner"]) in days]
+    rows = [row for row in by_links(client, EARNINGS, 2) if (row["date"], row["miner"]) in days]
     shown = {
         (r["date"], r["miner"]): (int(r["earned"]), int(r["burntFees"]), r["blocks"]) for r in rows
     }
     assert shown == {key: (days[key], burnt[key], blocks[key]) for key in days}
     assert len(rows) == len(shown)
-    order = [(r["date"], r["blocks"]) for r in rows_of(client, 100)]
+    order = [(r["date"], r["blocks"]) for r in by_links(client, EARNINGS, 100)]
     assert order == sorted(order, reverse=True)
 
 
 def test_days_of_one_producer_are_chosen_and_shown(client, scenario):
     newest = scenario.truth.blocks[0]
     day, miner = newest["timestamp"][:10], newest["miner"]
-    every = rows_of(client, 100)
+    every = by_links(client, EARNINGS, 100)
     of_miner = [row for row in every if row["miner"] == miner]
-    assert rows_of(client, 1, miner=miner) == of_miner
+    assert by_links(client, EARNINGS, 1, miner=miner) == of_miner
     of_day = [row for row in every if row["date"] == day]
-    assert rows_of(client, 100, **{"from": day, "to": day}) == of_day
+    assert by_links(client, EARNINGS, 100, **{"from": day, "to": day}) == of_day
     assert client.get(f"/earnings?from={day}&to={day}").text.count("<tr") == 1 + len(of_day)
     assert ">Earnings by day</a>" in client.get(f"/block/{newest['number']}").text
     for name, value in (("from", "today"), ("miner", "0x1"), ("cursor", "x"), ("page", "2")):
@@ -63,7 +64,7 @@ def test_rewards_of_proof_of_work_are_in_what_a_miner_earned(mined):  # noqa: F8
         assert int(get(client, f"/blocks/{number}")["earned"]) == expected
         gained[miner] += expected
     gained |= {miner: chain.earned(miner, "latest") for miner in UNCLE_MINERS}
-    shown, rows = Counter(), rows_of(client, 2)
+    shown, rows = Counter(), by_links(client, EARNINGS, 2)
     for row in rows:
         shown[row["miner"]] += int(row["earned"])
     assert {miner: shown[miner] for miner in gained} == gained

@@ -2,8 +2,8 @@
 
 import pytest
 
-from scan.extensions.block_records.tests.earnings.listed import rows_of
 from tests.support.database import execute
+from tests.support.lists import Listed, by_links
 
 pytestmark = pytest.mark.thorough
 
@@ -23,7 +23,8 @@ def test_a_page_reads_the_blocks_of_its_days_by_an_index(own_seeded_service):
         [plan], _ = service.plans(f"/api/v1/stats/earnings{path}")
         plan.require_indexes(small={"chain", "daily_stats", "credits", "retention"})
         assert plan.buffers < blocks
-    every = rows_of(service.client, 100)
-    assert rows_of(service.client, 7) == every
+    listed = Listed("/stats/earnings", "earnings", is_counted=False)
+    every = by_links(service.client, listed, 100)
+    assert by_links(service.client, listed, 7) == every
     assert sum(row["blocks"] for row in every) == blocks
     assert every[-1]["date"] < every[0]["date"]

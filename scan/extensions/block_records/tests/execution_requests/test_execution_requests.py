@@ -10,7 +10,7 @@ import pytest
 
 from scan.extensions.block_records.queries import MOST_QUEUED
 from scan.extensions.blockscout.tests import published
-from tests.support import anvil, database, expected, indexing
+from tests.support import database, expected, indexing
 from tests.support import request_contracts as contracts
 from tests.support.lists import Listed, by_links, get
 from tests.support.request_contracts import (
@@ -30,8 +30,6 @@ DEPOSITED = (1, 0, 2, 0, 0, 0, 0)
 BUILDERS = (2, 70, 0, 3, 0, 0, 0)  # deposits of builders, of which a block takes 64
 EXITED = (0, 1, 20, 0, 0, 0, 0)  # exits of builders, of which it takes 16
 SUBMITTED = (WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED)
-COUNTS = {"withdrawal": WITHDRAWN, "consolidation": CONSOLIDATED}
-COUNTS |= {"builder_deposit": BUILDERS, "builder_exit": EXITED}
 GWEI = 10**9
 
 
@@ -39,14 +37,16 @@ GWEI = 10**9
 Requested = namedtuple("Requested", "node url client deposits taken")
 
 
-def play(node):
+@pytest.fixture(scope="module")
+def requested(shared_anvil, shared_database_url):
+    node, url = shared_anvil, shared_database_url
     contracts.place(node)
     node.call("anvil_setCode", FORWARDER, f"0x365f5f375f5f365f3473{WITHDRAWALS[2:]}5af100")
     choice = random.Random(3)
     deposits = {}
     taken = {}
     queues = contracts.Queue(64), contracts.Queue(16)
-    for counts in zip(WITHDRAWN, CONSOLIDATED, DEPOSITED, BUILDERS, EXITED, strict=True):
+    for counts in zip(*SUBMITTED, strict=True):
         number = node.head() + 1
         contracts.end_block(node)
         for index in range(counts[0]):
@@ -82,15 +82,8 @@ def play(node):
         node.mine()
         of_builders = [q.take(of) for q, of in zip(queues, (builders, exits), strict=True)]
         taken[number] = contracts.taken(node) + of_builders
-    return deposits, taken
-
-
-@pytest.fixture(scope="module")
-def requested(postgres, template):
-    with anvil.Anvil() as node, postgres.cloned(template) as url:
-        played = play(node)
-        client = indexing.Indexing(url, node.url).run_until(node.head()).client()
-        yield Requested(node, url, client, *played)
+    client = indexing.Indexing(url, node.url).run_until(node.head()).client()
+    return Requested(node, url, client, deposits, taken)
 
 
 def listed(client, **query):
@@ -107,26 +100,35 @@ def test_all_requests_are_listed_oldest_first(requested):
 
 # The fields that follow the public key in the input of each type. Where none of them is the
 # address, it is who called the contract, which may be another contract.
-FIELDS = {
-    "withdrawal": lambda rest: {"amount": str(int(rest, 16) * GWEI), "targetPubkey": None},
-    "consolidation": lambda rest: {"amount": None, "targetPubkey": f"0x{rest}"},
-    "builder_exit": lambda rest: {"amount": None, "targetPubkey": None},
-    "builder_deposit": lambda rest: {
-        **{"amount": str(2 * 10**18), "depositIndex": None, "signature": f"0x{rest[80:]}"},
-        **{"address": f"0x{rest[24:64]}", "withdrawalCredentials": f"0x{rest[:64]}"},
-    },
-}
-
-
-@pytest.mark.parametrize("type_", FIELDS)
-def test_a_request_has_the_fields_of_its_input(requested, type_):
+@pytest.mark.parametrize(
+    ("type_", "counts", "fields"),
+    [
+        (
+            "withdrawal",
+            WITHDRAWN,
+            lambda rest: {"amount": str(int(rest, 16) * GWEI), "targetPubkey": None},
+        ),
+        ("consolidation", CONSOLIDATED, lambda rest: {"amount": None, "targetPubkey": f"0x{rest}"}),
+        ("builder_exit", EXITED, lambda _: {"amount": None, "targetPubkey": None}),
+        (
+            "builder_deposit",
+            BUILDERS,
+            lambda rest: {
+                **{"amount": str(2 * 10**18), "depositIndex": None, "signature": f"0x{rest[80:]}"},
+                **{"address": f"0x{rest[24:64]}", "withdrawalCredentials": f"0x{rest[:64]}"},
+            },
+        ),
+    ],
+    ids=["withdrawal", "consolidation", "builder_exit", "builder_deposit"],
+)
+def test_a_request_has_the_fields_of_its_input(requested, type_, counts, fields):
     rows, total = listed(requested.client, requestType=type_)
-    assert total == len(rows) == sum(COUNTS[type_])
+    assert total == len(rows) == sum(counts)
     for row in rows:
         transaction = requested.node.call("eth_getTransactionByHash", row["transactionHash"])
         data, caller = transaction["input"][2:], {FORWARDER: FORWARDER}.get(transaction["to"])
         expected = {"pubkey": f"0x{data[:96]}", "address": caller or transaction["from"]}
-        expected |= FIELDS[type_](data[96:])
+        expected |= fields(data[96:])
         assert {name: row[name] for name in expected} == expected
 
 

@@ -22,13 +22,13 @@ Mined = namedtuple("Mined", "node chain url client failed")
 
 
 @pytest.fixture(scope="module")
-def mined(postgres, template, tmp_path_factory):
+def mined(shared_database_url, tmp_path_factory):
+    url = shared_database_url
     with (
         Anvil("--chain-id", "1", hardfork="homestead") as anvil,
         faulty_node.FaultyNode(anvil.url, faulty_node.no_development) as of_mainnet,
         faulty_node.FaultyNode(of_mainnet.url) as node,
         kept_answers(node.url, tmp_path_factory.mktemp("answers")),
-        postgres.cloned(template) as url,
     ):
         anvil.call("anvil_setCode", TRAP, "0xfe")
         anvil.call("anvil_setCode", PAYER, f"0x60006000600060003473{POOR[2:]}61c350f100")

@@ -3,7 +3,7 @@ fork; and their bounds."""
 
 import itertools
 import re
-from collections import defaultdict, namedtuple
+from collections import defaultdict
 from decimal import Decimal
 from html import unescape
 
@@ -32,23 +32,16 @@ PATHS = {
 LATER = (1_701_388_790, 1_709_000_000)  # blocks around the end of November 2023; February 2024
 
 
-class Chain(namedtuple("Chain", "anvil indexing client url")):
-    def truth(self):
-        truth = read_truth(self.anvil)
-        rows = {entity: getattr(truth, entity) for entity in PATHS}
-        return truth, brute_force.Chain(rows, truth.created)
-
-
 @pytest.fixture(scope="module")
-def chain(shared_anvil, shared_database_url):
-    anvil, url = shared_anvil, shared_database_url
+def index(shared_anvil, shared_database_url):
+    anvil = shared_anvil
     stage = play(anvil, rounds=2, poison=False)
     for time in LATER:
         anvil.call("evm_setNextBlockTimestamp", time)
         for _ in range(4):
             everyday(stage, 9)
-    with Indexing(url, anvil.url, until=anvil.head()) as indexing:
-        yield Chain(anvil, indexing, indexing.client(), url)
+    with Indexing(shared_database_url, anvil.url, until=anvil.head()) as indexing:
+        yield indexing
 
 
 def by_month(rows, *key):
@@ -120,9 +113,9 @@ EXPECTED = {
 }
 
 
-def require(chain, truth, path, entity, rows, **query):
+def require(client, truth, path, entity, rows, **query):
     own = query.pop("own")
-    answer = get(chain.client, path, **query)
+    answer = get(client, path, **query)
     expected = EXPECTED[entity](truth, rows, own)
     key = lambda sum_: (sum_["month"], sum_.get("tokenAddress"))  # noqa: E731
     assert sorted(answer["sums"], key=key) == sorted(expected, key=key), (path, query)
@@ -131,8 +124,10 @@ def require(chain, truth, path, entity, rows, **query):
     assert months == sorted(months, reverse=True)  # `all` comes before digits
 
 
-def require_all(chain, busiest):
-    truth, lists = chain.truth()
+def require_all(client, anvil, busiest):
+    truth = read_truth(anvil)
+    rows_of = {entity: getattr(truth, entity) for entity in PATHS}
+    lists = brute_force.Chain(rows_of, truth.created)
     addresses = sorted(truth.addresses, key=lambda a: -len(truth.transactions_of(a)))
     day = truth.blocks[0]["timestamp"][:7]
     for entity, name in PATHS.items():
@@ -156,71 +151,72 @@ def require_all(chain, busiest):
                 rows = lists.find({"entity": entity, "filter": {"address": own, **given}})
                 query = {k: str(v).lower() if v in (True, False) else v for k, v in given.items()}
                 path = f"/addresses/{own}/{name}/sums"
-                require(chain, truth, path, entity, rows, own=own, **query)
+                require(client, truth, path, entity, rows, own=own, **query)
     for token in truth.tokens[:4]:
         path = f"/tokens/{token['address']}/transfers/sums"
         for given in ({}, {"address": addresses[0]}, {"from": addresses[1]}):
             filters_of_token = {"tokenAddress": token["address"], **given}
             rows = lists.find({"entity": "token_transfers", "filter": filters_of_token})
             own = given.get("address")
-            require(chain, truth, path, "token_transfers", rows, own=own, **given)
+            require(client, truth, path, "token_transfers", rows, own=own, **given)
 
 
-def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(chain):
+def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(index, shared_anvil):
     """Of the busiest addresses, so many of them."""
-    require_all(chain, 2)
-    chain.anvil.reorganise(5)
-    chain.anvil.mine(2)
-    chain.indexing.wait_for(chain.anvil.head())
-    require_all(chain, 1)
+    client = index.client()
+    require_all(client, shared_anvil, 2)
+    shared_anvil.reorganise(5)
+    shared_anvil.mine(2)
+    index.wait_for(shared_anvil.head())
+    require_all(client, shared_anvil, 1)
 
 
-def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(chain, monkeypatch):
-    truth, _ = chain.truth()
+def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(index, shared_anvil):
+    client, truth = index.client(), read_truth(shared_anvil)
     own = next(row["fromAddress"] for row in truth.transactions if not row["status"])
-    listed = chain.client.get(f"/address/{own}?status=false&timeTo=2024-12-31").text
+    listed = client.get(f"/address/{own}?status=false&timeTo=2024-12-31").text
     [link] = re.findall(r'href="([^"]+)">Sums by month', listed)
-    page = chain.client.get(unescape(link))
+    page = client.get(unescape(link))
     assert page.status_code == 200
-    failed = get(chain.client, f"/addresses/{own}/transactions/sums", status="false")
+    failed = get(client, f"/addresses/{own}/transactions/sums", status="false")
     assert page.text.count('data-label="Month"') == len(failed["sums"])
     assert f'value="{failed["sums"][0]["fees"]}"' in page.text
     price = Decimal(10**6)
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
     of_tokens = {priced["tokenAddress"]: Decimal("2.5")}
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", price, of_tokens)
-    fixed_prices.price(chain.client, given)
-    [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
+    fixed_prices.price(client, given)
+    [first, *_] = get(client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
     fees = first["fees"]
     assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")
-    sums = get(chain.client, f"/addresses/{own}/transfers/sums", blockFrom=0)["sums"]
+    sums = get(client, f"/addresses/{own}/transfers/sums", blockFrom=0)["sums"]
     for sum_ in sums:
         expected = Decimal(sum_["valueIn"]).scaleb(-sum_["tokenDecimals"]) * Decimal("2.5")
         is_priced = sum_["tokenAddress"] == priced["tokenAddress"]
         assert sum_.get("valueInWorth") == (f"{expected:f}" if is_priced else None)
-    page = chain.client.get(f"/address/{own}/transactions/sums?blockFrom=0")
+    page = client.get(f"/address/{own}/transactions/sums?blockFrom=0")
     assert f"≈ {worth(exact_worth(fees, 18, price))} <bdi>USD</bdi>" in page.text
 
 
-def test_many_tokens_are_refused_with_a_way_out(chain):
-    sources(chain.client).get(views.SumBounds).sums = 3
-    own = chain.anvil.accounts[0]
-    answer = chain.client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
+def test_many_tokens_are_refused_with_a_way_out(index, shared_anvil):
+    client, own = index.client(), shared_anvil.accounts[0]
+    sources(client).get(views.SumBounds).sums = 3
+    answer = client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
     assert (answer.status_code, answer.json["field"]) == (400, "tokenAddress")
-    page = chain.client.get(f"/address/{own}/transfers/sums?blockFrom=1")
+    page = client.get(f"/address/{own}/transfers/sums?blockFrom=1")
     assert page.status_code == 400 and "Token is needed" in page.text
 
 
 @pytest.mark.parametrize(("most", "status"), [(ATTEMPTS - 1, 200), (2 * ATTEMPTS, 503)])
-def test_an_index_that_changes_in_between_is_read_again(chain, most, status):
+def test_an_index_that_changes_in_between_is_read_again(index, shared_anvil, most, status):
     changes = itertools.count()
 
     def change(statement, *_):
         if statement == "queries/transactions_get_bounds" and next(changes) < most:
-            database.execute(chain.url, "UPDATE chain SET version = version + 1")
+            database.execute(index.url, "UPDATE chain SET version = version + 1")
 
-    path = f"/api/v1/addresses/{chain.anvil.accounts[0]}/transactions/sums?blockFrom=1"
-    with watched(chain.client.application.extensions["scan"].settings, change) as client:
+    path = f"/api/v1/addresses/{shared_anvil.accounts[0]}/transactions/sums?blockFrom=1"
+    with watched(index.settings, change) as client:
         assert client.get(path).status_code == status
 
 
@@ -253,7 +249,7 @@ def test_busy_lists_are_read_by_indexes_within_a_bound(postgres, seeded_template
         assert f'sums?blockFrom={first}">' in page.text
 
 
-def test_files_refusals_and_sums_of_nobody_are_as_expected(chain):
-    own = chain.anvil.accounts[1].lower()
-    [newest, *_] = get(chain.client, f"/addresses/{own}/transfers/sums", blockTo=40)["sums"]
-    expected.compare(__file__, chain.client, {"own": own, "token": newest["tokenAddress"]})
+def test_files_refusals_and_sums_of_nobody_are_as_expected(index, shared_anvil):
+    client, own = index.client(), shared_anvil.accounts[1].lower()
+    [newest, *_] = get(client, f"/addresses/{own}/transfers/sums", blockTo=40)["sums"]
+    expected.compare(__file__, client, {"own": own, "token": newest["tokenAddress"]})

@@ -16,7 +16,6 @@ pytestmark = pytest.mark.thorough
 
 HEAD = datetime(2026, 1, 31, 12, 30, tzinfo=UTC)
 DOLLAR, TOKEN = bytes([1] * 20), bytes([2] * 20)
-DECIMALS = {DOLLAR: 6, TOKEN: 3}
 GIVEN = UnitPrices(
     "USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{DOLLAR.hex()}": Decimal(1)}, Decimal(1000)
 )
@@ -28,8 +27,8 @@ class Traded(namedtuple("Traded", "dex depth price hours", defaults=((0,),))):
 
 @pytest.fixture
 def database(database_url, database):
-    for token in (DOLLAR, TOKEN):
-        insert(database_url, "tokens", address=token, type="BEP20", decimals=DECIMALS[token])
+    for token, decimals in ((DOLLAR, 6), (TOKEN, 3)):
+        insert(database_url, "tokens", address=token, type="BEP20", decimals=decimals)
     insert(database_url, "blocks", number=9, timestamp=HEAD)
     return database
 

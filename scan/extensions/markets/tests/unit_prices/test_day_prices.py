@@ -6,13 +6,13 @@ import pytest
 
 from scan.extensions.markets.tests.unit_prices.pricing import OneReader, add_pool
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
+from scan.hex import to_hex as in_hex
 from scan.queries.holdings import COIN, PoolPrice, UnitPrices
 from tests.support.database import insert
 
 DAY, NEXT_DAY = "2026-01-31", "2026-02-01"
 DOLLAR, WRAPPED, GOLD, SILVER, ITEM = (bytes([n] * 20) for n in range(1, 6))
 COIN_POOL, GOLD_POOL, SILVER_POOL, LONE_POOL = (bytes([n] * 20) for n in range(11, 15))
-TOKENS = ((DOLLAR, 6), (WRAPPED, 18), (GOLD, 8), (SILVER, 0), (ITEM, 18))
 # The tokens of each pool, and the hours of its closes with both amounts in their smallest units.
 POOLS = {
     COIN_POOL: (
@@ -32,13 +32,9 @@ POOLS = {
 }
 
 
-def in_hex(address):
-    return f"0x{address.hex()}"
-
-
 @pytest.fixture
 def database(database_url, database):
-    for token, decimals in TOKENS:
+    for token, decimals in ((DOLLAR, 6), (WRAPPED, 18), (GOLD, 8), (SILVER, 0), (ITEM, 18)):
         insert(database_url, "tokens", address=token, type="BEP20", decimals=decimals)
     for pool, (tokens, *closes) in POOLS.items():
         add_pool(database_url, pool, tokens, closes)

@@ -19,7 +19,10 @@ GIVEN = holdings.UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: De
 
 
 class SlowDatabase:
-    """A database whose statement returns when it is let, or fails at the time-out."""
+    """A database whose statement returns when it is let, or fails at the time-out; `now_s` is the
+    time at which it is asked."""
+
+    now_s = 1000.0
 
     def __init__(self):
         self.readings = self.closed = 0
@@ -38,15 +41,8 @@ class SlowDatabase:
         self.closed += 1
 
 
-class Clock:
-    now_s = 1000.0
-
-    def __call__(self):
-        return self.now_s
-
-
-def reading(database, clock):
-    prices = PoolPrices(clock)
+def reading(database):
+    prices = PoolPrices(lambda: database.now_s)
 
     def read(given=GIVEN):
         request = OneReader(database)
@@ -58,16 +54,16 @@ def reading(database, clock):
 
 def read_once():
     """A database whose prices were read."""
-    database, clock = SlowDatabase(), Clock()
-    read = reading(database, clock)
+    database = SlowDatabase()
+    read = reading(database)
     database.is_let.set()
     wait_until(lambda: read()[1] is None)
-    return database, clock, read
+    return database, read
 
 
 def test_no_request_waits_for_the_statement_and_one_thread_runs_it():
     database = SlowDatabase()
-    read = reading(database, Clock())
+    read = reading(database)
     for _ in range(5):
         assert read() == ({}, UNREAD, False)
     database.is_let.set()
@@ -79,10 +75,10 @@ def test_no_request_waits_for_the_statement_and_one_thread_runs_it():
 
 
 def test_a_failed_reading_keeps_the_older_prices_and_pauses():
-    database, clock, read = read_once()
+    database, read = read_once()
     database.fails = True
     for readings in (2, 3):
-        clock.now_s += READ_AGAIN_S
+        database.now_s += READ_AGAIN_S
         read()
         wait_until(lambda: database.closed == readings)  # noqa: B023 (called at once)
         wait_until(lambda: read()[1] == FAILED)
@@ -91,13 +87,13 @@ def test_a_failed_reading_keeps_the_older_prices_and_pauses():
             assert (prices[TOKEN].price, problem) == (Decimal(2), FAILED)
         assert database.readings == readings
     database.fails = False
-    clock.now_s += READ_AGAIN_S
+    database.now_s += READ_AGAIN_S
     read()
     wait_until(lambda: read()[1] is None)
 
 
 def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown():
-    database, _, read = read_once()
+    database, read = read_once()
     database.is_let.clear()
     priced = GIVEN._replace(tokens={**GIVEN.tokens, TOKEN: Decimal(3)})
     assert read(priced) == ({}, None, True)  # the operator's price goes before that of a pool

@@ -69,14 +69,7 @@ class Market(namedtuple("Market", "stage indexing holder")):
 @pytest.fixture(scope="module")
 def market(shared_anvil, shared_database_url):
     stage = Stage(shared_anvil)
-    _open(stage)
     holder = stage.people[5]
-    _trade_and_hold(stage, holder)
-    indexing = Indexing(shared_database_url, shared_anvil.url).run_until(shared_anvil.head())
-    return Market(stage, indexing, holder)
-
-
-def _open(stage):
     stage.deploy("router", "Router")
     open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
     for key, name, symbol, decimals in TOKENS:
@@ -86,26 +79,25 @@ def _open(stage):
             stage.do(who, key, "approve", stage.contracts["router"].address, MOST, gas=100_000)
         stage.mine()
     dollar = stage.contracts["dollar"].address
+
+    def is_first(key):
+        return int(stage.contracts[key].address, 16) < int(dollar, 16)
+
     for key, (amount, dollars) in POOLS.items():
         own = stage.contracts[key].address
         stage.do(0, "uniswap-v2", "createPair", own, dollar, gas=CREATE_POOL_GAS)
         stage.mine()
         pair = stage.anvil.read(stage.contracts["uniswap-v2"], "getPair", own, dollar)
         stage.pools[key] = pool(pair, "UniswapV2Pair")
-        amounts = (amount, dollars) if int(own, 16) < int(dollar, 16) else (dollars, amount)
+        amounts = (amount, dollars) if is_first(key) else (dollars, amount)
         stage.do(0, "router", "addLiquidityV2", pair, *amounts, gas=600_000)
         stage.mine()
-
-
-def _trade_and_hold(stage, holder):
     stage.anvil.call("anvil_setBlockTimestampInterval", 3_700)
     for round_ in range(3):
-        for key in POOLS:
-            is_first = _is_first(stage, key)
-            _, dollars = POOLS[key]
+        for key, (_, dollars) in POOLS.items():
             paid = max(1, dollars // (50 + 20 * round_))
-            pair = stage.pools[key].address
-            stage.do(0, "router", "swapV2", pair, not is_first, paid, stage.people[0], gas=600_000)
+            args = (stage.pools[key].address, not is_first(key), paid, stage.people[0])
+            stage.do(0, "router", "swapV2", *args, gas=600_000)
         stage.mine()
     held = {"dollar": 1_000 * 10**6, "silver": 10**14, "whole": 11, "fine": 10**32, "poor": 10**70}
     held |= dict.fromkeys(("long", "gift", "lone", "hidden", "coin"), ETHER)
@@ -113,17 +105,13 @@ def _trade_and_hold(stage, holder):
         stage.do(0, key, "transfer", holder, amount)
     stage.mine()
     for key in ("gold", "copy"):  # bought
-        pair = stage.pools[key].address
-        args = (pair, not _is_first(stage, key), 100 * 10**6, holder)
+        args = (stage.pools[key].address, not is_first(key), 100 * 10**6, holder)
         stage.do(5, "router", "swapV2", *args, gas=600_000)
     for key in "silver whole fine long poor lone hidden coin".split():  # used, by sending some
         stage.do(5, key, "transfer", stage.people[6], 1)
     stage.mine()
-
-
-def _is_first(stage, key):
-    own, dollar = stage.contracts[key].address, stage.contracts["dollar"].address
-    return int(own, 16) < int(dollar, 16)
+    indexing = Indexing(shared_database_url, shared_anvil.url).run_until(shared_anvil.head())
+    return Market(stage, indexing, holder)
 
 
 def expected_worths(market, holder, prices):
