@@ -177,14 +177,14 @@ def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer):
     assert int(ask.result("stats", "tokensupply", contractaddress=token)) < CALL_GAS
 
 
-FAULTS = {
-    "pruned": faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
-    "null": faulty_node.null_results,
-    "cut": faulty_node.cut_connection,
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(faulty_node.node_error(-32000, "missing trie node 1234 (path )"), id="pruned"),
+        pytest.param(faulty_node.null_results, id="null"),
+        pytest.param(faulty_node.cut_connection, id="cut"),
+    ],
+)
 def test_what_the_node_does_not_say_is_an_error_and_not_cached(
     indexed_without_bodies, scenario, fault
 ):

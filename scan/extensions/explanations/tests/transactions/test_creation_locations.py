@@ -42,17 +42,17 @@ def deployed(explorer):
     return creation, factory
 
 
-FAILURES = {
-    "text": (1, "fails: text", "constructor"),
-    "division by zero": (2, "fails: divided", "constructor"),
-    "of a parent": (2000, "fails: parent", "constructor"),
-    "in a function": (3, "fails: function", "checkNot"),
-    "a call of itself, which has no code": (4, "fails: no code", "constructor"),
-    "code that is not accepted": (5, "return(31, 1) }", "constructor"),
-}
-
-
-@pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(
+    ("number", "mark", "function"),
+    [
+        pytest.param(1, "fails: text", "constructor", id="text"),
+        pytest.param(2, "fails: divided", "constructor", id="division by zero"),
+        pytest.param(2000, "fails: parent", "constructor", id="of a parent"),
+        pytest.param(3, "fails: function", "checkNot", id="in a function"),
+        pytest.param(4, "fails: no code", "constructor", id="a call of itself, which has no code"),
+        pytest.param(5, "return(31, 1) }", "constructor", id="code that is not accepted"),
+    ],
+)
 def test_the_line_where_a_creation_failed(explorer, deployed, number, mark, function):
     data = f"0x{deployed[0]}{arguments(number)}"
     location = explorer.transact(None, data, gas=1_400_000)["error"]["location"]
