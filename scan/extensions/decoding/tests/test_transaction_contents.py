@@ -6,11 +6,9 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.ethereum import request_node, transaction_reader
-from scan.ethereum.stored_blocks import stored_body
+from scan.ethereum import request_node, stored_blocks, transaction_reader
 from scan.extensions.decoding import decoding
 from scan.extensions.decoding import details as transaction_details
-from scan.extensions.decoding.decoding import event_of
 from scan.extensions.decoding.tests.work import (
     NEXT,
     SLOT,
@@ -80,7 +78,7 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     def decode(*given):
         decoded.append(given)
-        return event_of(*given)
+        return decoding.event_of(*given)
 
     monkeypatch.setattr(decoding, "event_of", decode)
     for path, most in {
@@ -174,7 +172,7 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
         check_work(work.get(proxied, client)[1])
 
 
-MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
+MALFORMED = stored_blocks.stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.exports.list_files import MAX_OPEN, FileBounds, FilePlaces, Format, write_list
-from scan.queries import blocks
-from scan.queries.list_pages import Window
+from scan.queries import blocks, list_pages
 from scan.queries.reader import Reader
 from tests.support import WAIT_S, lists
 from tests.support.indexing import Indexing, sources
@@ -182,10 +181,10 @@ def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path)
                 indexing.wait_for(anvil.head())
             return pages[-1]
 
-        before = blocks.page(reader, Window(100, 0)).data
-        window = Window(100, 0)
+        before = blocks.page(reader, list_pages.Window(100, 0)).data
+        window = list_pages.Window(100, 0)
         written = write_list(reader, "blocks", read, None, Format.NDJSON, window, tmp_path)
-        assert blocks.page(reader, Window(100, 0)).data != before
+        assert blocks.page(reader, list_pages.Window(100, 0)).data != before
     assert len(pages) == 4
     assert [orjson.loads(line) for line in written.file] == orjson.loads(before)
     assert written.last.next is None

@@ -19,10 +19,8 @@ from scan.extensions.exports.table_export import ExportOptions, export, read_man
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
 from scan.extensions.exports.tests.limbs import integers
 from scan.files import held_folder
-from tests.support import WAIT_S
-from tests.support.forked_python import Forked
+from tests.support import WAIT_S, forked_python, serving
 from tests.support.indexing import Indexing
-from tests.support.serving import ROOT
 
 BLOCKS_PER_FILE = 40
 
@@ -125,7 +123,7 @@ def test_csv_has_the_same_rows(indexed, exported, tmp_path):
 
 def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch):
     """Those of docs/sql.md, whose statements run one after the other."""
-    examples = ROOT / "docs" / "examples" / "duckdb_queries.sql"
+    examples = serving.ROOT / "docs" / "examples" / "duckdb_queries.sql"
     monkeypatch.chdir(exported)
     truth, database = scenario.truth, duckdb.connect()
     statements = examples.read_text(encoding="utf-8").rstrip(";\n").split(";\n")
@@ -196,7 +194,7 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
 def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     environment = {**os.environ, "DATABASE_URL": indexed.url}
     command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
-    process = Forked([*command, "--output", str(tmp_path)], env=environment)
+    process = forked_python.Forked([*command, "--output", str(tmp_path)], env=environment)
     while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
         pass
     process.send_signal(signal.SIGKILL)

@@ -10,15 +10,12 @@ import pytest
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
 from scan.queries.reader import ProcessorWait
-from tests.support import WAIT_S, faulty_node
-from tests.support.database import execute
+from tests.support import WAIT_S, database, faulty_node, refusals, watched_database
 from tests.support.explorer import behind
 from tests.support.indexing import Indexing, client_over, sources
 from tests.support.lists import chain_of, get, pages, same
-from tests.support.refusals import require_parameter
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
-from tests.support.watched_database import watched
 
 UNKNOWN = "0x" + 64 * "7"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
@@ -37,7 +34,7 @@ def service(request, shared_database_url, scenario, indexed, indexed_without_bod
     if index is None:
         index = Indexing(shared_database_url, scenario.anvil.url, logs=request.param)
         index.run_until(scenario.anvil.head())
-        execute(index.url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
+        database.execute(index.url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
     return Service(request.param, index.client(), index.url)
 
 
@@ -108,7 +105,7 @@ def stored_blocks(indexed):
             counts.append(len(params["numbers"]))
             sizes.append([len(row[-1]) for row in rows if row[-1] is not None])
 
-    with watched(indexed.settings, note) as client:
+    with watched_database.watched(indexed.settings, note) as client:
         yield client, counts, sizes
 
 
@@ -138,7 +135,7 @@ def test_logs_of_a_malformed_block_are_the_nodes(clone, indexed_template, scenar
     """By its digest it is what was written."""
     url = clone(indexed_template)
     malformed = stored_body([b"\xc0"], [b"\xc0"])
-    execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
+    database.execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
     same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
 
 
@@ -160,7 +157,7 @@ def test_events_are_those_of_a_name_or_a_signature(client):
 @pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
 def test_bad_topics_of_a_query_are_refused(client, value):
     query = {"entity": "logs", "filter": {"topic2": value}}
-    require_parameter(client.post("/api/v1/query", json=query), "topic2")
+    refusals.require_parameter(client.post("/api/v1/query", json=query), "topic2")
 
 
 @pytest.fixture

@@ -14,10 +14,8 @@ from scan.extensions.names import gateways, name_services, node_names, primary_n
 from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served, service_of
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
-from tests.support import WAIT_S
-from tests.support.lists import get
+from tests.support import WAIT_S, lists, serving
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -105,7 +103,7 @@ def test_few_names_of_a_request_are_looked_up(asking, receiver):
         ens.choose(person, f"many{number}.eth")
     asking.follow()
     receiver.behaviour = lambda *_: Answer(404)
-    records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
+    records = lists.get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
     assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
     assert len(receiver.received) == node_names.MAX_LOOKUPS
 
@@ -350,7 +348,7 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
         answered[1].set()
         assert second.result(WAIT_S) == 200
         third = pool.submit(look_up, 2, "192.0.2.2")
-        wait_until(lambda: third.done() or len(receiver.received) > 2)
+        serving.wait_until(lambda: third.done() or len(receiver.received) > 2)
         answered[3].set()
         try:
             assert look_up(3, "192.0.2.3") == 200

@@ -8,8 +8,7 @@ import pytest
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.extensions.simulation.tests.simulating import NO_TRACES, NOTHING, lacking, simulate
-from tests.support import expected
-from tests.support.anvil import calldata
+from tests.support import anvil, expected
 from tests.support.explorer import behind
 
 PATH = "contracts/Upgrades.sol"
@@ -21,10 +20,10 @@ class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
 
     @property
     def upgrading(self):
-        return {"to": self.proxy, "data": calldata("upgrade(address)", self.second)}
+        return {"to": self.proxy, "data": anvil.calldata("upgrade(address)", self.second)}
 
     def putting(self, amount, proxy=""):
-        return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
+        return {"to": proxy or self.proxy, "data": anvil.calldata("put(uint256)", amount)}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +44,7 @@ def test_proxies_are_described_by_what_they_have_then_as_expected(upgrades):
     names = {name: getattr(upgrades, name) for name in ("proxy", "beacon", "second")}
     names |= {"other proxy": upgrades.of_beacon, "slot": IMPLEMENTATION_SLOT}
     names |= {f"put {n}": upgrades.putting(n)["data"] for n in (7, 8, 101)}
-    names |= {f: calldata(f"{f}(address)", upgrades.second) for f in ("upgrade", "change")}
+    names |= {f: anvil.calldata(f"{f}(address)", upgrades.second) for f in ("upgrade", "change")}
     expected.compare(__file__, upgrades.client, names)
 
 

@@ -11,7 +11,6 @@ from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest
 from tests.support import database, indexing, serving
-from tests.support.indexing import sources
 from tests.support.slow_node import PATIENCE_S, SlowNode, new_address
 
 pytestmark = pytest.mark.thorough
@@ -113,7 +112,7 @@ def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explor
     assert len(brief["frames"]) == 1 < len(traced["frames"])
     assert brief["frames"][0] == traced["frames"][0] and not brief["truncated"]
     assert simulate(address, "10.1.0.1", trace=1).status_code == 400
-    bounds = sources(explorer.client).get(views.SimulationBounds)
+    bounds = indexing.sources(explorer.client).get(views.SimulationBounds)
     bounds.response_bytes = 3000
     body = {"calls": [{"to": CALLED}], "overrides": overrides, "trace": True}
     [cut] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]

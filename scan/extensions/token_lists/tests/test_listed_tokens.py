@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from app import create_app
-from tests.support import database
+from tests.support import database, scan_command
 from tests.support.receiver import Answer
-from tests.support.scan_command import scan
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
@@ -28,7 +27,7 @@ def run(own_index, authority, receiver):
         "SCAN_NFT_MEDIA": receiver.url("").rstrip("/"),
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
-    yield lambda *arguments: scan("token-lists", *arguments, **environment)
+    yield lambda *arguments: scan_command.scan("token-lists", *arguments, **environment)
     database.execute(url, "DELETE FROM listed_tokens")
     database.execute(url, "DELETE FROM logos")
 

@@ -20,7 +20,6 @@ from scan.extensions.verification_jobs.jobs import (
 )
 from scan.verification import compiler_run, compiler_store
 from tests.support import WAIT_S, many_functions, serving, solidity
-from tests.support.serving import no_thread_starts
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -236,7 +235,7 @@ def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer
     jobs.submit(request(address), CLIENT)
     services = explorer.app.extensions["scan"]
     runner = JobRunner(services.writes, services.verifier, jobs)
-    with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
+    with serving.no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
         runner._claim_all()
     assert not runner._running  # whose leases are extended for ever
 

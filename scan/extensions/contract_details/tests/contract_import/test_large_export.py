@@ -9,9 +9,8 @@ from contextlib import contextmanager
 import duckdb
 import pytest
 
+from tests.support import memory, serving
 from tests.support.database import execute, insert
-from tests.support.memory import PeakMemory
-from tests.support.serving import wait_until
 
 CONTRACTS, ROWS_PER_FILE = 60_000, 5_000
 # The columns that are read of each table, by the number n of a contract.
@@ -54,7 +53,7 @@ def importing(url, folder):
     environment = {**os.environ, "DATABASE_URL": url}
     with (
         subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process,
-        PeakMemory(process.pid) as peak,
+        memory.PeakMemory(process.pid) as peak,
     ):
         yield process, peak
 
@@ -67,7 +66,7 @@ def test_memory_is_bounded_and_a_killed_import_goes_on(database_url, folder):
     insert(database_url, "blocks")
     read = "SELECT file, read_at FROM read_export_files WHERE file ~ '^(compiled|verified)'"
     with importing(database_url, folder) as (process, _):
-        wait_until(lambda: len(execute(database_url, read)) > 2, process, timeout_s=600)
+        serving.wait_until(lambda: len(execute(database_url, read)) > 2, process, timeout_s=600)
         process.send_signal(signal.SIGKILL)
     before = execute(database_url, read)
     with importing(database_url, folder) as (process, peak):

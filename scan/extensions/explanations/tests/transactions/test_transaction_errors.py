@@ -9,7 +9,7 @@ from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.transactions import transaction_failures
-from tests.support import database, expected, indexing
+from tests.support import database, expected, indexing, lists, serving
 from tests.support.database import execute
 from tests.support.faulty_node import (
     FaultyNode,
@@ -19,12 +19,10 @@ from tests.support.faulty_node import (
     refuse,
     replacing,
 )
-from tests.support.lists import get
-from tests.support.serving import wait_until
 
 
 def error_of(played, name, client=None):
-    return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
+    return lists.get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
 def test_each_way_to_fail_is_answered_as_expected(played):
@@ -39,7 +37,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
     execute(played.url, insert, selector, "BadStart(uint256 number)")
     # The cache of responses learns of it a moment later.
-    wait_until(lambda: error_of(played, "creation")["name"])
+    serving.wait_until(lambda: error_of(played, "creation")["name"])
     error = error_of(played, "creation")
     execute(played.url, "DELETE FROM signatures")
     assert (error["kind"], error["source"]) == ("custom", "imported")

@@ -6,8 +6,7 @@ import pytest
 
 from scan.extensions.compiled_sources.refusing_statements import ContractText
 from scan.extensions.compiled_sources.source_maps import SourceText, Span
-from tests.support.anvil import calldata
-from tests.support.solidity import marked_line
+from tests.support import anvil, solidity
 from tests.support.vyper import NEWEST
 
 PATH = "Failing.vy"
@@ -34,9 +33,9 @@ def failing(request, explorer, vyper):
     "name", ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
 )
 def test_the_line_of_each_kind_of_failure(explorer, failing, name):
-    call = calldata(f"{name}(uint256)", 2)
+    call = anvil.calldata(f"{name}(uint256)", 2)
     location = explorer.transact(failing, call, gas=200_000)["error"]["location"]
-    expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
+    expected = (PATH, solidity.marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
 
@@ -67,7 +66,7 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     located, expected = {}, {}
     for n, words in enumerate(refusals.split()):
         who = "0x" + 40 * "1" if n < 14 else address
-        call = calldata("f(uint256,address,int256)", n, who, -1)
+        call = anvil.calldata("f(uint256,address,int256)", n, who, -1)
         location = explorer.transact(address, call, gas=2_000_000)["error"]["location"]
         located[words] = location["file"], location["line"]
         [expected[words]] = [
