@@ -3,12 +3,10 @@
 import hashlib
 import json
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app import create_app
 from tests.support import database, scan_command
 from tests.support.receiver import Answer
 
@@ -61,8 +59,7 @@ def test_a_logo_shows_wherever_its_token_does(run, own_index, scenario, receiver
     assert detail["listedAs"] == {"list": "Test", "name": "A name", "symbol": "SYM"}
     assert client.get(f"/api/v2/tokens/{token}").json["icon_url"] == path
     assert client.get(f"/api/v2/tokens/{other}").json["icon_url"] is None
-    services = client.application.extensions["scan"]
-    below = create_app(replace(services.settings, base_path="/bsc")).test_client()
+    below = own_index.client(base_path="/bsc")
     for form in (f"api/v1/tokens/{token}", f"api/v2/tokens/{token}", f"token/{token}"):
         assert f'"/bsc{path}"' in below.get(f"/bsc/{form}").text, form
     moved = next(t for t in scenario.truth.token_transfers if t["tokenAddress"] == token)

@@ -9,7 +9,6 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from app import create_app
 from scan.errors import NotFound, RateLimited, Unavailable
 from scan.extensions.verification_jobs import jobs as job_runner
 from scan.extensions.verification_jobs.jobs import (
@@ -19,7 +18,7 @@ from scan.extensions.verification_jobs.jobs import (
     VerificationJobs,
 )
 from scan.verification import compiler_run, compiler_store
-from tests.support import WAIT_S, many_functions, serving, solidity
+from tests.support import WAIT_S, indexing, many_functions, serving, solidity
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -128,9 +127,8 @@ def test_a_stranger_with_many_addresses_leaves_places_and_turns_to_others(
 
 def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
     """Also through two processes: each has an application of its own here."""
-    other = create_app(explorer.settings).extensions["scan"]
-
-    doors = (jobs, other.sources.get(VerificationJobs)) * 5
+    other = indexing.sources(explorer.indexing.client())
+    doors = (jobs, other.get(VerificationJobs)) * 5
     with ThreadPoolExecutor(10) as pool:
         submitted = [pool.submit(door.submit, request(address), CLIENT) for door in doors]
     refusals = [each.exception() for each in submitted if each.exception()]

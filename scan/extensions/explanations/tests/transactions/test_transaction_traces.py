@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app import create_app
 from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.tests.transactions.conftest import answer_of
 from tests.support import database, expected, faulty_node, indexing, lying_node
@@ -114,7 +113,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
 
         traced = []
         node.fault = slow
-        app = create_app(indexing.settings_for(played.url, node.url))
+        app = indexing.client_over(played.url, node.url).application
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         with ThreadPoolExecutor(3) as pool:
             codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]

@@ -40,20 +40,19 @@ def test_the_line_of_each_kind_of_failure(explorer, failing, name):
     assert location["function"] == ("_inside" if name == "inside" else name)
 
 
-BY_SETTINGS = {
-    "default": ({}, "eighteen"),
-    "none": ({"optimize": "none"}, "thirteen eighteen twentysix"),
-    "codesize": ({"optimize": "codesize"}, "eighteen"),
-}
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", BY_SETTINGS)
-def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
+@pytest.mark.parametrize(
+    ("settings", "unknown"),
+    [
+        pytest.param({}, "eighteen", id="default"),
+        pytest.param({"optimize": "none"}, "thirteen eighteen twentysix", id="none"),
+        pytest.param({"optimize": "codesize"}, "eighteen", id="codesize"),
+    ],
+)
+def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, settings, unknown):
     """Where the map has the place of another use of a variable, or of a whole loop, only the
     function is said."""
     many = Path(__file__).with_name("many_refusals")
-    settings, unknown = BY_SETTINGS[name]
     files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
     address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
     assert answered["match"] == "full", answered
