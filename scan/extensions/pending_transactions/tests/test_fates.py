@@ -23,7 +23,7 @@ def answering(**changed):
 
 
 @pytest.fixture
-def asking(indexed, scenario):
+def asking(indexed):
     """Asks for a path of a service whose node has a fault."""
     with behind(indexed.settings) as (client, node):
 
@@ -127,7 +127,7 @@ def test_the_newest_seen_are_remembered():
     assert kept == [*range(10_000, 20_000)]
 
 
-def test_a_node_that_is_away_drops_nothing(client, indexed):
+def test_a_node_that_is_away_drops_nothing(indexed):
     by_nonce = f"{PATH}?from={SENT['from']}&nonce=2"
     page = indexing.client_over(indexed.url).get(by_nonce)
     assert page.status_code == 503 and "The node does not respond" in page.text

@@ -18,10 +18,6 @@ SOURCE = Path(__file__).with_name("Upgrades.sol").read_text()
 class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
     """A proxy of First, another whose beacon names First, and Second."""
 
-    @property
-    def upgrading(self):
-        return {"to": self.proxy, "data": anvil.calldata("upgrade(address)", self.second)}
-
     def putting(self, amount, proxy=""):
         return {"to": proxy or self.proxy, "data": anvil.calldata("put(uint256)", amount)}
 
@@ -62,9 +58,11 @@ def test_an_overridden_implementation_describes_without_traces(upgrades, explore
 
 
 def test_what_a_node_without_traces_does_not_say_is_named(upgrades, explorer):
+    upgrade = anvil.calldata("upgrade(address)", upgrades.second)
+    upgrade = {"to": upgrades.proxy, "data": upgrade}
     elsewhere = {upgrades.beacon: {"stateDiff": {"0x0": upgrades.second}}}
     with behind(explorer.settings, lacking(*NO_TRACES)) as (client, _):
-        upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))
+        upgraded, put = simulate(client, upgrade, upgrades.putting(7))
         [other] = simulate(client, upgrades.putting(8, upgrades.of_beacon), overrides=elsewhere)
     assert upgraded["assumedProxies"] == []
     assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.proxy])

@@ -93,7 +93,7 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
 
 
 @pytest.mark.parametrize(("of_block", "most"), [(4_000_000, 2_000_000), (2**50, ANONYMOUS_GAS)])
-def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, monkeypatch):
+def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer):
     explorer.execute("UPDATE blocks SET gas_limit = %s", of_block)
     body = {"calls": [{"to": CALLED, "gas": most + 1}]}
     refused = explorer.client.post("/api/v1/simulate", json=body)
@@ -102,7 +102,7 @@ def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, mo
     assert page.status_code == 400 and str(most) in page.text
 
 
-def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer, monkeypatch):
+def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer):
     # Calls itself with its argument and one more, up to 200.
     nested = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
     address, _, _ = service

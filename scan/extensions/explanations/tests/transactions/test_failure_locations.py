@@ -32,10 +32,6 @@ def line_of(mark):
 
 
 class Deployed(namedtuple("Deployed", "way explorer address inner")):
-    def error(self, data, **fields):
-        """What the API has of the failure of a call."""
-        return self.transaction(data, **fields)["error"]
-
     def transaction(self, data, **fields):
         return self.explorer.transact(self.address, data, gas=100_000, **fields)
 
@@ -90,7 +86,7 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     # Marks of functions whose failure is elsewhere than in themselves.
     marks = {"inModifier": "modifier", "inLibrary": "library"}
     functions = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
-    error = failing.error(call_of(name))
+    error = failing.transaction(call_of(name))["error"]
     location = error["location"]
     mark = {"passOn": "inner", "reentered": "text"}.get(name) or marks.get(name, name)
     assert location is not None, error
@@ -104,7 +100,8 @@ def test_the_line_of_each_kind_of_failure(failing, name):
 
 def test_a_check_that_the_compiler_generates_is_said_to_be_one(explorer):
     optimized = deployed(explorer, "optimized")
-    location = optimized.error(call_of("wrongType", 2, "bool"))["location"]
+    error = optimized.transaction(call_of("wrongType", 2, "bool"))["error"]
+    location = error["location"]
     assert (location["function"], location["generated"]) == ("wrongType", True)
 
 
@@ -117,7 +114,7 @@ def test_each_call_of_the_trace_that_failed_has_its_line(failing):
 
 
 def test_a_function_that_is_not_there(failing):
-    location = failing.error("0xdeadbeef")["location"]
+    location = failing.transaction("0xdeadbeef")["error"]["location"]
     assert (location["function"], location["source"]) == (None, "contract Failing {")
 
 
