@@ -178,34 +178,37 @@ def ranges_of(calls):
     return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in filters]
 
 
-def with_field(name, value):
-    return changing(lambda logs: [{**log, name: value} for log in logs])
-
-
-LIES = {
-    "removed": with_field("removed", True),
-    "another address": with_field("address", "0x" + 40 * "9"),
-    "five topics": changing(
-        lambda logs: [{**log, "topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
-    ),
-    "another block's hash": with_field("blockHash", "0x" + 64 * "8"),
-    "another index of the transaction": with_field("transactionIndex", "0x7f"),
-    "a block outside": with_field("blockNumber", "0xfffff"),
-    "no hex": with_field("data", "0xzz"),
-    "twice": changing(lambda logs: logs + logs),
-    "no list": changing(lambda _: {"logs": []}),
-    "another chain": faulty_node.other_block,
-    "away": faulty_node.cut_connection,
-}
+def with_field(**field):
+    return changing(lambda logs: [log | field for log in logs])
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize(
+    "lie",
+    [
+        pytest.param(with_field(removed=True), id="removed"),
+        pytest.param(with_field(address="0x" + 40 * "9"), id="another address"),
+        pytest.param(
+            changing(
+                lambda logs: [log | {"topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
+            ),
+            id="five topics",
+        ),
+        pytest.param(with_field(blockHash="0x" + 64 * "8"), id="another block's hash"),
+        pytest.param(with_field(transactionIndex="0x7f"), id="another index of the transaction"),
+        pytest.param(with_field(blockNumber="0xfffff"), id="a block outside"),
+        pytest.param(with_field(data="0xzz"), id="no hex"),
+        pytest.param(changing(lambda logs: logs + logs), id="twice"),
+        pytest.param(changing(lambda _: {"logs": []}), id="no list"),
+        pytest.param(faulty_node.other_block, id="another chain"),
+        pytest.param(faulty_node.cut_connection, id="away"),
+    ],
+)
 def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
     node, client = lying
     log = next(log for log in scenario.truth.logs if log["topics"])
     filter_ = {"address": log["address"], "topic0": log["topics"][0]}
-    node.fault = LIES[lie]
+    node.fault = lie
     answer = client.get("/api/v1/logs", query_string=filter_)
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
     query = {"entity": "logs", "filter": filter_}
