@@ -5,15 +5,8 @@ from collections import Counter
 import pytest
 
 from scan.extensions.simulation.request import ANONYMOUS_GAS
-from scan.extensions.simulation.tests.simulating import (
-    NO_TRACES,
-    NOTHING,
-    SPENDER,
-    lacking,
-    simulate,
-    token_call,
-    word,
-)
+from scan.extensions.simulation.tests import simulating
+from scan.extensions.simulation.tests.simulating import NOTHING, SPENDER, simulate, token_call, word
 from scan.queries.reader import ProcessorWait
 from tests.support import expected, faulty_node, indexing, refusals
 
@@ -117,7 +110,7 @@ def test_a_large_simulation_takes_a_place_of_its_client(client):
 @pytest.mark.parametrize(
     ("methods", "missing"),
     [
-        (NO_TRACES, {"frames", "accounts"}),
+        (simulating.NO_TRACES, {"frames", "accounts"}),
         (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
     ],
 )
@@ -130,7 +123,7 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
     paying = {"from": people[0], "to": people[1], "value": 5}
     cases = [(moving, None), (paying, None)]
     cases.append((call_of(scenario, failing), failing["blockNumber"] - 1))
-    scenario_node.fault = lacking(*methods)
+    scenario_node.fault = simulating.lacking(*methods)
     for call, block in cases:
         [whole], [less] = (simulate(c, call, block=block) for c in (client, own_client))
         assert {*less["missing"]} == (missing if less["status"] else missing - {"accounts"})
@@ -189,8 +182,8 @@ A = "0x" + 20 * "11"
 
 def test_states_overrides_and_malformed_requests_are_answered_as_expected(client, scenario):
     holder, token, _ = token_call(scenario)
-    names = {"A": A, "holder": holder, "token": token, "spender": SPENDER, "word": word(holder)}
-    names |= {"rich": scenario.anvil.accounts[0], "poor": "0x" + 20 * "77"}
+    names = {"A": A, "holder": holder, "token": token, "spender": SPENDER}
+    names |= {"rich": scenario.anvil.accounts[0], "poor": "0x" + 20 * "77", "word": word(holder)}
     expected.compare(__file__, client, names)
     for body, kind in (("x", None), ("x", "application/json")):
         refused = client.post("/api/v1/simulate", data=body, content_type=kind)

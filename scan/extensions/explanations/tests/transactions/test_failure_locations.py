@@ -9,12 +9,9 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions.ways import WAYS
+from scan.extensions.explanations.transactions import failure_locations
 from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
-from scan.extensions.explanations.transactions.failure_locations import (
-    MAX_LOCATIONS,
-    FailedCall,
-    of_steps,
-)
+from scan.extensions.explanations.transactions.failure_locations import of_steps
 from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from tests.support.anvil import calldata
 from tests.support.database import execute
@@ -209,7 +206,7 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    calls, steps = {(): FailedCall(address)}, lambda: {(): [0, 2, 4]}
+    calls, steps = {(): failure_locations.FailedCall(address)}, lambda: {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
     assert of_steps(sources, calls, (), steps, block)
@@ -236,14 +233,15 @@ def test_the_line_is_that_of_the_innermost_call(explorer):
     source = Path(__file__).with_name("Deep.sol").read_text()
     standard = standard_input({"src/Deep.sol": source}, evmVersion="cancun")
     deep = explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
-    record = explorer.transact(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
+    most = failure_locations.MAX_LOCATIONS
+    record = explorer.transact(deep, calldata("down(uint256)", most + 5), gas=1_000_000)
     error = record["error"]
-    assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
+    assert error["reverting"]["depth"] == most + 5
     bottom, call = 6, 8
     assert error["location"]["line"] == bottom
     frames = explorer.frames(record["hash"])
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
-    assert lines == [None] * 6 + [call] * (MAX_LOCATIONS - 1) + [bottom]
+    assert lines == [None] * 6 + [call] * (most - 1) + [bottom]
 
 
 @pytest.mark.thorough
