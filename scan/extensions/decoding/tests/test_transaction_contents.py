@@ -8,6 +8,7 @@ from eth_utils import keccak
 from scan.ethereum import request_node, stored_blocks, transaction_reader
 from scan.extensions.decoding import decoding
 from scan.extensions.decoding import details as transaction_details
+from scan.extensions.decoding.decoding import event_of
 from scan.extensions.decoding.tests.work import (
     NEXT,
     SLOT,
@@ -74,7 +75,7 @@ def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
 
     def decode(*given):
         decoded.append(given)
-        return decoding.event_of(*given)
+        return event_of(*given)
 
     monkeypatch.setattr(decoding, "event_of", decode)
     for path, most in {

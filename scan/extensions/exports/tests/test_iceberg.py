@@ -80,8 +80,8 @@ def command(warehouse, *arguments):
     return [sys.executable, "-m", "scan", "export", "iceberg", str(warehouse), *arguments]
 
 
-def environment(url, **settings):
-    return {"DATABASE_URL": url, "SCAN_FINALITY": str(DEPTH), **settings}
+def environment(url):
+    return {"DATABASE_URL": url, "SCAN_FINALITY": str(DEPTH)}
 
 
 def test_tables_have_the_final_blocks_once(indexed, scenario, tmp_path):

@@ -38,11 +38,11 @@ def service(request, shared_database_url, scenario, indexed, indexed_without_bod
     return Service(request.param, index.client(), index.url)
 
 
-def filters_of(logs, draws=15):
+def filters_of(logs):
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
     filters = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
-    for _ in range(draws):
+    for _ in range(15):
         one, other = draw.choice(logs), draw.choice(logs)
         keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
         chosen = {key: value for key, value in keys.items() if draw.random() < 0.4}

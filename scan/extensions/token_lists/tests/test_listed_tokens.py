@@ -30,13 +30,13 @@ def run(own_index, authority, receiver):
     database.execute(url, "DELETE FROM logos")
 
 
-def write_list(path, tokens, name="Test"):
+def write_list(path, tokens):
     listed = [
         {"chainId": CHAIN_ID, "address": address, "name": "A name", "symbol": "SYM", "decimals": 18}
         | fields
         for address, fields in tokens.items()
     ]
-    path.write_text(json.dumps({"name": name, "timestamp": "", "version": {}, "tokens": listed}))
+    path.write_text(json.dumps({"name": "Test", "timestamp": "", "version": {}, "tokens": listed}))
     return str(path)
 
 

@@ -22,8 +22,8 @@ UINT = {"encoding": "inplace", "label": "uint256", "numberOfBytes": "32"}
 STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
 
 
-def variable(label, type_, slot=0, offset=0):
-    return {"label": label, "type": type_, "slot": str(slot), "offset": offset}
+def variable(label, type_, slot=0):
+    return {"label": label, "type": type_, "slot": str(slot), "offset": 0}
 
 
 def struct(*members, size=32):
@@ -44,10 +44,9 @@ def layout(storage, **types):
     return read_solidity(json.dumps({"storage": storage, "types": types}))
 
 
-def named(own, slots_, words=(), budget=None):
+def named(own, slots_, words=()):
     """The parts in slots that have a name, and what is left of the budget."""
-    budget = budget or slot_names.Budget()
-    candidates = mapping_keys.Candidates(words)
+    candidates, budget = mapping_keys.Candidates(words), slot_names.Budget()
     return slot_names.names_of_slots(own, slots_, candidates, budget), budget
 
 

@@ -19,10 +19,8 @@ TYPES = {
 }
 
 
-def variables(count, type_="t", name="v"):
-    return layout.laid_out(
-        [layout.Variable(f"{name}{n}", type_, n, 0) for n in range(count)], TYPES
-    )
+def variables(count):
+    return layout.laid_out([layout.Variable(f"v{n}", "t", n, 0) for n in range(count)], TYPES)
 
 
 def named(own, slot, budget):

@@ -29,8 +29,8 @@ def line_of(mark):
 
 
 class Deployed(namedtuple("Deployed", "way explorer address inner")):
-    def transaction(self, data, **fields):
-        return self.explorer.transact(self.address, data, gas=100_000, **fields)
+    def transaction(self, data):
+        return self.explorer.transact(self.address, data, gas=100_000)
 
 
 def call_of(name, argument=0, type_="uint256"):
