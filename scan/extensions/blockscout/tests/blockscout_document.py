@@ -14,20 +14,15 @@ END = "<!-- end -->"
 
 def whole():
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    rows = "".join(f"|{paths}|{remark}|\n" for remark, paths in _rows())
-    table = f"|Path|Answer|\n|---|---|\n{rows}"
-    return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
-
-
-def _rows():
-    """Yield what is said of paths that are not answered as at Blockscout, and those paths."""
+    # Paths that are not answered as at Blockscout, by what is said of them.
     by_remark = defaultdict(list)
     for path, answered in answered_paths().items():
         if answered.differs and not path.startswith(STATS_PREFIX):
             method = "" if answered.method == "GET" else f"{answered.method} "
-            by_remark[answered.differs].append(f"{method}{path}")
-    for remark, paths in by_remark.items():
-        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in paths)
+            by_remark[answered.differs].append(re.sub(r"<(\w+)>", r"{\1}", f"{method}{path}"))
+    rows = "".join(f"|{', '.join(paths)}|{remark}|\n" for remark, paths in by_remark.items())
+    table = f"|Path|Answer|\n|---|---|\n{rows}"
+    return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":

@@ -7,8 +7,7 @@ import pytest
 
 from scan.extensions.blockscout.advanced_filters import ActivityBounds
 from scan.extensions.blockscout.tests.asking import most
-from tests.support import database
-from tests.support.indexing import client_over, sources
+from tests.support import database, indexing
 from tests.support.made_blocks import TOKEN, Move, address
 
 PATH = "/advanced-filters"
@@ -91,7 +90,7 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected
 
 
 def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected):
-    sources(ask.client).get(ActivityBounds).compared = 60
+    indexing.sources(ask.client).get(ActivityBounds).compared = 60
     pages = [*ask.pages(PATH, transaction_types="contract_creation")]
     assert len(pages) > 10
     rows = [shown_key(item) for page in pages for item in page]
@@ -102,6 +101,6 @@ def test_no_cell_of_the_file_is_a_formula(database_url, chain):
     chain.append([Move(address("alice"), address("bob"), tokens=5)])
     database.execute(database_url, "UPDATE tokens SET symbol = '=HYPERLINK(1)'")
     query = {"token_contract_address_hashes_to_include": f"0x{TOKEN.hex()}"}
-    file = client_over(database_url).get(f"/api/v2{PATH}/csv", query_string=query).text
+    file = indexing.client_over(database_url).get(f"/api/v2{PATH}/csv", query_string=query).text
     [row] = csv.DictReader(io.StringIO(file))
     assert row["TokenSymbol"] == "'=HYPERLINK(1)"

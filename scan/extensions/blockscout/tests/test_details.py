@@ -9,11 +9,9 @@ from scan.contracts.proxy_contracts import KINDS as PROXY_KINDS
 from scan.ethereum import checksums
 from scan.extensions.blockscout import address_and_token_objects, blocks, decoded_objects
 from scan.extensions.blockscout.blocks import NO_NONCE
-from scan.extensions.blockscout.decoded_objects import ReasonBounds
 from scan.extensions.blockscout.tests.asking import Asking
 from scan.extensions.blockscout.tests.published import PREFIX, faults
 from tests.support import database, indexing
-from tests.support.anvil import Anvil
 from tests.support.indexing import sources
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Move, address
 
@@ -37,7 +35,7 @@ def test_addresses_in_arguments_have_checksums():
 
 
 def test_a_list_reads_few_reasons_from_the_node(ask, truth):
-    sources(ask.client).get(ReasonBounds).read = 0
+    sources(ask.client).get(decoded_objects.ReasonBounds).read = 0
     failed = next(t for t in truth.transactions if not t["status"])
     rows = ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
     [row] = [row for row in rows if row["hash"] == failed["hash"]]
@@ -131,13 +129,12 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
 
 
-def test_code_that_no_transaction_created_or_called_is_a_contract(database_url):
+def test_code_that_no_transaction_created_or_called_is_a_contract(world):
     """As in the native record: code of the genesis block, or of a fork of the chain."""
     contract = f"0x{0xC0DE:040x}"
-    with Anvil() as node:
-        node.call("anvil_setCode", contract, "0x00")
-        node.mine()
-        client = indexing.Indexing(database_url, node.url).run_until(1).client()
-        assert client.get(f"/api/v1/addresses/{contract}").json["isContract"] is True
-        theirs = client.get(f"{PREFIX}/addresses/{contract}").json
-        assert (theirs["is_contract"], theirs["creation_status"]) == (True, "success")
+    world.anvil.call("anvil_setCode", contract, "0x00")
+    world.anvil.mine()
+    world.read()
+    assert world.get(f"/api/v1/addresses/{contract}")["isContract"] is True
+    theirs = world.get(f"{PREFIX}/addresses/{contract}")
+    assert (theirs["is_contract"], theirs["creation_status"]) == (True, "success")

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
-from scan.extensions.blockscout.tests.asking import Asking
-from scan.extensions.blockscout.tests.published import faults
+from scan.extensions.blockscout.tests import asking, published
 from scan.extensions.blockscout.transaction_lists import ListBounds
 from tests.support.indexing import client_over, sources
 from tests.support.made_blocks import Move, address
@@ -39,7 +38,7 @@ def test_internal_transactions_of_a_transaction_or_a_block_by_type(ask):
 
 
 def test_internal_transactions_without_value_can_be_left_out(database_url, chain):
-    ask = Asking(client_over(database_url))
+    ask = asking.Asking(client_over(database_url))
     kinds = ((TransferType.CREATE, 0), (TransferType.CALL, 5), (TransferType.CREATE2, 0))
     parties = address("factory"), address("made")
     inside = [InternalTransfer(0, n, kind, *parties, v) for n, (kind, v) in enumerate(kinds)]
@@ -90,7 +89,7 @@ def test_verified_contracts_by_name_address_and_language(explorer, many):
 
     def addresses(**query):
         body = explorer.client.get("/api/v2/smart-contracts", query_string=query).json
-        assert body is not None and not faults("/api/v2/smart-contracts", body)
+        assert body is not None and not published.faults("/api/v2/smart-contracts", body)
         return [item["address"]["hash"].lower() for item in body["items"]]
 
     assert many.lower() in addresses() and many.lower() in addresses(filter="solidity")

@@ -4,8 +4,7 @@ import pytest
 
 from scan.extensions.blockscout.tests.asking import most
 from scan.extensions.blockscout.transaction_lists import ListBounds
-from tests.support import expected
-from tests.support.indexing import sources
+from tests.support import expected, indexing
 
 
 def test_gas_prices_are_objects_for_clients_that_say_so(client):
@@ -59,7 +58,7 @@ def test_transactions_of_an_address_can_be_sorted(ask, truth, order, step):
         assert [*map(amount, rows)] == sorted(map(amount, usual), reverse=True)[::step]
         assert {row["hash"] for row in rows} == {row["hash"] for row in usual}
         assert len(rows) == len(usual) > 7
-    sources(ask.client).get(ListBounds).compared = 3
+    indexing.sources(ask.client).get(ListBounds).compared = 3
     for sort in ("value", "nothing", "block_number"):  # of a list that is too long, or unknown
         rows = ask.rows(path, sort=sort, order=order)
         assert rows == usual[::step]

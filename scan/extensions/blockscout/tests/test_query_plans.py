@@ -20,12 +20,26 @@ def buffers(seeded_service, path):
     return sum(plan.buffers for plan in plans)
 
 
-LISTS = f"""
+@pytest.mark.parametrize(
+    "path",
+    f"""
     /blocks /transactions /token-transfers /internal-transactions /tokens/{HOT_TOKEN}/transfers
     /addresses/{HOT}/transactions /addresses/{HOT}/transactions?filter=from
     /addresses/{HOT}/internal-transactions /addresses/{HOT}/logs
-""".split()
-OTHERS = f"""
+    """.split(),
+)
+def test_a_deep_page_costs_what_the_first_does(seeded_service, path):
+    first = buffers(seeded_service, path)
+    assert first < MOST_BUFFERS
+    cursor = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
+    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}{cursor}")
+    deeper = 2.0
+    assert deep <= deeper * first + 100
+
+
+@pytest.mark.parametrize(
+    "path",
+    f"""
     /addresses /stats /main-page/blocks /main-page/transactions /tokens /smart-contracts
     /stats/hot-smart-contracts?scale=5m /smart-contracts/counters /withdrawals /search?q=token
     /addresses/{HOT}/counters /addresses/{HOT}/tabs-counters /addresses/{HOT}/tokens
@@ -38,20 +52,8 @@ OTHERS = f"""
     /addresses/{HOT}/internal-transactions/csv?filter_value=to
     /addresses/{HOT}/token-transfers/csv /addresses/{HOT}/logs/csv
     /tokens/{HOT_TOKEN}/transfers/csv /tokens/{HOT_TOKEN}/holders/csv
-""".split()
-
-
-@pytest.mark.parametrize("path", LISTS)
-def test_a_deep_page_costs_what_the_first_does(seeded_service, path):
-    first = buffers(seeded_service, path)
-    assert first < MOST_BUFFERS
-    cursor = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
-    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}{cursor}")
-    deeper = 2.0
-    assert deep <= deeper * first + 100
-
-
-@pytest.mark.parametrize("path", OTHERS)
+    """.split(),
+)
 def test_others_are_read_by_indexes(seeded_service, path):
     assert buffers(seeded_service, path) < 10 * MOST_BUFFERS
 

@@ -7,12 +7,10 @@ from urllib.parse import quote
 
 import pytest
 
-from scan.extensions.blockscout import paths
-from scan.extensions.blockscout.transaction_lists import ListBounds
+from scan.extensions.blockscout import paths, transaction_lists
 from scan.extensions.chain_statistics.statistics import CountedBounds
-from tests.support.indexing import sources
+from tests.support import indexing, serving
 from tests.support.older_chain import older
-from tests.support.serving import NOWHERE
 
 
 @pytest.mark.thorough
@@ -71,7 +69,7 @@ def test_a_contract_has_received_its_creation(client, scenario):
 def test_long_inputs_stand_in_their_transaction_alone(client):
     """Or a few transactions would have every reader of a list sent megabytes."""
     whole = (client.get("/api/v2/transactions?=whole").json or {})["items"]
-    sources(client).get(ListBounds).input_bytes = 68
+    indexing.sources(client).get(transaction_lists.ListBounds).input_bytes = 68
     shown = (client.get("/api/v2/transactions?=cut").json or {})["items"]
     inputs = {row["hash"]: row["raw_input"] for row in whole}
     long = {sent: text for sent, text in inputs.items() if len(text) > 2 + 2 * 68}
@@ -88,7 +86,7 @@ __all__ = ["older"]
 
 def test_other_forms_say_since_when_balances_count(older):
     """Files, and the compatible APIs: in a header, and in Etherscan's message."""
-    client, token = older.indexing.client(rpc_urls=(NOWHERE,)), older.token
+    client, token = older.indexing.client(rpc_urls=(serving.NOWHERE,)), older.token
     four, six = older.accounts[3], older.accounts[5]
     etherscan = [
         client.get(f"/api?module={action}&contractaddress={token}&address={four}")
@@ -110,7 +108,7 @@ def test_other_forms_say_since_when_balances_count(older):
 
 
 def test_a_time_with_too_many_transactions_is_refused(client):
-    sources(client).get(CountedBounds).transactions = 5
+    indexing.sources(client).get(CountedBounds).transactions = 5
     path = "/api/v2/stats/hot-smart-contracts"
     refused = client.get(f"{path}?scale=30d&=many")
     assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]

@@ -1,24 +1,22 @@
 """The start page adds the chain to the visitor's wallet, where the operator names a public node."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app import create_app
 from scan.extensions.brand.settings import public_url
 from scan.settings import Brand
 from tests.support.serving import serving
 
 
 def test_the_wallet_is_given_this_chain(page, explorer):
-    settings = replace(explorer.settings, brand=Brand(public_rpc_url="https://rpc.example.org/a"))
-    settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
+    brand, chain_name = Brand(public_rpc_url="https://rpc.example.org/a"), '"><script>x</script>'
+    client = explorer.indexing.client(brand=brand, chain_name=chain_name, coin_symbol="DEV")
     wallet = Path(__file__).with_name("add_network_wallet.js").read_text()
     page.before_scripts(wallet)
     shown = "document.querySelector('#add-network span').textContent"
-    with serving(create_app(settings)) as url:
+    with serving(client.application) as url:
         page.open(url)
         page.click("#add-network button")
         page.wait(f"{shown}.includes('is in your wallet')")
@@ -31,7 +29,7 @@ def test_the_wallet_is_given_this_chain(page, explorer):
         "params": [
             {
                 "chainId": explorer.anvil.call("eth_chainId"),
-                "chainName": settings.chain_name,
+                "chainName": chain_name,
                 "nativeCurrency": {"name": "DEV", "symbol": "DEV", "decimals": 18},
                 "rpcUrls": ["https://rpc.example.org/a"],
             }

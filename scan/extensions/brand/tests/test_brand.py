@@ -12,10 +12,8 @@ import pytest
 from scan.errors import SettingError
 from scan.extensions.brand.settings import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import UNBRANDED, Settings
-from tests.support import serving
-from tests.support.page_checks import AXE, axe_violations, show_theme
+from tests.support import page_checks, scan_command, serving
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
-from tests.support.scan_command import started
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'
 COLOURS = {
@@ -121,12 +119,12 @@ def test_crawlers_are_told_what_to_leave(branded, client):
 def test_a_browser_loads_nothing_else(branded, page):
     with serving.serving(branded.application) as url:
         for theme in ("light", "dark"):
-            show_theme(page, theme)
+            page_checks.show_theme(page, theme)
             page.open(f"{url}/blocks")
-            page.evaluate(AXE.read_text() + "; undefined")
+            page.evaluate(page_checks.AXE.read_text() + "; undefined")
             ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
             assert ground == {"light": "rgb(250, 247, 242)", "dark": "rgb(16, 12, 20)"}[theme]
-            assert axe_violations(page, COLOURS_OF_A_PAGE) == []
+            assert page_checks.axe_violations(page, COLOURS_OF_A_PAGE) == []
         page.call("Emulation.setEmulatedMedia", features=[])
         hosts = {urlsplit(address).hostname for address in page.requested}
         assert hosts <= {"127.0.0.1", None}  # None: data: URLs
@@ -226,5 +224,5 @@ def test_a_brand_that_is_none_is_refused(tmp_path, content, reason):
 @pytest.mark.check
 def test_a_variable_of_an_extension_that_is_off_is_named(tmp_path):
     environ = {"SCAN_BRAND": "acme", "SCAN_EXTENSIONS": "none", "SCAN_DATA_DIR": str(tmp_path)}
-    ended = started("scan", "migrate", environ=environ)
+    ended = scan_command.started("scan", "migrate", environ=environ)
     assert "SCAN_BRAND is of the extension brand, which is off" in ended.stderr

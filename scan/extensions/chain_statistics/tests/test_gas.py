@@ -9,9 +9,7 @@ import pytest
 
 from scan.extensions.chain_statistics.gas_prices import BlockGas, next_base_fee
 from scan.extensions.chain_statistics.statistics import CountedBounds, LargestByGas
-from tests.support import indexing
-from tests.support.database import insert
-from tests.support.indexing import sources
+from tests.support import database, indexing
 from tests.support.made_blocks import Move, address
 
 
@@ -76,7 +74,7 @@ def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario)
 def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario):
     for most in (len(scenario.truth.transactions) - 1, 0):
         client = indexed.client()
-        sources(client).get(CountedBounds).transactions = most
+        indexing.sources(client).get(CountedBounds).transactions = most
         body = client.get("/api/v1/gas").json
         assert body["contractsSeconds"] == 300
         assert bool(body["contracts"]) == bool(most)
@@ -86,12 +84,12 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario):
 def test_contracts_by_gas_are_counted_once_a_minute(chain, database_url):
     """Each count reads up to 50,000 transactions, and each new block makes /gas anew."""
     called, largest = address("called"), LargestByGas()
-    insert(database_url, "contracts", address=called, block_number=0, code_hash=bytes(32))
+    database.insert(database_url, "contracts", address=called, block_number=0, code_hash=bytes(32))
 
     def calls(second):
         chain.append([Move(address("caller"), called)], timestamp_s=10**9 + second)
         client = indexing.client_over(database_url)
-        sources(client).of_extensions[LargestByGas] = largest
+        indexing.sources(client).of_extensions[LargestByGas] = largest
         return [row["transactions"] for row in client.get("/api/v1/gas").json["contracts"]]
 
     # A newest block that is older than that of the count is another fork's.

@@ -11,12 +11,10 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.proxy_contracts import Proxy
-from scan.extensions.contract_details import bytecode, contract_values
+from scan.extensions.contract_details import bytecode, contract_values, source_files
 from scan.extensions.contract_details.bytecode import can_reach, disassemble
-from scan.extensions.contract_details.source_files import archive
 from scan.extensions.decoding.contract_abis import Block, ContractAbis, Emitter
 from scan.queries import contracts
-from scan.queries.contracts import Contract
 from tests.support.anvil import calldata
 from tests.support.database import execute, insert
 from tests.support.explorer import compiled, standard_input
@@ -188,8 +186,8 @@ def test_sources_are_files(explorer, twins):
 )
 def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
-    fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}
-    content = archive(Contract(**fields))
+    fields = dict.fromkeys(contracts.Contract._fields) | {"path": paths[0], "sources": sources}
+    content = source_files.archive(contracts.Contract(**fields))
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         names = file.namelist()
         file.extractall(tmp_path)

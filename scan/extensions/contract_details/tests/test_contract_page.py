@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import expected
+from tests.support import expected, page_checks
 from tests.support.anvil import calldata
 from tests.support.browser_wallet import WALLET, answer, connect
 from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy, verified
-from tests.support.page_checks import least_shift
 from tests.support.vault import CONSTRUCTOR, OWNER, VAULT
 
 TELLER = Path(__file__).with_name("Teller.sol").read_text()
@@ -172,7 +171,7 @@ def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
     line_url = f"{explorer_url}/address/{address}?tab=contract#L2"
     page.open("about:blank")
     page.open(line_url)
-    assert least_shift(page, line_url) == 0
+    assert page_checks.least_shift(page, line_url) == 0
 
 
 @pytest.mark.thorough

@@ -5,13 +5,8 @@ import re
 
 import pytest
 
-from scan.extensions.contract_details.source_files import (
-    FIRST_PAGE_BYTES,
-    MAX_MATCHES,
-    MAX_SHOWN_LINES,
-    Shown,
-    shown_files,
-)
+from scan.extensions.contract_details import source_files
+from scan.extensions.contract_details.source_files import Shown, shown_files
 from scan.extensions.contract_details.source_highlighting import MAX_HIGHLIGHTED, highlighted_lines
 
 pytestmark = pytest.mark.check
@@ -73,12 +68,12 @@ def test_a_first_page_has_what_its_weight_allows():
     files = shown_files(FILES, "src/Main.sol", None)
     main, other = files.files
     assert [file.path for file in files.shown] == ["src/Main.sol"] and not other.lines
-    assert sum(map(len, main.lines)) < FIRST_PAGE_BYTES and main.line_count == 10_002
+    assert sum(map(len, main.lines)) < source_files.FIRST_PAGE_BYTES and main.line_count == 10_002
     alone = shown_files(FILES, "src/Main.sol", Shown(file="lib/Other.sol"))
     assert [file.anchor for file in alone.shown] == ["F2-"] and not alone.files[0].lines
     assert len(alone.shown[0].lines) == 3 and "[U+202E]" in alone.shown[0].lines[1]
     whole = shown_files(FILES, "src/Main.sol", Shown(file="src/Main.sol"))
-    assert len(whole.shown[0].lines) == MAX_SHOWN_LINES
+    assert len(whole.shown[0].lines) == source_files.MAX_SHOWN_LINES
 
 
 def test_a_text_is_found_in_every_file():
@@ -87,5 +82,5 @@ def test_a_text_is_found_in_every_file():
     assert (match.file.path, match.number, files.match_count) == ("lib/Other.sol", 2, 1)
     assert match.excerpt == "&lt;b&gt;<mark>needle</mark>&lt;/b&gt;[U+202E]"
     many = shown_files(FILES, "src/Main.sol", Shown(find="u"))
-    assert (many.match_count, len(many.matches)) == (10_000, MAX_MATCHES)
+    assert (many.match_count, len(many.matches)) == (10_000, source_files.MAX_MATCHES)
     assert shown_files(FILES, "src/Main.sol", Shown(find="(a+)+$")).match_count == 0

@@ -8,8 +8,7 @@ from contextlib import closing
 import psycopg2
 import pytest
 
-from tests.support import many_functions, serving
-from tests.support.database import execute, insert
+from tests.support import database, many_functions, serving
 
 SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
 CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
@@ -56,13 +55,13 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
     """Its contract is taken back by a transaction that commits after it has looked."""
     address = own_explorer.deploy("6001600c60003960016000f300")
     key, url = bytes.fromhex(address[2:]), own_explorer.settings.database_url
-    [(code_hash,)] = execute(url, CODE_AT, key)
+    [(code_hash,)] = database.execute(url, CODE_AT, key)
     row = {"address": key, "code_hash": bytes.fromhex(code_hash), "match": "full", "abi": "[]"}
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
     with closing(psycopg2.connect(url)) as connection, ThreadPoolExecutor(1) as pool:
         connection.cursor().execute("DELETE FROM contracts WHERE address = %s", [key])
-        insertion = pool.submit(insert, url, "verified_contracts", **row)
-        serving.wait_until(lambda: execute(url, waiting) == [(1,)])
+        insertion = pool.submit(database.insert, url, "verified_contracts", **row)
+        serving.wait_until(lambda: database.execute(url, waiting) == [(1,)])
         connection.commit()
         insertion.result()
     serving.wait_until(lambda: not any(listed(own_explorer, address)[:2]))

@@ -13,8 +13,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.decoder.decoded_data import MAX_BYTES
 from scan.extensions.decoder.typed_data import MAX_MEMBERS, MAX_STRUCTURES, parse
-from tests.support import expected
-from tests.support.lists import post
+from tests.support import expected, lists
 
 ANN, BOB = (
     "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826",
@@ -147,7 +146,7 @@ def test_shared_structures_are_read_once():
 
 
 def test_typed_data_is_decoded_by_its_own_types(client):
-    record = post(client, "/decode", typedData=DATA)
+    record = lists.post(client, "/decode", typedData=DATA)
     assert bytes.fromhex(record["data"][2:]) == signable(DATA)
     assert record["digest"] == "0x" + keccak(signable(DATA)).hex()
     [candidate] = record["candidates"]

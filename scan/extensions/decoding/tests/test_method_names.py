@@ -18,13 +18,13 @@ def selector(signature):
     return "0x" + keccak(text=signature)[:4].hex()
 
 
-def reader_of(app):
-    return Reader(app.extensions["scan"].sources, "test")
+def reader_of(explorer):
+    return Reader(explorer.app.extensions["scan"].sources, "test")
 
 
 def methods(explorer, *calls):
     records = [{"toAddress": to, "methodId": method} for to, method in calls]
-    add_methods(reader_of(explorer.app), records)
+    add_methods(reader_of(explorer), records)
     return [record.get("method") for record in records]
 
 
@@ -60,14 +60,14 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
         )
     names = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
     assert names == ["first", "0x09090902"]
-    assert selectors(reader_of(explorer.app), "first") == [bytes([9, 9, 9, 1])]
-    assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
+    assert selectors(reader_of(explorer), "first") == [bytes([9, 9, 9, 1])]
+    assert selectors(reader_of(explorer), "second()") == [keccak(text="second()")[:4]]
 
 
 def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch):
     """Of standards, of verified contracts, and of imported signatures. Names in other letter case
     do not make one a name of too many functions."""
-    reader = reader_of(explorer.app)
+    reader = reader_of(explorer)
     transfers = selectors(reader, "transferFrom")
     assert selectors(reader, "TRANSFERFROM") == selectors(reader, "transferfrom") == transfers
     for insert, delete in (
@@ -90,7 +90,7 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch)
 
 
 def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
-    reader = reader_of(explorer.app)
+    reader = reader_of(explorer)
     over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
     assert over <= {*selectors(reader, "over")}
     assert selector("safeTransferFrom(address,address,uint256)") in {
@@ -120,6 +120,6 @@ def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
     records = [{"toAddress": NOBODY, "methodId": f"0x{text.encode()[:4].hex()}"} for text in texts]
     records.append({"toAddress": many, "methodId": f"0x{b'Invo'.hex()}"})
     records.append({"toAddress": NOBODY, "methodId": "0xffff4142"})
-    add_methods(reader_of(explorer.app), records)
+    add_methods(reader_of(explorer), records)
     assert [record.get("memo") for record in records] == [*texts.values(), None, None]
     assert records[0]["method"] == "0x496e766f"

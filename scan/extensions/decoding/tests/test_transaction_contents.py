@@ -3,11 +3,9 @@
 from dataclasses import replace
 
 import pytest
-from eth_abi import encode
 from eth_utils import keccak
 
-from scan.ethereum import request_node, transaction_reader
-from scan.ethereum.stored_blocks import stored_body
+from scan.ethereum import request_node, stored_blocks, transaction_reader
 from scan.extensions.decoding import decoding
 from scan.extensions.decoding import details as transaction_details
 from scan.extensions.decoding.decoding import event_of
@@ -24,6 +22,7 @@ from scan.extensions.decoding.tests.work import (
 )
 from scan.queries.reader import ProcessorWait
 from tests.support import endless_responses, expected, faulty_node, many_functions
+from tests.support.anvil import calldata
 from tests.support.explorer import behind
 from tests.support.indexing import sources
 from tests.support.serving import NOWHERE, wait_until
@@ -54,14 +53,10 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
     check_work(work.details(before))
 
 
-def shout(times):
-    return keccak(text="shout(uint256)")[:4] + encode(["uint256"], [times])
-
-
 @pytest.fixture(scope="module")
 def shouted(work):
     """A transaction with 10,000 logs."""
-    return work.send(work.worker, shout(10_000), gas=16_000_000)
+    return work.send(work.worker, calldata("shout(uint256)", 10_000), gas=16_000_000)
 
 
 def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
@@ -116,7 +111,7 @@ def test_a_client_makes_one_large_answer_at_a_time(work, shouted):
 
 
 def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
-    sent = work.send(work.worker, shout(30), gas=1_000_000)
+    sent = work.send(work.worker, calldata("shout(uint256)", 30), gas=1_000_000)
     monkeypatch.setattr(transaction_reader, "MOST_PROVING_BYTES", 8_000)
     for module, name, bound, count in (
         (transaction_details, "MAX_LOGS", 20, 30),
@@ -132,11 +127,11 @@ def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
 def test_a_verification_and_an_import_end_what_was_cached(work):
     source = WORKER.replace("contract Worker", "contract Later").replace("work(Step", "toil(Step")
     address = many_functions.deploy(work.explorer, source, "Later")
-    calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
-    sent = work.send(address, calldata)
+    selector = keccak(text=f"toil({STEPS},string)")[:4]
+    sent = work.send(address, selector + WORK[4:])
     assert work.details(sent)["method"] is None
     work.explorer.execute(
-        "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)"
+        "INSERT INTO signatures VALUES (%s, %s)", selector, f"toil({STEPS},string)"
     )
     wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
@@ -174,7 +169,7 @@ def test_a_node_that_fails_or_lies_is_not_asked_for_what_is_stored(work, monkeyp
         check_work(work.get(proxied, client)[1])
 
 
-MALFORMED = stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
+MALFORMED = stored_blocks.stored_body([b"\xc0"], [b"\xc0"])  # by its digest it is what was written
 
 
 @pytest.mark.parametrize(

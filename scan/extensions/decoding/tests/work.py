@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 from eth_abi import encode
-from eth_utils import keccak
 
 from tests.support import faulty_node, many_functions
+from tests.support.anvil import encoded_call
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 WORKER = Path(__file__).with_name("Worker.sol").read_text()
 NEXT = WORKER.replace("contract Worker", "contract Next").replace("work(Step", "labour(Step")
 STEPS = "(uint256,string)[]"
-WORK = keccak(text=f"work({STEPS},string)")[:4] + encode([STEPS, "string"], [[(5, "five")], "note"])
+WORK = encoded_call(f"work({STEPS},string)", [(5, "five")], "note")
 
 
 class Work(namedtuple("Work", "explorer worker")):

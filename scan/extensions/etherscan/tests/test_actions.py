@@ -8,11 +8,8 @@ from scan import parameters
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import faulty_node
-from tests.support.database import execute
+from tests.support import database, faulty_node, indexing, serving
 from tests.support.explorer import behind
-from tests.support.indexing import client_over
-from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
 
@@ -54,8 +51,8 @@ def test_a_contract_of_several_blocks_was_created_once(clone, indexed_template, 
         " WHERE address = %s"
     )
     url = clone(indexed_template)
-    execute(url, again, bytes.fromhex(pair[2:]))
-    ask = Asking(client_over(url, scenario.anvil.url))
+    database.execute(url, again, bytes.fromhex(pair[2:]))
+    ask = Asking(indexing.client_over(url, scenario.anvil.url))
     [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
@@ -98,7 +95,7 @@ def test_transactions_and_receipts_are_the_nodes_and_need_none(
     own = {"blobs", "cellProofs", "commitments", "blobGasPrice", "blockTimestamp"}
     alone, of_node = (
         Asking(index.client(rpc_urls=(url,)))
-        for index, url in ((indexed, NOWHERE), (indexed_without_bodies, node.url))
+        for index, url in ((indexed, serving.NOWHERE), (indexed_without_bodies, node.url))
     )
     types = set()
     for transaction_hash in [sent["hash"] for sent in scenario.truth.transactions]:
@@ -177,14 +174,14 @@ def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer):
     assert int(ask.result("stats", "tokensupply", contractaddress=token)) < CALL_GAS
 
 
-FAULTS = {
-    "pruned": faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
-    "null": faulty_node.null_results,
-    "cut": faulty_node.cut_connection,
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        pytest.param(faulty_node.node_error(-32000, "missing trie node 1234 (path )"), id="pruned"),
+        pytest.param(faulty_node.null_results, id="null"),
+        pytest.param(faulty_node.cut_connection, id="cut"),
+    ],
+)
 def test_what_the_node_does_not_say_is_an_error_and_not_cached(
     indexed_without_bodies, scenario, fault
 ):

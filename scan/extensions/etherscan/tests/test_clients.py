@@ -10,7 +10,7 @@ from eth_utils import keccak
 from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
-from tests.support import anvil, serving
+from tests.support import anvil, serving, solidity
 from tests.support.explorer import standard_input
 from tests.support.foundry import (
     CHAIN,
@@ -23,7 +23,6 @@ from tests.support.foundry import (
     deployed,
     source,
 )
-from tests.support.solidity import NODE, artifact, node_script
 
 pytestmark = pytest.mark.long
 
@@ -92,13 +91,13 @@ def standard(number):
 def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
-    token = explorer.deploy(anvil.creation_code(artifact("Coin"), "Harbor", "HBR", 18))
+    token = explorer.deploy(anvil.creation_code(solidity.artifact("Coin"), "Harbor", "HBR", 18))
     holder = explorer.anvil.accounts[0]
     transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
     balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
     transfer = "0xa9059cbb" + UNSEEN[2:].rjust(64, "0") + f"{10**30:064x}"
     inputs = {"address": address, "token": token, "holder": holder, "transaction": transaction}
-    output = node_script(
+    output = solidity.node_script(
         "etherscan_clients.mjs",
         served.api,
         stdin={**inputs, "balanceOf": balance_of, "reverting": transfer},
@@ -122,7 +121,7 @@ def test_ethers_and_whatsabi(served):
 
 def test_wagmi_generates(served, tmp_path):
     contracts = [{"name": "Stored", "address": verified(served, 240)}]
-    (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
+    (tmp_path / "node_modules").symlink_to(solidity.NODE / "node_modules")
     (tmp_path / "package.json").write_text('{"type": "module"}')
 
     wagmi = Path(__file__).with_name("wagmi.config.js").read_text()

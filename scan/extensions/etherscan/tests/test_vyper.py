@@ -33,7 +33,7 @@ def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
     assert explorer.client.post("/api", data=unknown).json["status"] == "0"
     given = {"constructorArguments": SEVEN, **named}
     assert explorer.verify(address, standard, NEWEST, **given).status_code == 200
-    row = row_of(explorer, address)
+    [row] = explorer.get(f"/api?module=contract&action=getsourcecode&address={address}")["result"]
     assert row["SourceCode"] == BOX
     assert (row["CompilerVersion"], row["CompilerType"]) == (f"vyper:{NEWEST}", "vyper")
     assert (row["ContractName"], row["ConstructorArguments"]) == ("Box", SEVEN)
@@ -43,13 +43,6 @@ SOURCE = """pragma solidity >=0.8.0;
 library Halves { function half(uint256 x) public pure returns (uint256) { return x / 2; } }
 contract Halved { function cut(uint256 x) public pure returns (uint256) { return Halves.half(x); } }
 """
-
-
-def row_of(explorer, address):
-    query = {"module": "contract", "action": "getsourcecode", "address": address}
-    [row] = explorer.client.get("/api", query_string=query).json["result"]
-    assert isinstance(row, dict)
-    return row
 
 
 def test_a_file_that_was_linked_is_standard_json_with_its_libraries(explorer):
@@ -65,8 +58,11 @@ def test_a_file_that_was_linked_is_standard_json_with_its_libraries(explorer):
     for address, name in ((library, "Halves"), (contract, "Halved")):
         path = {"contractName": f"Halved.sol:{name}"}
         assert explorer.verify(address, SOURCE, version, **given, **path).json["match"] == "full"
-    assert row_of(explorer, library)["SourceCode"] == SOURCE
-    row = row_of(explorer, contract)
+    [of_library], [row] = (
+        explorer.get(f"/api?module=contract&action=getsourcecode&address={address}")["result"]
+        for address in (library, contract)
+    )
+    assert of_library["SourceCode"] == SOURCE
     assert row["Library"] == f"Halves:{library.removeprefix('0x')}"
     standard = json.loads(row["SourceCode"][1:-1])
     assert standard["sources"]["Halved.sol"]["content"] == SOURCE

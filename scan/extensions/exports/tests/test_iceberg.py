@@ -18,10 +18,8 @@ from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum import column_types
-from scan.extensions.exports import iceberg, table_export
-from scan.extensions.exports.hooks import AddedTable
+from scan.extensions.exports import hooks, iceberg, table_export
 from scan.extensions.exports.iceberg import Contradiction, opened
-from scan.extensions.exports.table_export import ExportOptions
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
 from scan.files import held_folder
 from tests.support.database import execute
@@ -36,7 +34,7 @@ DEPTH = 5
 
 def options(*tables, **changes):
     chosen = tables or ("token_transfers", "blocks")
-    return ExportOptions(chosen, "parquet", None, 40, None, None)._replace(**changes)
+    return table_export.ExportOptions(chosen, "parquet", None, 40, None, None)._replace(**changes)
 
 
 def export(url, warehouse, chosen=None, depth=DEPTH):
@@ -82,8 +80,8 @@ def command(warehouse, *arguments):
     return [sys.executable, "-m", "scan", "export", "iceberg", str(warehouse), *arguments]
 
 
-def environment(url, **settings):
-    return {"DATABASE_URL": url, "SCAN_FINALITY": str(DEPTH), **settings}
+def environment(url):
+    return {"DATABASE_URL": url, "SCAN_FINALITY": str(DEPTH)}
 
 
 def test_tables_have_the_final_blocks_once(indexed, scenario, tmp_path):
@@ -188,7 +186,7 @@ def test_a_table_takes_added_columns(indexed, tmp_path):
         def rows(_, first, last):
             yield {name: [first] if name != "memo" else ["text"] for name in columns}
 
-        table = {"events.paid": AddedTable(columns, rows)}
+        table = {"events.paid": hooks.AddedTable(columns, rows)}
         export(indexed.url, tmp_path, options("events.paid", block_to=block_to, added=table))
 
     added(9, number=number)

@@ -1,7 +1,6 @@
 """Lists as files: the rows of the pages, whole, of one moment; and who waits for a place."""
 
 import csv
-import dataclasses
 import io
 import json
 from concurrent.futures import ThreadPoolExecutor
@@ -11,25 +10,16 @@ from decimal import Decimal
 import orjson
 import pytest
 
-from app import create_app
 from scan.extensions.exports.list_files import MAX_OPEN, FileBounds, FilePlaces, Format, write_list
-from scan.queries import blocks
-from scan.queries.list_pages import Window
+from scan.queries import blocks, list_pages
 from scan.queries.reader import Reader
 from tests.support import WAIT_S, lists
-from tests.support.indexing import Indexing, sources
+from tests.support.indexing import sources
 
 
 @pytest.fixture(scope="module")
 def files(indexed, tmp_path_factory):
-    """The API over the scenario's chain, without a limit of files in fact."""
-    settings = dataclasses.replace(
-        indexed.settings,
-        rate_limit_files="100000/minute",
-        data_dir=tmp_path_factory.mktemp("data"),
-        coin_symbol="=COIN",
-    )
-    return create_app(settings).test_client()
+    return indexed.client(data_dir=tmp_path_factory.mktemp("data"), coin_symbol="=COIN")
 
 
 def csv_rows(client, path):
@@ -156,8 +146,7 @@ def test_what_cannot_be_a_file_is_refused_as_json(files):
 
 
 def test_files_have_a_limit_of_their_own(indexed, tmp_path):
-    settings = dataclasses.replace(indexed.settings, rate_limit_files="2/minute", data_dir=tmp_path)
-    client = create_app(settings).test_client()
+    client = indexed.client(rate_limit_files="2/minute", data_dir=tmp_path)
     codes = [client.get("/api/v1/tokens?format=csv", buffered=True).status_code for _ in range(3)]
     assert codes == [200, 200, 429]
     refused = client.get("/api/v1/tokens?format=csv", buffered=True)
@@ -166,26 +155,24 @@ def test_files_have_a_limit_of_their_own(indexed, tmp_path):
     assert client.get("/api/v1/tokens").status_code == 200
 
 
-def test_blocks_and_forks_meanwhile_are_not_in_it(database_url, anvil, tmp_path):
-    for _ in range(11):
-        anvil.mine()
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        reader = Reader(sources(indexing.client()), "client")
-        reader.sources.get(FileBounds).page_rows = 3
-        pages = []
+def test_blocks_and_forks_meanwhile_are_not_in_it(world, tmp_path):
+    world.anvil.mine(11)
+    world.read()
+    reader = Reader(sources(world.client), "client")
+    reader.sources.get(FileBounds).page_rows = 3
+    pages, window = [], list_pages.Window(100, 0)
 
-        def read(window):
-            pages.append(blocks.page(reader, window))
-            if len(pages) == 2:
-                anvil.reorganise(4)
-                anvil.mine()
-                indexing.wait_for(anvil.head())
-            return pages[-1]
+    def read(window):
+        pages.append(blocks.page(reader, window))
+        if len(pages) == 2:
+            world.anvil.reorganise(4)
+            world.anvil.mine()
+            world.read()
+        return pages[-1]
 
-        before = blocks.page(reader, Window(100, 0)).data
-        window = Window(100, 0)
-        written = write_list(reader, "blocks", read, None, Format.NDJSON, window, tmp_path)
-        assert blocks.page(reader, Window(100, 0)).data != before
+    before = blocks.page(reader, window).data
+    written = write_list(reader, "blocks", read, None, Format.NDJSON, window, tmp_path)
+    assert blocks.page(reader, window).data != before
     assert len(pages) == 4
     assert [orjson.loads(line) for line in written.file] == orjson.loads(before)
     assert written.last.next is None

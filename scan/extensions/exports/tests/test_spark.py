@@ -7,15 +7,14 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.support import spark
-from tests.support.serving import ROOT
+from tests.support import serving, spark
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 def test_spark_reads_an_export_with_two_workers(indexed, scenario, tmp_path):
     tables = ("blocks", "token_transfers", "tokens")
-    program = ROOT / "docs" / "examples" / "spark_busiest.py"
+    program = serving.ROOT / "docs" / "examples" / "spark_busiest.py"
     folder, cluster_folder = tmp_path / "export", tmp_path / "spark"
     cluster_folder.mkdir()
     database = Database(indexed.url, statement_timeout_ms=10_000)

@@ -19,10 +19,7 @@ from scan.extensions.exports.table_export import ExportOptions, export, read_man
 from scan.extensions.exports.table_files import RANGE_TABLES, TABLES
 from scan.extensions.exports.tests.limbs import integers
 from scan.files import held_folder
-from tests.support import WAIT_S
-from tests.support.forked_python import Forked
-from tests.support.indexing import Indexing
-from tests.support.serving import ROOT
+from tests.support import WAIT_S, forked_python, serving
 
 BLOCKS_PER_FILE = 40
 
@@ -125,7 +122,7 @@ def test_csv_has_the_same_rows(indexed, exported, tmp_path):
 
 def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch):
     """Those of docs/sql.md, whose statements run one after the other."""
-    examples = ROOT / "docs" / "examples" / "duckdb_queries.sql"
+    examples = serving.ROOT / "docs" / "examples" / "duckdb_queries.sql"
     monkeypatch.chdir(exported)
     truth, database = scenario.truth, duckdb.connect()
     statements = examples.read_text(encoding="utf-8").rstrip(";\n").split(";\n")
@@ -196,7 +193,7 @@ def test_a_folder_holds_one_kind_of_export(indexed, tmp_path):
 def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     environment = {**os.environ, "DATABASE_URL": indexed.url}
     command = [sys.executable, "-m", "scan", "export", "all", "--blocks-per-file", "3"]
-    process = Forked([*command, "--output", str(tmp_path)], env=environment)
+    process = forked_python.Forked([*command, "--output", str(tmp_path)], env=environment)
     while process.poll() is None and not len([*tmp_path.glob("logs/*.parquet")]) >= 4:
         pass
     process.send_signal(signal.SIGKILL)
@@ -211,30 +208,29 @@ def test_an_export_killed_at_any_moment_goes_on(indexed, tmp_path):
     assert kept.stat().st_mtime_ns == before
 
 
-def test_a_fork_during_an_export_replaces_its_ranges(database_url, anvil, tmp_path, monkeypatch):
+def test_a_fork_during_an_export_replaces_its_ranges(world, tmp_path, monkeypatch):
     """It comes after so many looks whether the last range is still in the chain."""
     read_rows, lookups = Database.rows, []
-    for _ in range(30):
-        anvil.mine()
-    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+    world.anvil.mine(30)
+    world.read()
 
-        def fork_once(database, statement, *preceding, **params):
-            rows = read_rows(database, statement, *preceding, **params)
-            lookups.extend([statement] * (statement == "queries/blocks_get_hash"))
-            if len(lookups) == 5:  # five ranges of four blocks are there, and two of them go
-                lookups.append(None)
-                anvil.reorganise(16)
-                anvil.mine()
-                indexing.wait_for(anvil.head())
-            return rows
+    def fork_once(database, statement, *preceding, **params):
+        rows = read_rows(database, statement, *preceding, **params)
+        lookups.extend([statement] * (statement == "queries/blocks_get_hash"))
+        if len(lookups) == 5:  # five ranges of four blocks are there, and two of them go
+            lookups.append(None)
+            world.anvil.reorganise(16)
+            world.anvil.mine()
+            world.read()
+        return rows
 
-        monkeypatch.setattr(Database, "rows", fork_once)
-        manifest = export(database_of(database_url), options(tmp_path, blocks_per_file=4))
+    monkeypatch.setattr(Database, "rows", fork_once)
+    manifest = export(database_of(world.url), options(tmp_path, blocks_per_file=4))
     assert None in lookups
     require_whole(tmp_path, manifest)
     blocks = rows(tmp_path, "blocks", "number, hash")
     for number, block_hash in blocks:
-        block = anvil.call("eth_getBlockByNumber", hex(number), False)
+        block = world.anvil.call("eth_getBlockByNumber", hex(number), False)
         assert block["hash"] == f"0x{block_hash.hex()}"
     assert [number for number, _ in blocks] == list(range(31))
 

@@ -8,8 +8,7 @@ import pytest
 from eth_abi import encode
 
 from scan.http.request_state import CacheKey
-from tests.support import expected
-from tests.support.indexing import client_over
+from tests.support import expected, indexing
 from tests.support.items import items_of, require_same_items
 
 
@@ -85,7 +84,7 @@ def test_uris_are_what_contracts_return_cleaned_as_expected(explorer, talking):
 
 
 def test_without_the_node_the_item_is_there_and_is_asked_for_again(explorer, talking):
-    client = client_over(explorer.url)
+    client = indexing.client_over(explorer.url)
     path = f"/api/v1/tokens/{talking['text']}/items/1"
     away = client.get(path).json
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]

@@ -12,12 +12,8 @@ from scan.extensions.items import item_metadata, media_cache
 from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.settings import Settings as MediaSettings
 from scan.outbound.http_client import HttpClient, NotFetched
-from tests.support import WAIT_S, many_functions
-from tests.support.anvil import calldata
+from tests.support import WAIT_S, anvil, faulty_node, indexing, many_functions, serving
 from tests.support.explorer import behind
-from tests.support.faulty_node import Reply
-from tests.support.indexing import client_over
-from tests.support.serving import cleared, wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().
 GALLERY = Path(__file__).with_name("Gallery.sol").read_text()
@@ -54,7 +50,7 @@ PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
 def gallery(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     for id_, uri in (URIS | {666: "", 667: ""}).items():
-        explorer.send(token, calldata("hang(uint256,string)", id_, uri), gas=5_000_000)
+        explorer.send(token, anvil.calldata("hang(uint256,string)", id_, uri), gas=5_000_000)
     return token
 
 
@@ -62,7 +58,7 @@ def gallery(explorer):
 def many_items(explorer):
     token = many_functions.deploy(explorer, GALLERY, "Gallery")
     uri = "https://gallery.example/{id}.json"
-    explorer.send(token, calldata("fill(uint256,uint256,string)", 1000, 30, uri))
+    explorer.send(token, anvil.calldata("fill(uint256,uint256,string)", 1000, 30, uri))
     return token
 
 
@@ -135,7 +131,7 @@ def test_a_list_costs_the_node_one_batch(explorer, many_items):
 
     def note(calls, forward):
         batches.append([call["params"] for call in calls if call["method"] == "eth_call"])
-        return Reply(body=forward(calls))
+        return faulty_node.Reply(body=forward(calls))
 
     with behind(explorer.settings, note) as (client, _):
         html = client.get(f"/token/{many_items}?tab=items&limit=50").text
@@ -148,7 +144,7 @@ def test_a_list_costs_the_node_one_batch(explorer, many_items):
 
 
 def test_without_the_node_lists_have_no_pictures_and_are_not_cached(explorer, gallery):
-    client = client_over(explorer.url)
+    client = indexing.client_over(explorer.url)
     answer = client.get(f"/token/{gallery}?tab=items")
     assert answer.status_code == 200 and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
@@ -180,11 +176,11 @@ def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, monkey
     monkeypatch.setattr(media_cache.ItemMedia, "of", spy)
     monkeypatch.setattr(HttpClient, "get", get)
     client = explorer.indexing.client(of_extensions={MediaSettings: MediaSettings("on")})
-    with cleared(is_over):
+    with serving.cleared(is_over):
         answer = client.get(f"/token/{many_items}?tab=items")
         assert len(requested) == MAX_PENDING and len(fetched) <= MAX_PENDING
         assert "still loading" in answer.text and "ETag" not in answer.headers
-    wait_until(lambda: len(fetched) == MAX_PENDING)  # none is left for the real fetcher
+    serving.wait_until(lambda: len(fetched) == MAX_PENDING)  # none is left for the real fetcher
 
 
 def test_a_list_is_shown_without_pictures_that_take_long(explorer, gallery, monkeypatch):

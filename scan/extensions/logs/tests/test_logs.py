@@ -10,15 +10,12 @@ import pytest
 from scan.ethereum.stored_blocks import stored_body
 from scan.extensions.logs.unstored_logs import MOST_STORED_AT_ONCE, LogBounds
 from scan.queries.reader import ProcessorWait
-from tests.support import WAIT_S, faulty_node
-from tests.support.database import execute
+from tests.support import WAIT_S, database, faulty_node, refusals, watched_database
 from tests.support.explorer import behind
 from tests.support.indexing import Indexing, client_over, sources
 from tests.support.lists import chain_of, get, pages, same
-from tests.support.refusals import require_parameter
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
-from tests.support.watched_database import watched
 
 UNKNOWN = "0x" + 64 * "7"
 TOPICS = ("topic0", "topic1", "topic2", "topic3")
@@ -37,15 +34,15 @@ def service(request, shared_database_url, scenario, indexed, indexed_without_bod
     if index is None:
         index = Indexing(shared_database_url, scenario.anvil.url, logs=request.param)
         index.run_until(scenario.anvil.head())
-        execute(index.url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
+        database.execute(index.url, "DELETE FROM block_bodies; DELETE FROM bodies_from")
     return Service(request.param, index.client(), index.url)
 
 
-def filters_of(logs, draws=15):
+def filters_of(logs):
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
     filters = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
-    for _ in range(draws):
+    for _ in range(15):
         one, other = draw.choice(logs), draw.choice(logs)
         keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
         chosen = {key: value for key, value in keys.items() if draw.random() < 0.4}
@@ -108,7 +105,7 @@ def stored_blocks(indexed):
             counts.append(len(params["numbers"]))
             sizes.append([len(row[-1]) for row in rows if row[-1] is not None])
 
-    with watched(indexed.settings, note) as client:
+    with watched_database.watched(indexed.settings, note) as client:
         yield client, counts, sizes
 
 
@@ -138,7 +135,7 @@ def test_logs_of_a_malformed_block_are_the_nodes(clone, indexed_template, scenar
     """By its digest it is what was written."""
     url = clone(indexed_template)
     malformed = stored_body([b"\xc0"], [b"\xc0"])
-    execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
+    database.execute(url, "UPDATE block_bodies SET digest = %s, body = %s", *malformed)
     same(pages(client_over(url, scenario.anvil.url), "/logs", "logs", 100), scenario.truth.logs)
 
 
@@ -160,7 +157,7 @@ def test_events_are_those_of_a_name_or_a_signature(client):
 @pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
 def test_bad_topics_of_a_query_are_refused(client, value):
     query = {"entity": "logs", "filter": {"topic2": value}}
-    require_parameter(client.post("/api/v1/query", json=query), "topic2")
+    refusals.require_parameter(client.post("/api/v1/query", json=query), "topic2")
 
 
 @pytest.fixture
@@ -181,34 +178,37 @@ def ranges_of(calls):
     return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in filters]
 
 
-def with_field(name, value):
-    return changing(lambda logs: [{**log, name: value} for log in logs])
-
-
-LIES = {
-    "removed": with_field("removed", True),
-    "another address": with_field("address", "0x" + 40 * "9"),
-    "five topics": changing(
-        lambda logs: [{**log, "topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
-    ),
-    "another block's hash": with_field("blockHash", "0x" + 64 * "8"),
-    "another index of the transaction": with_field("transactionIndex", "0x7f"),
-    "a block outside": with_field("blockNumber", "0xfffff"),
-    "no hex": with_field("data", "0xzz"),
-    "twice": changing(lambda logs: logs + logs),
-    "no list": changing(lambda _: {"logs": []}),
-    "another chain": faulty_node.other_block,
-    "away": faulty_node.cut_connection,
-}
+def with_field(**field):
+    return changing(lambda logs: [log | field for log in logs])
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("lie", LIES)
+@pytest.mark.parametrize(
+    "lie",
+    [
+        pytest.param(with_field(removed=True), id="removed"),
+        pytest.param(with_field(address="0x" + 40 * "9"), id="another address"),
+        pytest.param(
+            changing(
+                lambda logs: [log | {"topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
+            ),
+            id="five topics",
+        ),
+        pytest.param(with_field(blockHash="0x" + 64 * "8"), id="another block's hash"),
+        pytest.param(with_field(transactionIndex="0x7f"), id="another index of the transaction"),
+        pytest.param(with_field(blockNumber="0xfffff"), id="a block outside"),
+        pytest.param(with_field(data="0xzz"), id="no hex"),
+        pytest.param(changing(lambda logs: logs + logs), id="twice"),
+        pytest.param(changing(lambda _: {"logs": []}), id="no list"),
+        pytest.param(faulty_node.other_block, id="another chain"),
+        pytest.param(faulty_node.cut_connection, id="away"),
+    ],
+)
 def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
     node, client = lying
     log = next(log for log in scenario.truth.logs if log["topics"])
     filter_ = {"address": log["address"], "topic0": log["topics"][0]}
-    node.fault = LIES[lie]
+    node.fault = lie
     answer = client.get("/api/v1/logs", query_string=filter_)
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
     query = {"entity": "logs", "filter": filter_}

@@ -4,8 +4,7 @@ import re
 from pathlib import Path
 
 from scan.extensions.logs import upgrades
-from tests.support.anvil import calldata
-from tests.support.many_functions import deploy
+from tests.support import anvil, many_functions
 
 
 def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeypatch):
@@ -13,9 +12,9 @@ def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeyp
     and a link leads to the rest."""
     many = explorer.place("5b00")
     upgradeable = Path(__file__).with_name("Upgradeable.sol").read_text()
-    proxy = deploy(explorer, upgradeable, "Upgradeable", f"{many[2:]:0>64}")
+    proxy = many_functions.deploy(explorer, upgradeable, "Upgradeable", f"{many[2:]:0>64}")
     other = explorer.place("00")
-    explorer.send(proxy, calldata("upgradeTo(address)", other))
+    explorer.send(proxy, anvil.calldata("upgradeTo(address)", other))
     implementations = [f"address/{other}", "block", f"address/{many}", "block", "block"]
 
     def upgraded_to():
@@ -24,5 +23,5 @@ def test_the_head_of_a_proxy_has_its_implementations_over_time(explorer, monkeyp
 
     assert upgraded_to() == implementations
     monkeypatch.setattr(upgrades, "MOST_BLOCKS", 1)
-    explorer.send(proxy, calldata("upgradeTo(address)", many))
+    explorer.send(proxy, anvil.calldata("upgradeTo(address)", many))
     assert upgraded_to() == [f"address/{many}", "block", f"address/{proxy}"]

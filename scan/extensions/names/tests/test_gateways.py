@@ -14,10 +14,8 @@ from scan.extensions.names import gateways, name_services, node_names, primary_n
 from scan.extensions.names.gateways import Gateways, Lookup, NoAnswer
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served, service_of
 from scan.outbound.http_client import AttemptTimeouts, HttpClient, tls_context
-from tests.support import WAIT_S
-from tests.support.lists import get
+from tests.support import WAIT_S, lists, serving
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
@@ -105,7 +103,7 @@ def test_few_names_of_a_request_are_looked_up(asking, receiver):
         ens.choose(person, f"many{number}.eth")
     asking.follow()
     receiver.behaviour = lambda *_: Answer(404)
-    records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
+    records = lists.get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
     assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
     assert len(receiver.received) == node_names.MAX_LOOKUPS
 
@@ -159,19 +157,6 @@ def endless(handler, _received):
         handler.wfile.write(b" " * 65_536)
 
 
-HOSTILE = {
-    "endless": endless,
-    "refused": lambda *_: Answer(403, (), b"{}"),
-    "broken": lambda *_: Answer(500, (), b"{}"),
-    "no JSON": lambda *_: Answer(200, (), b"<html>"),
-    "a list": lambda *_: Answer(200, (), b"[]"),
-    "no data": lambda *_: Answer(200, (), b'{"data":7}'),
-    "half a byte": lambda *_: Answer(200, (), b'{"data":"0x1"}'),
-    "nested": lambda *_: Answer(200, (), b"[" * 100_000),
-    "digits": lambda *_: Answer(200, (), b"1" * 400_000),
-}
-
-
 @pytest.fixture
 def hasty(authority):
     timeouts = AttemptTimeouts(total_s=1.0, connect_s=1.0)
@@ -184,9 +169,22 @@ def ask(client, urls, data=b"\x01"):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
-    receiver.behaviour = HOSTILE[kind]
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        pytest.param(endless, id="endless"),
+        pytest.param(lambda *_: Answer(403, (), b"{}"), id="refused"),
+        pytest.param(lambda *_: Answer(500, (), b"{}"), id="broken"),
+        pytest.param(lambda *_: Answer(200, (), b"<html>"), id="no JSON"),
+        pytest.param(lambda *_: Answer(200, (), b"[]"), id="a list"),
+        pytest.param(lambda *_: Answer(200, (), b'{"data":7}'), id="no data"),
+        pytest.param(lambda *_: Answer(200, (), b'{"data":"0x1"}'), id="half a byte"),
+        pytest.param(lambda *_: Answer(200, (), b"[" * 100_000), id="nested"),
+        pytest.param(lambda *_: Answer(200, (), b"1" * 400_000), id="digits"),
+    ],
+)
+def test_hostile_gateways_give_no_answer(hasty, receiver, behaviour):
+    receiver.behaviour = behaviour
     with pytest.raises(NoAnswer) as failure:
         ask(hasty, [receiver.url("/{data}")])
     assert str(failure.value).isprintable() and len(str(failure.value)) < 100
@@ -231,19 +229,20 @@ def array_of(length, *words):
     return b"".join(number.to_bytes(32) for number in (32, length, *words))
 
 
-MALFORMED_BATCHES = [
-    b"",
-    gateways.QUERY,
-    b"1234" + batch("https://a.example"),
-    batch(*["https://a.example"] * (gateways.MAX_BATCHED + 1)),
-    gateways.QUERY + array_of(2**255),
-    # Four thousand pointers to one request of 100 KB.
-    gateways.QUERY + array_of(4000, *[0] * 4000) + bytes(100_000),
-]
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("data", MALFORMED_BATCHES, ids=range(len(MALFORMED_BATCHES)))
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        gateways.QUERY,
+        b"1234" + batch("https://a.example"),
+        batch(*["https://a.example"] * (gateways.MAX_BATCHED + 1)),
+        gateways.QUERY + array_of(2**255),
+        # Four thousand pointers to one request of 100 KB.
+        gateways.QUERY + array_of(4000, *[0] * 4000) + bytes(100_000),
+    ],
+    ids=range(6),
+)
 def test_malformed_batches_are_refused(hasty, data):
     with pytest.raises(NoAnswer):
         ask(hasty, [gateways.BATCH_URL], data)
@@ -350,7 +349,7 @@ def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receive
         answered[1].set()
         assert second.result(WAIT_S) == 200
         third = pool.submit(look_up, 2, "192.0.2.2")
-        wait_until(lambda: third.done() or len(receiver.received) > 2)
+        serving.wait_until(lambda: third.done() or len(receiver.received) > 2)
         answered[3].set()
         try:
             assert look_up(3, "192.0.2.3") == 200

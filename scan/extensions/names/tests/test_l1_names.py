@@ -2,8 +2,7 @@
 
 import pytest
 
-from scan.extensions.names import name_services, node_names
-from scan.extensions.names.primary_names import Names
+from scan.extensions.names import name_services, node_names, primary_names
 from scan.extensions.names.tests.ens_chain import EnsChain
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, served
 from tests.support.anvil import Anvil
@@ -84,7 +83,7 @@ def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(l2, registrar,
 
 
 def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(l2, registrar, ethereum):
-    sources(l2.client).get(Names).kept_s = 0.0
+    sources(l2.client).get(primary_names.Names).kept_s = 0.0
     erin = l2.ens.people[5]
     ethereum.point_on("erin.eth", erin, COIN)
     ethereum.point_on("erin-here.eth", erin, COIN)
@@ -120,7 +119,7 @@ def test_names_of_a_registry_on_the_l2_come_first(ens, indexing, registrar, ethe
 @pytest.mark.thorough
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
 def test_without_ethereum_s_node_the_chain_is_served(l2, registrar, ethereum, fault):
-    known = sources(l2.client).get(Names)
+    known = sources(l2.client).get(primary_names.Names)
     known.one_s = known.list_s = 0.03
     carol = l2.ens.people[2]
     choose(l2, registrar, carol, "carol.eth")

@@ -2,13 +2,10 @@
 
 import pytest
 
-from scan.extensions.names.name_services import Interface
-from scan.extensions.names.primary_names import Names
+from scan.extensions.names import name_services, primary_names
 from scan.extensions.names.tests.names_of_chain import HAS_SEARCH, with_search
-from tests.support.database import execute
-from tests.support.faulty_node import cut_connection, hang
+from tests.support import database, faulty_node, lists
 from tests.support.indexing import sources
-from tests.support.lists import get
 
 
 def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
@@ -26,7 +23,7 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
         "unproven": ["address", "primaryName"],
     }
     assert named.of(alice) == ("alice.eth", None)
-    both = get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]
+    both = lists.get(named.client, "/addresses", addresses=f"{ens.owner},{alice}")["addresses"]
     assert [a["name"] for a in both] == [None, "alice.eth"]
     for name in ("nobody.eth", "eth", "a.b.c.d.e.eth"):
         answer = named.lookup(name)
@@ -70,7 +67,7 @@ def test_lists_show_names_beside_addresses_and_labels_before_them(universal):
     universal.follow()
     url = universal.indexing.url
     label = "INSERT INTO labels VALUES (decode(%s, 'hex'), 'Exchange') ON CONFLICT DO NOTHING"
-    execute(url, label, (erin[2:],))
+    database.execute(url, label, (erin[2:],))
     universal.mine()
     page = universal.page("/txs")
     assert 'class="claim"' in page and "dave.eth" in page
@@ -109,7 +106,7 @@ def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal):
 def test_a_registry_s_names_below_a_wildcard_resolver_are_resolved(services):
     """By the nearest resolver above (ENSIP-10), if it resolves names below its own; a name with a
     resolver of its own is not below it, and what other hosts keep is said."""
-    named = services[Interface.REGISTRY]
+    named = services[name_services.Interface.REGISTRY]
     ens, (bob, *_, grace) = named.ens, named.ens.people
     for name, is_extended in (("wild.eth", True), ("deaf.eth", False)):
         ens.resolve_by(name, ens.anvil.deploy(ens.owner, "Wildcard", grace, "", is_extended))
@@ -137,11 +134,11 @@ def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
 
 @pytest.mark.parametrize(
     "fault",
-    [cut_connection, pytest.param(hang(0.3), marks=pytest.mark.thorough)],
+    [faulty_node.cut_connection, pytest.param(faulty_node.hang(0.3), marks=pytest.mark.thorough)],
     ids=["gone", "late"],
 )
 def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault):
-    known = sources(universal.client).get(Names)
+    known = sources(universal.client).get(primary_names.Names)
     known.one_s = known.list_s = 0.01
     person = universal.ens.owner
     universal.mine()
@@ -154,9 +151,9 @@ def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault):
 
 
 def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal):
-    sources(universal.client).get(Names).list_s = 0.02
+    sources(universal.client).get(primary_names.Names).list_s = 0.02
     universal.mine()
-    universal.node.fault = hang(1.0)
+    universal.node.fault = faulty_node.hang(1.0)
     universal.page("/txs")
     before = universal.node.requests
     for query in ("limit=50", "limit=100"):
@@ -167,8 +164,8 @@ def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal)
 def test_a_chain_without_a_service_has_no_names_and_asks_for_none(indexing, ens, universal):
     client = indexing.client(rpc_urls=(universal.node.url,))
     before = universal.node.requests
-    assert not HAS_SEARCH or get(client, "/search", q="alice.eth")["results"] == []
+    assert not HAS_SEARCH or lists.get(client, "/search", q="alice.eth")["results"] == []
     assert universal.node.requests == before
-    assert not {"name", "nameProblem"} & get(client, f"/addresses/{ens.people[0]}").keys()
+    assert not {"name", "nameProblem"} & lists.get(client, f"/addresses/{ens.people[0]}").keys()
     answer = client.get("/api/v1/names/alice.eth")
     assert answer.status_code == 404 and "SCAN_NAMES" in answer.json["error"]

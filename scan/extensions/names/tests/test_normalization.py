@@ -11,13 +11,7 @@ import psutil
 import pytest
 
 from scan.errors import Unavailable
-from scan.extensions.names.normalization import (
-    MAX_BYTES,
-    Normalizer,
-    NotChecked,
-    NotNormalizable,
-    normalized_plain,
-)
+from scan.extensions.names import normalization
 from tests.support import WAIT_S
 
 pytestmark = pytest.mark.check
@@ -72,13 +66,13 @@ def end(ended):
 @pytest.fixture(scope="module")
 def normalizer():
     before = processes()
-    yield Normalizer()
+    yield normalization.Normalizer()
     end(processes() - before)
 
 
 @pytest.mark.parametrize("text", [text for text in CASES if CASES[text] is None], ids=ascii)
 def test_texts_without_a_form_are_refused_in_words(normalizer, text):
-    with pytest.raises(NotNormalizable) as refusal:
+    with pytest.raises(normalization.NotNormalizable) as refusal:
         normalizer.normalized(text)
     assert str(refusal.value).startswith("it ") or "a part of it" in str(refusal.value)
     assert str(refusal.value).isprintable() and len(str(refusal.value)) < 200
@@ -103,8 +97,8 @@ def test_plain_names_are_what_the_tables_make_of_them():
     decided, undecided = 0, object()  # it takes the tables
     for text in texts:
         ours = theirs = None
-        with suppress(NotNormalizable):
-            ours = normalized_plain(text) or undecided
+        with suppress(normalization.NotNormalizable):
+            ours = normalization.normalized_plain(text) or undecided
         with suppress(ens_normalize.DisallowedSequence):
             theirs = str(ens_normalize.ens_normalize(text))
         decided += isinstance(ours, str)
@@ -112,24 +106,26 @@ def test_plain_names_are_what_the_tables_make_of_them():
     assert decided > 5_000
 
 
-@pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])
+@pytest.mark.parametrize(
+    "text", ["", "a" * (normalization.MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000]
+)
 def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(started, text):
-    normalizer = Normalizer()
-    with pytest.raises(NotNormalizable):
+    normalizer = normalization.Normalizer()
+    with pytest.raises(normalization.NotNormalizable):
         normalizer.normalized(text)
     assert started() == set()
 
 
 @pytest.mark.thorough
 def test_plain_names_start_no_process_and_lists_wait_for_none(started):
-    normalizer = Normalizer()
+    normalizer = normalization.Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
     assert normalizer.known("caf\u00e9.eth") is None
     assert started() == set()
 
 
 def test_a_process_that_ended_is_started_again(started):
-    normalizer = Normalizer()
+    normalizer = normalization.Normalizer()
     assert normalizer.normalized("\u00e9t\u00e9.eth") == "\u00e9t\u00e9.eth"
     [process] = started()
     end([process])
@@ -138,24 +134,24 @@ def test_a_process_that_ended_is_started_again(started):
 
 
 def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(started):
-    normalizer = Normalizer()
+    normalizer = normalization.Normalizer()
     normalizer.answer_s = 0.0
-    with pytest.raises(NotChecked, match="in time"):
+    with pytest.raises(normalization.NotChecked, match="in time"):
         normalizer.normalized("\u00e9.eth")
     assert started() == set()
 
 
 def test_without_the_package_names_beyond_ascii_are_not_checked(monkeypatch):
     monkeypatch.setitem(sys.modules, "ens_normalize", None)  # cannot be imported
-    normalizer = Normalizer()
+    normalizer = normalization.Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
-    with pytest.raises(NotChecked, match="ens-normalize"):
+    with pytest.raises(normalization.NotChecked, match="ens-normalize"):
         normalizer.normalized("\u00e9.eth")
 
 
 def test_one_name_is_checked_at_a_time(started):
     """A second one is refused shortly, as it would hold a thread."""
-    normalizer = Normalizer()
+    normalizer = normalization.Normalizer()
     normalizer.answer_s = WAIT_S
     normalizer.normalized("\u00e9.eth")
     [process] = started()

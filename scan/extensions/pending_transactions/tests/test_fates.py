@@ -6,9 +6,8 @@ import pytest
 
 from scan.extensions.pending_transactions.queries import SeenTransactions, parsed
 from scan.extensions.pending_transactions.tests.sent import HASH, SENT, SIGNER, signed, with_answers
+from tests.support import faulty_node, indexing
 from tests.support.explorer import behind
-from tests.support.faulty_node import replacing, status
-from tests.support.indexing import client_over
 
 PATH = f"/tx/{HASH}"
 NODE = {
@@ -24,7 +23,7 @@ def answering(**changed):
 
 
 @pytest.fixture
-def asking(indexed, scenario):
+def asking(indexed):
     """Asks for a path of a service whose node has a fault."""
     with behind(indexed.settings) as (client, node):
 
@@ -88,7 +87,7 @@ def test_what_nobody_knows_is_not_found(asking):
     assert seen["state"] == "pending" and "fromAddress" in seen["transaction"]["unproven"]
     missing = asking(answering(), path)
     assert (missing.status_code, missing.json["code"]) == (404, "not_found")
-    assert asking(status(500), path).status_code in (502, 503)
+    assert asking(faulty_node.status(500), path).status_code in (502, 503)
     assert asking(answering(), path.replace(HASH, HASH[:-1])).status_code == 400
     assert asking(answering(), f"{path}?x=1").status_code == 400
 
@@ -128,9 +127,9 @@ def test_the_newest_seen_are_remembered():
     assert kept == [*range(10_000, 20_000)]
 
 
-def test_a_node_that_is_away_drops_nothing(client, indexed):
+def test_a_node_that_is_away_drops_nothing(indexed):
     by_nonce = f"{PATH}?from={SENT['from']}&nonce=2"
-    page = client_over(indexed.url).get(by_nonce)
+    page = indexing.client_over(indexed.url).get(by_nonce)
     assert page.status_code == 503 and "The node does not respond" in page.text
     assert 'data-state="not known"' in page.text and "Dropped" not in page.text
 
@@ -229,7 +228,7 @@ def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sendi
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     assert "Speed up (12.5" in explorer.get(f"/tx/{sent}")
 
-    lie = replacing("eth_getTransactionByHash", lambda sent: sent | changed)
+    lie = faulty_node.replacing("eth_getTransactionByHash", lambda sent: sent | changed)
     with behind(explorer.settings, lie) as (client, _):
         for name, value in {
             "to": "0x" + "66" * 20,

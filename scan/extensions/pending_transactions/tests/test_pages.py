@@ -68,7 +68,7 @@ def test_what_replaced_a_transaction_is_linked(sending, explorer):
         assert client.get(f"/tx/{first}?{given}").status_code == 400
 
 
-def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
+def test_malformed_answers_of_the_node_are_no_transaction(indexed):
     answers = (
         ("to", None, 200),
         ("type", None, 404),

@@ -52,7 +52,7 @@ def test_a_sender_has_its_pending_transactions(sending, explorer):
     assert '?tab=pending" aria-current="page">Pending<' in page.text
 
 
-def test_what_is_not_known_is_said(indexed, scenario):
+def test_what_is_not_known_is_said(indexed):
     """A pool of 100,000 is not asked for; one that is larger than the node said is not read."""
     large = {"pending": {"0x" + "cd" * 20: of_nonces(0, 20_000)}, "queued": {}}
     small = {"pending": "0x1", "queued": "0x0"}
@@ -81,7 +81,7 @@ def test_what_is_not_known_is_said(indexed, scenario):
             assert page.status_code == 200 and words in page.text, answers
 
 
-def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
+def test_only_what_is_well_formed_and_the_senders_is_listed(indexed):
     other = "0x" + "cd" * 20
     named = {SENDER.replace("ab", "AB"): of_nonces(4, 6), other: of_nonces(9, 10)}
     content = {"pending": named, "queued": {SENDER: {**of_nonces(8, 9), "x": 1}}}
@@ -121,7 +121,7 @@ def test_a_node_that_is_away_is_said(indexed):
     assert page.status_code == 200 and "are not available. The node does not respond" in page.text
 
 
-def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenario):
+def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed):
     """Neither a malformed transaction nor another sender's is shown, nor what no hash proves."""
     query = f"/api?module=account&action=pendingtxlist&address={SIGNER}"
     assert client.get(query).json["result"] == []
@@ -148,7 +148,7 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenari
             assert body["status"] == "0", answer
 
 
-def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(indexed, scenario):
+def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(indexed):
     """Of a type that is not Ethereum's the record says that nothing proves it."""
     path = PATH.replace(SENDER, SIGNER)
     lies = {name: f"0x{int(value, 16) ^ 1:x}" for name, value in signed(2).items() if value}

@@ -7,10 +7,9 @@ import pytest
 
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.search import views
+from tests.support import explain, lists
 from tests.support.database import execute, insert
-from tests.support.explain import explained
 from tests.support.indexing import client_over
-from tests.support.lists import get
 from tests.support.many_functions import verified
 
 LABELLED = b"\x11" * 20
@@ -37,7 +36,7 @@ def test_a_text_is_read_once_however_long_it_is(form, length):
 
 
 def search(client, text):
-    return get(client, "/search", q=text)["results"]
+    return lists.get(client, "/search", q=text)["results"]
 
 
 def test_whole_and_pasted_forms_and_beginnings_lead_on(client, scenario):
@@ -99,7 +98,7 @@ def test_only_a_whole_label_leads_on(client, database_url):
         assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
     for text in ("orchard", "treasury", "chard", "orchid", "treas", "rd tre"):
         assert labelled.get("/search", query_string={"q": text}).status_code == 200, text
-    for token in get(client, "/tokens", limit=10)["tokens"]:
+    for token in lists.get(client, "/tokens", limit=10)["tokens"]:
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
 
 
@@ -158,7 +157,7 @@ def test_odd_texts_find_nothing_they_should_not(client, text):
 @pytest.fixture(scope="module")
 def seeded(postgres, seeded_template):
     """50,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
+    with postgres.cloned(seeded_template) as url, explain.explained(url) as service:
         execute(
             url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"

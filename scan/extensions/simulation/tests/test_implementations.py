@@ -8,8 +8,7 @@ import pytest
 from scan.contracts.known_proxies import BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.explanations.tests.storage.conftest import deploy
 from scan.extensions.simulation.tests.simulating import NO_TRACES, NOTHING, lacking, simulate
-from tests.support import expected
-from tests.support.anvil import calldata
+from tests.support import anvil, expected
 from tests.support.explorer import behind
 
 PATH = "contracts/Upgrades.sol"
@@ -19,12 +18,8 @@ SOURCE = Path(__file__).with_name("Upgrades.sol").read_text()
 class Upgrades(namedtuple("Upgrades", "client proxy beacon of_beacon second")):
     """A proxy of First, another whose beacon names First, and Second."""
 
-    @property
-    def upgrading(self):
-        return {"to": self.proxy, "data": calldata("upgrade(address)", self.second)}
-
     def putting(self, amount, proxy=""):
-        return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
+        return {"to": proxy or self.proxy, "data": anvil.calldata("put(uint256)", amount)}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +40,7 @@ def test_proxies_are_described_by_what_they_have_then_as_expected(upgrades):
     names = {name: getattr(upgrades, name) for name in ("proxy", "beacon", "second")}
     names |= {"other proxy": upgrades.of_beacon, "slot": IMPLEMENTATION_SLOT}
     names |= {f"put {n}": upgrades.putting(n)["data"] for n in (7, 8, 101)}
-    names |= {f: calldata(f"{f}(address)", upgrades.second) for f in ("upgrade", "change")}
+    names |= {f: anvil.calldata(f"{f}(address)", upgrades.second) for f in ("upgrade", "change")}
     expected.compare(__file__, upgrades.client, names)
 
 
@@ -63,9 +58,11 @@ def test_an_overridden_implementation_describes_without_traces(upgrades, explore
 
 
 def test_what_a_node_without_traces_does_not_say_is_named(upgrades, explorer):
+    upgrade = anvil.calldata("upgrade(address)", upgrades.second)
+    upgrade = {"to": upgrades.proxy, "data": upgrade}
     elsewhere = {upgrades.beacon: {"stateDiff": {"0x0": upgrades.second}}}
     with behind(explorer.settings, lacking(*NO_TRACES)) as (client, _):
-        upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))
+        upgraded, put = simulate(client, upgrade, upgrades.putting(7))
         [other] = simulate(client, upgrades.putting(8, upgrades.of_beacon), overrides=elsewhere)
     assert upgraded["assumedProxies"] == []
     assert (put["frames"][0]["function"], put["assumedProxies"]) == (None, [upgrades.proxy])

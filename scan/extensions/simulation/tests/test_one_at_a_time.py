@@ -11,7 +11,6 @@ from scan.extensions.simulation import views
 from scan.extensions.simulation.request import ANONYMOUS_GAS
 from tests.http import conftest
 from tests.support import database, indexing, serving
-from tests.support.indexing import sources
 from tests.support.slow_node import PATIENCE_S, SlowNode, new_address
 
 pytestmark = pytest.mark.thorough
@@ -94,7 +93,7 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
 
 
 @pytest.mark.parametrize(("of_block", "most"), [(4_000_000, 2_000_000), (2**50, ANONYMOUS_GAS)])
-def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, monkeypatch):
+def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer):
     explorer.execute("UPDATE blocks SET gas_limit = %s", of_block)
     body = {"calls": [{"to": CALLED, "gas": most + 1}]}
     refused = explorer.client.post("/api/v1/simulate", json=body)
@@ -103,7 +102,7 @@ def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, mo
     assert page.status_code == 400 and str(most) in page.text
 
 
-def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer, monkeypatch):
+def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer):
     # Calls itself with its argument and one more, up to 200.
     nested = "0x5f3560c81115601a5760015f35015f525f5f60205f5f305af1505b00"
     address, _, _ = service
@@ -113,7 +112,7 @@ def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explor
     assert len(brief["frames"]) == 1 < len(traced["frames"])
     assert brief["frames"][0] == traced["frames"][0] and not brief["truncated"]
     assert simulate(address, "10.1.0.1", trace=1).status_code == 400
-    bounds = sources(explorer.client).get(views.SimulationBounds)
+    bounds = indexing.sources(explorer.client).get(views.SimulationBounds)
     bounds.response_bytes = 3000
     body = {"calls": [{"to": CALLED}], "overrides": overrides, "trace": True}
     [cut] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]

@@ -5,20 +5,10 @@ from collections import Counter
 import pytest
 
 from scan.extensions.simulation.request import ANONYMOUS_GAS
-from scan.extensions.simulation.tests.simulating import (
-    NO_TRACES,
-    NOTHING,
-    SPENDER,
-    lacking,
-    simulate,
-    token_call,
-    word,
-)
+from scan.extensions.simulation.tests import simulating
+from scan.extensions.simulation.tests.simulating import NOTHING, SPENDER, simulate, token_call, word
 from scan.queries.reader import ProcessorWait
-from tests.support import expected
-from tests.support.faulty_node import Reply, refuse, replacing
-from tests.support.indexing import sources
-from tests.support.refusals import require_parameter
+from tests.support import expected, faulty_node, indexing, refusals
 
 
 @pytest.fixture
@@ -105,8 +95,8 @@ def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario):
 
 def test_a_large_simulation_takes_a_place_of_its_client(client):
     """JUMPDEST PUSH1 0 JUMP: until there is no gas."""
-    sources(client).get(ProcessorWait).seconds = 0.0
-    places = sources(client).processor_places
+    indexing.sources(client).get(ProcessorWait).seconds = 0.0
+    places = indexing.sources(client).processor_places
     loop = {SPENDER: {"code": "0x5b600056"}}
     for gas, status in ((3_000_000, 429), (1_000_000, 200)):
         body = {"calls": [{"to": SPENDER, "gas": gas}], "overrides": loop}
@@ -120,7 +110,7 @@ def test_a_large_simulation_takes_a_place_of_its_client(client):
 @pytest.mark.parametrize(
     ("methods", "missing"),
     [
-        (NO_TRACES, {"frames", "accounts"}),
+        (simulating.NO_TRACES, {"frames", "accounts"}),
         (NOTHING, {"frames", "accounts", "gasUsed", "logs", "transfers", "approvals"}),
     ],
 )
@@ -133,7 +123,7 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
     paying = {"from": people[0], "to": people[1], "value": 5}
     cases = [(moving, None), (paying, None)]
     cases.append((call_of(scenario, failing), failing["blockNumber"] - 1))
-    scenario_node.fault = lacking(*methods)
+    scenario_node.fault = simulating.lacking(*methods)
     for call, block in cases:
         [whole], [less] = (simulate(c, call, block=block) for c in (client, own_client))
         assert {*less["missing"]} == (missing if less["status"] else missing - {"accounts"})
@@ -156,7 +146,7 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
 )
 def test_a_malformed_answer_is_the_nodes_fault(own_client, scenario_node, scenario, result):
     _, _, moving = token_call(scenario)
-    scenario_node.fault = replacing(lambda call: call["method"] in NOTHING, result)
+    scenario_node.fault = faulty_node.replacing(lambda call: call["method"] in NOTHING, result)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
 
@@ -169,7 +159,7 @@ def test_a_node_that_ignores_overrides_is_refused(own_client, scenario_node, sce
         for call in calls:
             if call["method"] == "debug_traceCall":
                 call["params"][2]["stateOverrides"] = {}
-        return Reply(body=forward(calls))
+        return faulty_node.Reply(body=forward(calls))
 
     scenario_node.fault = forget
     assert simulate(own_client, moving)[0]["status"] is True
@@ -181,7 +171,7 @@ def test_a_node_that_ignores_overrides_is_refused(own_client, scenario_node, sce
 def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, scenario_node, scenario):
     _, _, moving = token_call(scenario)
     quoted = (-32000, "see https://a/KEY")
-    scenario_node.fault = refuse(lambda call: call["method"] in NOTHING, *quoted)
+    scenario_node.fault = faulty_node.refuse(lambda call: call["method"] in NOTHING, *quoted)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed")
     assert "KEY" not in answer.text
@@ -192,8 +182,8 @@ A = "0x" + 20 * "11"
 
 def test_states_overrides_and_malformed_requests_are_answered_as_expected(client, scenario):
     holder, token, _ = token_call(scenario)
-    names = {"A": A, "holder": holder, "token": token, "spender": SPENDER, "word": word(holder)}
-    names |= {"rich": scenario.anvil.accounts[0], "poor": "0x" + 20 * "77"}
+    names = {"A": A, "holder": holder, "token": token, "spender": SPENDER}
+    names |= {"rich": scenario.anvil.accounts[0], "poor": "0x" + 20 * "77", "word": word(holder)}
     expected.compare(__file__, client, names)
     for body, kind in (("x", None), ("x", "application/json")):
         refused = client.post("/api/v1/simulate", data=body, content_type=kind)
@@ -212,4 +202,4 @@ def test_states_overrides_and_malformed_requests_are_answered_as_expected(client
     ],
 )
 def test_a_request_that_is_too_large_names_the_field(client, field, body):
-    require_parameter(client.post("/api/v1/simulate", json=body), field)
+    refusals.require_parameter(client.post("/api/v1/simulate", json=body), field)

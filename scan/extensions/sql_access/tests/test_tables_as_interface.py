@@ -11,14 +11,12 @@ import psycopg2
 import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
-from scan.database import migrations
+from scan.database import migrations, server_faults
 from scan.database.connection import Database
-from scan.database.server_faults import known_faults
 from scan.extensions.sql_access.indexing import end_sessions
 from scan.settings import Settings
-from tests.support import WAIT_S, documents, serving
+from tests.support import WAIT_S, documents, embedded, serving
 from tests.support.database import execute
-from tests.support.embedded import data_folder, running_in
 from tests.support.scan_command import scan
 from tests.support.tables_document import DOCUMENT, GUIDE, LEFT_OUT, ROOT, whole
 
@@ -266,7 +264,7 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner):
     assert done.stdout.count("warning: it may") == 1 and "advisory" in done.stdout
     done = scan("sql-role", "reader_of_tests", DATABASE_URL=administrator)
     [[version]] = execute(dsn, "SHOW server_version_num")
-    faults = known_faults(int(version))
+    faults = server_faults.known_faults(int(version))
     warnings = [f"warning: {faults.text}; {faults.advice}"] if faults else []
     assert re.findall("^warning: .*", done.stdout, re.M) == warnings
     # The service's own role keeps what it needs.
@@ -292,7 +290,7 @@ def test_unsuitable_names_are_refused(own_index, arguments, status):
 
 @pytest.mark.thorough
 def test_a_role_logs_in_with_the_printed_url_and_reads_the_views_alone():
-    with data_folder() as folder, running_in(folder) as server:
+    with embedded.data_folder() as folder, embedded.running_in(folder) as server:
         url = server.database_url("scan_1_00000000")
         migrations.run(Settings(database_url=url))
         done = scan("sql-role", "reader", DATABASE_URL=url)

@@ -5,9 +5,8 @@ from select import select
 import pytest
 import requests
 
-from tests.support import WAIT_S
+from tests.support import WAIT_S, serving
 from tests.support.database import execute, made_key
-from tests.support.serving import gunicorn
 
 pytestmark = pytest.mark.thorough
 
@@ -20,7 +19,7 @@ def test_a_stream_ends_with_its_key(own_index, access, end):
     """Before its first heartbeat, which is sent after 15 s."""
     url = own_index.settings.database_url
     key = made_key(url, 1000)
-    with gunicorn(url, SCAN_ACCESS=access) as address:
+    with serving.gunicorn(url, SCAN_ACCESS=access) as address:
         request = {"url": f"{address}/api/v1/stream", "headers": {"X-API-Key": key.text}}
         with requests.get(**request, stream=True, timeout=WAIT_S) as opened:
             lines = opened.iter_lines(chunk_size=1)
@@ -35,7 +34,7 @@ def test_a_stream_ends_with_its_session(own_index):
     """Whoever signs out ends it, before its first heartbeat, also where a copy of the cookie is."""
     url = own_index.settings.database_url
     key = made_key(url, 1000)
-    with gunicorn(url, SCAN_ACCESS="keys") as address, requests.Session() as person:
+    with serving.gunicorn(url, SCAN_ACCESS="keys") as address, requests.Session() as person:
         own = {"Origin": address, "Sec-Fetch-Site": "same-origin"}
         person.post(f"{address}/sign-in", data={"key": key.text}, headers=own, timeout=WAIT_S)
         stream = f"{address}/api/v1/stream"
@@ -59,7 +58,7 @@ def test_a_person_s_stream_ends_and_goes_on_for_whom_the_proxy_still_signs_in(ow
     url, user = own_index.settings.database_url, {"X-Forwarded-User": "anna"}
     key = made_key(url, 1000)
     configuration = ("-c", "tests/support/short_streams.conf.py")
-    with gunicorn(url, *configuration, **private) as address, requests.Session() as session:
+    with serving.gunicorn(url, *configuration, **private) as address, requests.Session() as session:
         stream = f"{address}/api/v1/stream"
         by_key = {"X-API-Key": key.text}
         kept = session.get(stream, headers=by_key, stream=True, timeout=WAIT_S)

@@ -9,10 +9,8 @@ import requests
 from scan.extensions.streams.open_response import MAX_STREAMS_PER_ADDRESS
 from scan.extensions.streams.tests.conftest import WITHOUT_LIMITS
 from scan.hex import to_hex
-from tests.support import WAIT_S
-from tests.support.database import execute
+from tests.support import WAIT_S, database, lists
 from tests.support.event_source import EventSource
-from tests.support.lists import ONLY_OF_ONE_BLOCK
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
@@ -28,7 +26,7 @@ def test_events_of_a_block_come_in_order_and_are_those_of_lists(chain, shared_se
     number = chain.number
     head = requests.get(f"{shared_server}/api/v1/blocks/{number}", timeout=WAIT_S).json()
     assert head == {**head, **events[0].data}
-    assert head.keys() - events[0].data.keys() <= ONLY_OF_ONE_BLOCK
+    assert head.keys() - events[0].data.keys() <= lists.ONLY_OF_ONE_BLOCK
     for event in events[1:]:
         body = {"entity": event.type, "filter": {"blockFrom": number}}
         listed = requests.post(f"{shared_server}/api/v1/query", json=body, timeout=WAIT_S)
@@ -71,7 +69,7 @@ def test_filters_by_address_token_and_type(chain, shared_server):
 def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
     chain, shared_server, shared_database_url
 ):
-    execute(
+    database.execute(
         shared_database_url,
         "CREATE FUNCTION keep_no_events() RETURNS trigger LANGUAGE plpgsql"
         " AS 'BEGIN NEW.events := NULL; RETURN NEW; END';"
@@ -85,7 +83,7 @@ def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
             chain.unwind(chain.number - 1)
             assert [event.data["code"] for event in before.events()] == ["position_lost"]
     finally:
-        execute(shared_database_url, "DROP FUNCTION keep_no_events CASCADE")
+        database.execute(shared_database_url, "DROP FUNCTION keep_no_events CASCADE")
     with EventSource(shared_server, types="transactions") as after:
         chain.append([Move(ANNA, BERT)])
         assert after.take(1)[0].data["blockNumber"] == chain.number

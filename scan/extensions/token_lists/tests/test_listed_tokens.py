@@ -3,15 +3,12 @@
 import hashlib
 import json
 import struct
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app import create_app
-from tests.support import database
+from tests.support import database, scan_command
 from tests.support.receiver import Answer
-from tests.support.scan_command import scan
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + struct.pack(">II", 64, 64)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
@@ -28,18 +25,18 @@ def run(own_index, authority, receiver):
         "SCAN_NFT_MEDIA": receiver.url("").rstrip("/"),
         "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
     }
-    yield lambda *arguments: scan("token-lists", *arguments, **environment)
+    yield lambda *arguments: scan_command.scan("token-lists", *arguments, **environment)
     database.execute(url, "DELETE FROM listed_tokens")
     database.execute(url, "DELETE FROM logos")
 
 
-def write_list(path, tokens, name="Test"):
+def write_list(path, tokens):
     listed = [
         {"chainId": CHAIN_ID, "address": address, "name": "A name", "symbol": "SYM", "decimals": 18}
         | fields
         for address, fields in tokens.items()
     ]
-    path.write_text(json.dumps({"name": name, "timestamp": "", "version": {}, "tokens": listed}))
+    path.write_text(json.dumps({"name": "Test", "timestamp": "", "version": {}, "tokens": listed}))
     return str(path)
 
 
@@ -62,8 +59,7 @@ def test_a_logo_shows_wherever_its_token_does(run, own_index, scenario, receiver
     assert detail["listedAs"] == {"list": "Test", "name": "A name", "symbol": "SYM"}
     assert client.get(f"/api/v2/tokens/{token}").json["icon_url"] == path
     assert client.get(f"/api/v2/tokens/{other}").json["icon_url"] is None
-    services = client.application.extensions["scan"]
-    below = create_app(replace(services.settings, base_path="/bsc")).test_client()
+    below = own_index.client(base_path="/bsc")
     for form in (f"api/v1/tokens/{token}", f"api/v2/tokens/{token}", f"token/{token}"):
         assert f'"/bsc{path}"' in below.get(f"/bsc/{form}").text, form
     moved = next(t for t in scenario.truth.token_transfers if t["tokenAddress"] == token)

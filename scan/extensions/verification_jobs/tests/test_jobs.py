@@ -9,18 +9,11 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from app import create_app
 from scan.errors import NotFound, RateLimited, Unavailable
 from scan.extensions.verification_jobs import jobs as job_runner
-from scan.extensions.verification_jobs.jobs import (
-    MOST_UNFINISHED,
-    MOST_UNFINISHED_OF_CLIENT,
-    JobRunner,
-    VerificationJobs,
-)
+from scan.extensions.verification_jobs.jobs import MOST_UNFINISHED, MOST_UNFINISHED_OF_CLIENT
 from scan.verification import compiler_run, compiler_store
-from tests.support import WAIT_S, many_functions, serving, solidity
-from tests.support.serving import no_thread_starts
+from tests.support import WAIT_S, indexing, many_functions, serving, solidity
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -33,7 +26,7 @@ def address(explorer):
 
 @pytest.fixture
 def jobs(explorer):
-    yield explorer.app.extensions["scan"].sources.get(VerificationJobs)
+    yield explorer.app.extensions["scan"].sources.get(job_runner.VerificationJobs)
     explorer.execute("DELETE FROM verification_jobs")
 
 
@@ -112,7 +105,7 @@ def test_a_stranger_with_many_addresses_leaves_places_and_turns_to_others(
         for number in range(MOST_UNFINISHED)
     ]
     services = explorer.app.extensions["scan"]
-    runner = JobRunner(services.writes, services.verifier, jobs)
+    runner = job_runner.JobRunner(services.writes, services.verifier, jobs)
     assert runner._claim().id == strangers[0]
     honest = [jobs.submit(request(address), f"198.51.{number}.1") for number in range(12)]
     gave_way = [job for job in map(jobs.get, strangers) if job.is_over]
@@ -129,9 +122,8 @@ def test_a_stranger_with_many_addresses_leaves_places_and_turns_to_others(
 
 def test_shares_hold_where_many_submit_at_once(explorer, jobs, address):
     """Also through two processes: each has an application of its own here."""
-    other = create_app(explorer.settings).extensions["scan"]
-
-    doors = (jobs, other.sources.get(VerificationJobs)) * 5
+    other = indexing.sources(explorer.indexing.client())
+    doors = (jobs, other.get(job_runner.VerificationJobs)) * 5
     with ThreadPoolExecutor(10) as pool:
         submitted = [pool.submit(door.submit, request(address), CLIENT) for door in doors]
     refusals = [each.exception() for each in submitted if each.exception()]
@@ -225,7 +217,7 @@ def test_a_job_is_not_begun_again_while_its_process_stands(explorer, jobs, addre
 
     def claim(after_s):
         now = datetime.now(UTC) + timedelta(seconds=after_s)
-        return JobRunner(services.writes, services.verifier, jobs, lambda: now)._claim()
+        return job_runner.JobRunner(services.writes, services.verifier, jobs, lambda: now)._claim()
 
     assert claim(0) is not None
     assert claim(25) is None
@@ -235,8 +227,8 @@ def test_a_job_is_not_begun_again_while_its_process_stands(explorer, jobs, addre
 def test_a_job_whose_thread_cannot_start_is_not_taken_for_one_that_runs(explorer, jobs, address):
     jobs.submit(request(address), CLIENT)
     services = explorer.app.extensions["scan"]
-    runner = JobRunner(services.writes, services.verifier, jobs)
-    with no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
+    runner = job_runner.JobRunner(services.writes, services.verifier, jobs)
+    with serving.no_thread_starts(), pytest.raises(RuntimeError, match="thread"):
         runner._claim_all()
     assert not runner._running  # whose leases are extended for ever
 

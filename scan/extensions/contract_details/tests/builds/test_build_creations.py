@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.compiled_sources.creation_codes import search_hashes
-from scan.extensions.compiled_sources.mapped_code import BuiltCreations
+from scan.extensions.compiled_sources import creation_codes, mapped_code
 from scan.extensions.contract_details.builds import build_watch
 from scan.extensions.contract_details.tests.builds import projects
 from tests.support.explorer import compilation, standard_input
@@ -38,7 +37,7 @@ def failure(explorer, monkeypatch):
     def fail(folder, number):
         builds = build_watch.Builds([folder], listing_share=0)
         builds.refresh()
-        monkeypatch.setitem(sources, BuiltCreations, builds)
+        monkeypatch.setitem(sources, mapped_code.BuiltCreations, builds)
         return explorer.transact(None, creation(number), gas=1_000_000)
 
     return fail
@@ -89,4 +88,4 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
     projects.write(folder / "a1.json", info)
     code = bytes.fromhex(creation(1)[2:])
-    assert own.find(code, search_hashes(code)) is None
+    assert own.find(code, creation_codes.search_hashes(code)) is None

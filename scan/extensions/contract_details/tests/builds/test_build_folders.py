@@ -5,17 +5,11 @@ import os
 
 import pytest
 
-from scan.errors import SettingError
-from scan.extensions.contract_details.builds import build_folders, build_watch
-from scan.extensions.contract_details.builds.build_formats import (
-    MAX_CODE_BYTES,
-    NoBuild,
-    contracts_of,
-)
+from scan import errors, setting_kinds
+from scan.extensions.contract_details.builds import build_folders, build_formats, build_watch
 from scan.extensions.contract_details.builds.build_sources import contract_and_blueprint
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.tests.builds.projects import CODE, SMALL, write
-from scan.setting_kinds import read_variables
 from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
 
@@ -47,8 +41,8 @@ MALFORMED = {
 def test_a_malformed_file_is_no_build(content, tmp_path):
     file = tmp_path / "file.json"
     file.write_text(content)
-    with pytest.raises(NoBuild):
-        contracts_of(file)
+    with pytest.raises(build_formats.NoBuild):
+        build_formats.contracts_of(file)
 
 
 def test_links_and_special_files_are_not_followed(tmp_path):
@@ -97,14 +91,14 @@ def test_entries_of_a_folder_and_folders_are_bounded(tmp_path):
 def test_folders_are_checked_at_the_start(text, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").touch()
-    with pytest.raises(SettingError, match=reason):
-        read_variables(Settings, {"SCAN_ARTIFACTS": text})
+    with pytest.raises(errors.SettingError, match=reason):
+        setting_kinds.read_variables(Settings, {"SCAN_ARTIFACTS": text})
 
 
 def test_a_folder_may_come_into_being_later(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"SCAN_ARTIFACTS": "out, artifacts"}
-    read = read_variables(Settings, given)
+    read = setting_kinds.read_variables(Settings, given)
     assert read == {"artifacts": (tmp_path / "out", tmp_path / "artifacts")}
     (tmp_path / "artifacts").mkdir()
     reason = f"names no folder that exists: {tmp_path / 'out'}"
@@ -130,11 +124,13 @@ def test_the_builds_of_the_oldest_files_give_way(tmp_path):
     assert builds.lengths == [2100]
 
 
-@pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
+@pytest.mark.parametrize(
+    "creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (build_formats.MAX_CODE_BYTES + 1)]
+)
 def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
     code = {"bytecode": {"object": creation}, "deployedBytecode": {"object": "0x6001"}}
     write(tmp_path / "A.json", {**code, "abi": []})
-    [contract] = contracts_of(tmp_path / "A.json")
+    [contract] = build_formats.contracts_of(tmp_path / "A.json")
     [built] = contract_and_blueprint(contract)
     assert built.runtime.code == b"\x60\x01"
 

@@ -7,8 +7,7 @@ import pytest
 from eth_utils.crypto import keccak
 
 from scan.errors import ScanError
-from scan.extensions.contract_details.builds import build_sources
-from scan.extensions.contract_details.builds.build_folders import list_files
+from scan.extensions.contract_details.builds import build_folders, build_sources
 from scan.extensions.contract_details.builds.build_formats import NoBuild, contracts_of
 from scan.extensions.contract_details.tests.builds import projects
 from scan.extensions.contract_details.tests.builds.projects import ADDRESS, SMALL
@@ -107,7 +106,7 @@ def test_no_folder_that_becomes_a_link_is_read(linked, tmp_path):
     [built] = contracts_of(file)
     (tmp_path / linked).rename(tmp_path / "elsewhere")
     (tmp_path / linked).symlink_to(tmp_path / "elsewhere")
-    assert not list_files([tmp_path / "out"]).files
+    assert not build_folders.list_files([tmp_path / "out"]).files
     for read in (
         lambda: contracts_of(file),
         lambda: build_sources.verification_request(built, ADDRESS),

@@ -8,9 +8,7 @@ from eth_abi.abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import signatures_of
-from scan.extensions.contract_details.builds import build_watch
-from scan.extensions.contract_details.builds.build_formats import contracts_of
-from scan.extensions.contract_details.builds.build_watch import BuildWatch
+from scan.extensions.contract_details.builds import build_formats, build_watch
 from scan.extensions.contract_details.tests.builds.projects import (
     HALVES_PATH,
     SOURCES,
@@ -22,8 +20,7 @@ from scan.extensions.contract_details.tests.builds.projects import (
     write,
 )
 from scan.verification.compiler_run import compile_source
-from tests.support import WAIT_S
-from tests.support.anvil import calldata
+from tests.support import WAIT_S, anvil
 from tests.support.vyper import NEWEST, source_of
 
 
@@ -43,7 +40,7 @@ def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, mo
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
     a_minute_later = Watched(running, tmp_path / "out", others_s=0.0)
     with monkeypatch.context() as dying:
-        dying.setattr(BuildWatch, "_verify", lambda _: None)
+        dying.setattr(build_watch.BuildWatch, "_verify", lambda _: None)
         first.watch.step()
     second.step()
     a_minute_later.step()
@@ -70,11 +67,11 @@ def uncompiled(running, tmp_path):
 def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
     store = uncompiled.store
     assert match_of(uncompiled, store) == (None, None)
-    data = calldata("keep(uint256)", 7)
+    data = anvil.calldata("keep(uint256)", 7)
     page = uncompiled.get(f"/tx/{uncompiled.send(store, data)}")
     assert "keep(uint256)" in page
     assert "decoded with the ABI in the build folder, not compiled here" in page
-    failed = uncompiled.send(store, calldata("keep(uint256)", 101), gas=100_000)
+    failed = uncompiled.send(store, anvil.calldata("keep(uint256)", 101), gas=100_000)
     assert "TooLarge" in uncompiled.get(f"/tx/{failed}")
     first = uncompiled.get(f"/api/v1/decode?address={store}&data={data}")["candidates"][0]
     assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
@@ -161,7 +158,7 @@ EVM = {"methodIdentifiers": IDENTIFIERS, "deployedBytecode": {"object": "00"}}
 def test_a_build_of_a_library_has_the_compiler_s_selectors(build, tmp_path):
     """Hashed by names of structures, which an ABI does not have."""
     (tmp_path / "Set.json").write_text(json.dumps(build))
-    [built] = contracts_of(tmp_path / "Set.json")
+    [built] = build_formats.contracts_of(tmp_path / "Set.json")
     functions = signatures_of(json.loads(build_watch._abi(built)))
     assert functions[bytes.fromhex("6340205d")] == "sum(Set.Pair)"
     assert sorted(functions.values()) == sorted(IDENTIFIERS)

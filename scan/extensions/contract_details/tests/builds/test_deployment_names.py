@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.builds import deployment_names
-from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.builds import build_watch, deployment_names
 from scan.extensions.contract_details.builds.deployment_names import DeploymentNames, deployments_of
 from scan.extensions.contract_details.tests.builds.projects import creation_of, foundry, write
 from tests.support.anvil import ZERO
@@ -25,7 +24,7 @@ class Deployed:
     def __init__(self, explorer, project):
         self.explorer = explorer
         self.project = project
-        self.builds = Builds([project / "out"])
+        self.builds = build_watch.Builds([project / "out"])
         self.names = DeploymentNames(self.builds, explorer.app.extensions["scan"].writes)
 
     def deploy(self, creation, arguments=""):

@@ -65,16 +65,12 @@ def compiling(explorer):
 
 
 def claims(explorer, address):
-    return explorer.client.get(f"/api/v1/contracts/{address}/claims").json["claims"]
+    return explorer.get(f"/api/v1/contracts/{address}/claims")["claims"]
 
 
 def wait_for_claim(explorer, address, **values):
     """Until there is one with these values: the response cache has to learn of it."""
     wait_until(lambda: any(values.items() <= claim.items() for claim in claims(explorer, address)))
-
-
-def wait_for_match(explorer, address):
-    wait_until(lambda: explorer.contract(address).json.get("match") == "full")
 
 
 def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(explorer, export):
@@ -108,7 +104,7 @@ def test_what_an_export_has_is_claimed_at_once_and_verified_by_a_compilation(exp
     # It was looked at, so it is compiled next.
     step = compiling(explorer)
     assert step() is True
-    wait_for_match(explorer, address)
+    wait_until(lambda: explorer.contract(address).json.get("match") == "full")
     assert claims(explorer, address) == []
     assert "Claimed" not in explorer.get(f"/address/{address}?tab=contract")
     assert json.loads(explorer.get(f"{etherscan}getabi")["result"]) == claim["abi"]
@@ -139,7 +135,7 @@ def test_a_source_that_gives_other_code_is_marked_and_compiled_once(explorer, ex
     put(explorer, export)
     wait_for_claim(explorer, address, outcome="claimed", standardInput=STANDARD)
     assert step() is True
-    wait_for_match(explorer, address)
+    wait_until(lambda: explorer.contract(address).json.get("match") == "full")
 
 
 def test_a_claim_about_other_code_is_not_shown(explorer, export):

@@ -5,13 +5,13 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from itertools import product
 
 import duckdb
 import pytest
 
+from tests.support import memory, serving
 from tests.support.database import execute, insert
-from tests.support.memory import PeakMemory
-from tests.support.serving import wait_until
 
 CONTRACTS, ROWS_PER_FILE = 60_000, 5_000
 # The columns that are read of each table, by the number n of a contract.
@@ -33,20 +33,6 @@ TABLES = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path):
-    with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:
-        connection.execute("CREATE MACRO hash_of(kind, n) AS unhex(sha256(kind || n))")
-        connection.execute("CREATE MACRO id_of(kind, n) AS md5(kind || n)::UUID::VARCHAR")
-        for table, columns in TABLES.items():
-            for first in range(0, CONTRACTS, ROWS_PER_FILE):
-                last = first + ROWS_PER_FILE
-                rows = f"SELECT {columns} FROM range({first}, {last}) AS r (n)"  # noqa: S608
-                file = tmp_path / f"{table}_{first}_{last}.parquet"
-                connection.execute(f"COPY ({rows}) TO '{file}' (COMPRESSION zstd)")
-    return tmp_path
-
-
 @contextmanager
 def importing(url, folder):
     options = ["contracts", "import", "--from", "parquet", str(folder)]
@@ -54,23 +40,31 @@ def importing(url, folder):
     environment = {**os.environ, "DATABASE_URL": url}
     with (
         subprocess.Popen(command, env=environment, stderr=subprocess.PIPE) as process,
-        PeakMemory(process.pid) as peak,
+        memory.PeakMemory(process.pid) as peak,
     ):
         yield process, peak
 
 
 @pytest.mark.long
-def test_memory_is_bounded_and_a_killed_import_goes_on(database_url, folder):
+def test_memory_is_bounded_and_a_killed_import_goes_on(database_url, tmp_path):
+    with duckdb.connect(config={"threads": 2, "memory_limit": "1GB"}) as connection:
+        connection.execute("CREATE MACRO hash_of(kind, n) AS unhex(sha256(kind || n))")
+        connection.execute("CREATE MACRO id_of(kind, n) AS md5(kind || n)::UUID::VARCHAR")
+        for (table, columns), first in product(TABLES.items(), range(0, CONTRACTS, ROWS_PER_FILE)):
+            last = first + ROWS_PER_FILE
+            rows = f"SELECT {columns} FROM range({first}, {last}) AS r (n)"  # noqa: S608
+            file = tmp_path / f"{table}_{first}_{last}.parquet"
+            connection.execute(f"COPY ({rows}) TO '{file}' (COMPRESSION zstd)")
     most_mebibytes = 1_300  # of which DuckDB may hold 768, and all artifacts would take as many
     chain_id = 1
     insert(database_url, "chain", chain_id=chain_id, genesis_hash=bytes(32))
     insert(database_url, "blocks")
     read = "SELECT file, read_at FROM read_export_files WHERE file ~ '^(compiled|verified)'"
-    with importing(database_url, folder) as (process, _):
-        wait_until(lambda: len(execute(database_url, read)) > 2, process, timeout_s=600)
+    with importing(database_url, tmp_path) as (process, _):
+        serving.wait_until(lambda: len(execute(database_url, read)) > 2, process, timeout_s=600)
         process.send_signal(signal.SIGKILL)
     before = execute(database_url, read)
-    with importing(database_url, folder) as (process, peak):
+    with importing(database_url, tmp_path) as (process, peak):
         _, errors = process.communicate()
         assert process.returncode == 0, errors
         assert peak.mebibytes < most_mebibytes

@@ -3,9 +3,8 @@
 import pytest
 
 from scan.extensions.contract_details import comparison
+from tests.support import indexing, many_functions
 from tests.support.explorer import standard_input
-from tests.support.indexing import sources
-from tests.support.many_functions import deploy
 
 COUNT = 7
 
@@ -13,7 +12,7 @@ COUNT = 7
 @pytest.fixture(scope="module")
 def twins(explorer):
     source = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
-    addresses = [deploy(explorer, source, "Twin") for _ in range(COUNT)]
+    addresses = [many_functions.deploy(explorer, source, "Twin") for _ in range(COUNT)]
     given = standard_input({"Twin.sol": source})
     assert explorer.verify(addresses[2], given, "0.8.28").status_code == 200
     return addresses
@@ -40,7 +39,7 @@ def test_one_that_has_another_code_by_now_says_so(explorer):
 
 
 def test_more_than_are_counted(explorer, twins):
-    sources(explorer.client).get(comparison.SameCodeBounds).counted = COUNT - 1
+    indexing.sources(explorer.client).get(comparison.SameCodeBounds).counted = COUNT - 1
     path = f"/api/v1/contracts/{twins[0]}/same-code"
     listed = explorer.client.get(f"{path}?limit=2").json
     assert listed["total"] is None and listed["next"] is not None

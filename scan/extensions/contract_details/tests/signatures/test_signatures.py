@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from tests.support.database import execute
-from tests.support.scan_command import scan
+from tests.support import database, scan_command
 
 pytestmark = pytest.mark.thorough
 
@@ -15,7 +14,7 @@ EVENT = "Transfer(address,address,uint256)"
 
 def stored(url):
     selected = "SELECT '0x' || encode(selector, 'hex'), signature FROM signatures ORDER BY 1, 2"
-    return execute(url, selected)
+    return database.execute(url, selected)
 
 
 BOTH = [("0xa9059cbb", TRANSFER), ("0xddf252ad", EVENT)]
@@ -29,7 +28,7 @@ def run(database_url, tmp_path):
         file = tmp_path / "signatures"
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         last = (str(file),) if arguments[0] == "import" else ()
-        return scan("signatures", *arguments, *last, DATABASE_URL=database_url)
+        return scan_command.scan("signatures", *arguments, *last, DATABASE_URL=database_url)
 
     return call
 
@@ -55,7 +54,7 @@ def test_signatures_of_every_form_are_stored_once(run, database_url):
         assert stored(database_url) == BOTH
         again = run("import", content=content)
         assert again.stdout == output.replace("2 of them new", "0 of them new")
-        execute(database_url, "DELETE FROM signatures")
+        database.execute(database_url, "DELETE FROM signatures")
 
 
 def test_signatures_are_listed_and_deleted_by_selector_or_text(run, database_url):

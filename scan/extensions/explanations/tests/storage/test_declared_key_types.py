@@ -9,8 +9,7 @@ from scan.errors import InvalidParameter
 from scan.extensions.explanations.storage.layout import StorageType
 from scan.extensions.explanations.storage.mapping_keys import Candidates, key_of
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from tests.support import expected
-from tests.support.anvil import calldata
+from tests.support import anvil, expected
 
 MARK = bytes.fromhex("12345678")
 
@@ -60,7 +59,7 @@ def test_candidates_in_either_alignment():
 
 def test_changed_slots_are_named_by_the_words_that_lead_to_them_as_expected(declared):
     """And refusals."""
-    data = calldata("set(bytes4,uint64,int16)", MARK, 77, -2)
+    data = anvil.calldata("set(bytes4,uint64,int16)", MARK, 77, -2)
     sent = declared.explorer.send(declared.address, data, gas=5_000_000)
     names = {"Declared": declared.address, "set": sent}
     expected.compare(__file__, declared.explorer.client, names)

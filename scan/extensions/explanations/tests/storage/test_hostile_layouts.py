@@ -6,7 +6,7 @@ from functools import partial
 import pytest
 
 from scan.extensions.compiled_sources.compiler_layouts import MAX_LAYOUT_BYTES, packed, unpacked
-from scan.extensions.explanations.storage import mapping_keys, slot_names, slots
+from scan.extensions.explanations.storage import mapping_keys, slot_names, slots, variable_values
 from scan.extensions.explanations.storage.layout import (
     MALFORMED_LAYOUT,
     MAX_MEMBERS,
@@ -14,14 +14,7 @@ from scan.extensions.explanations.storage.layout import (
     read_solidity,
     read_vyper,
 )
-from scan.extensions.explanations.storage.variable_values import (
-    MAX_ENTRIES,
-    MAX_ROUNDS,
-    MAX_SLOTS,
-    _Values,
-    entries_of,
-    place_at,
-)
+from scan.extensions.explanations.storage.variable_values import entries_of, place_at
 
 pytestmark = pytest.mark.check
 
@@ -29,8 +22,8 @@ UINT = {"encoding": "inplace", "label": "uint256", "numberOfBytes": "32"}
 STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
 
 
-def variable(label, type_, slot=0, offset=0):
-    return {"label": label, "type": type_, "slot": str(slot), "offset": offset}
+def variable(label, type_, slot=0):
+    return {"label": label, "type": type_, "slot": str(slot), "offset": 0}
 
 
 def struct(*members, size=32):
@@ -51,10 +44,9 @@ def layout(storage, **types):
     return read_solidity(json.dumps({"storage": storage, "types": types}))
 
 
-def named(own, slots_, words=(), budget=None):
+def named(own, slots_, words=()):
     """The parts in slots that have a name, and what is left of the budget."""
-    budget = budget or slot_names.Budget()
-    candidates = mapping_keys.Candidates(words)
+    candidates, budget = mapping_keys.Candidates(words), slot_names.Budget()
     return slot_names.names_of_slots(own, slots_, candidates, budget), budget
 
 
@@ -234,10 +226,10 @@ def test_reading_is_bounded(word):
         for entry in entries_of(own, slots.Place(v.name, v.type, v.slot), steps)
     ]
     storage = Storage(word)
-    values = _Values(storage.read, entries, steps)
-    assert len(values.read()) <= MAX_ENTRIES
-    assert storage.rounds <= MAX_ROUNDS
-    assert storage.slots <= MAX_SLOTS
+    values = variable_values._Values(storage.read, entries, steps)
+    assert len(values.read()) <= variable_values.MAX_ENTRIES
+    assert storage.rounds <= variable_values.MAX_ROUNDS
+    assert storage.slots <= variable_values.MAX_SLOTS
     assert values.is_truncated == (word not in (0,))
 
 
@@ -256,7 +248,8 @@ def test_variables_at_the_end_of_the_storage():
     assert place_at(own, "n.deep[8][1]").slot < 2**256
     storage = Storage(2**256 - 1)
     entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), slots.Steps())]
-    assert all(value.slot <= last for value in _Values(storage.read, entries, slots.Steps()).read())
+    values = variable_values._Values(storage.read, entries, slots.Steps()).read()
+    assert all(value.slot <= last for value in values)
     candidates = mapping_keys.Candidates([bytes(32)])
     words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
     assert slot_names.changed_variables([own], words, candidates, slot_names.Budget())[last]

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.extensions.explanations.storage import layout, queries
-from scan.extensions.explanations.storage.mapping_keys import Candidates
+from scan.extensions.explanations.storage import layout, mapping_keys, queries
 from scan.extensions.explanations.storage.slot_names import MAX_VARIABLES as MAX_VARIABLES_TOGETHER
 from scan.extensions.explanations.storage.slot_names import Budget, names_of_slots
 from scan.extensions.explanations.tests.storage.conftest import deploy
@@ -20,14 +19,12 @@ TYPES = {
 }
 
 
-def variables(count, type_="t", name="v"):
-    return layout.laid_out(
-        [layout.Variable(f"{name}{n}", type_, n, 0) for n in range(count)], TYPES
-    )
+def variables(count):
+    return layout.laid_out([layout.Variable(f"v{n}", "t", n, 0) for n in range(count)], TYPES)
 
 
 def named(own, slot, budget):
-    parts = names_of_slots(own, {slot}, Candidates([bytes(32)]), budget)
+    parts = names_of_slots(own, {slot}, mapping_keys.Candidates([bytes(32)]), budget)
     return [part.name for of in parts.values() for part in of]
 
 
@@ -35,7 +32,7 @@ def named(own, slot, budget):
 def test_the_variables_of_a_layout_are_walked_once_for_all_contracts():
     own, budget = variables(layout.MAX_VARIABLES), Budget()
     steps = budget.steps.left
-    assert names_of_slots(own, (), Candidates(()), budget) == {}
+    assert names_of_slots(own, (), mapping_keys.Candidates(()), budget) == {}
     assert budget.variables == MAX_VARIABLES_TOGETHER
     for _ in range(50):
         assert named(own, 2**255 + 1, budget) == []

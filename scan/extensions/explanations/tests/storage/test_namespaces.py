@@ -9,8 +9,7 @@ from eth_utils import keccak
 from scan.extensions.compiled_sources import compiler_layouts
 from scan.extensions.explanations.storage.layout import MALFORMED_LAYOUT, read_solidity
 from scan.extensions.explanations.tests.storage.conftest import deploy
-from tests.support import expected
-from tests.support.anvil import calldata
+from tests.support import anvil, expected
 
 
 def test_members_of_namespaces_are_named_as_expected(explorer):
@@ -25,7 +24,7 @@ def test_members_of_namespaces_are_named_as_expected(explorer):
         "own": ("own(address)", who),
         "corrupt": ("corrupt()",),  # a value that no member has is a number
     }.items():
-        data = calldata(signature, *values)
+        data = anvil.calldata(signature, *values)
         names[name] = explorer.send(token.address, data, gas=1_000_000)
     expected.compare(__file__, explorer.client, names)
     inner = int.from_bytes(keccak(text="example.storage.Owned")) - 1

@@ -10,9 +10,8 @@ from eth_abi import encode
 from scan.extensions.explanations.transactions import console_logs
 from scan.extensions.traces.transaction_traces import TraceFrame, TransactionTrace
 from tests.support import solidity
-from tests.support.anvil import Anvil, calldata, encoded_call
+from tests.support.anvil import calldata, encoded_call
 from tests.support.explorer import compiled, standard_input
-from tests.support.indexing import Indexing
 
 
 def frame_of(data, **fields):
@@ -20,11 +19,6 @@ def frame_of(data, **fields):
     call = {"to_address": console_logs.ADDRESS, "input": data, "input_size": len(data)}
     call |= {"type": "STATICCALL", "value": 0, **fields}
     return TraceFrame(**{**dict.fromkeys(TraceFrame._fields), "trace_address": (), **call})
-
-
-def hardhats(calls):
-    """What Hardhat prints of calls of console.log."""
-    return solidity.node_script("console_log.mjs", stdin=[data.hex() for data in calls])
 
 
 def texts_of(calls):
@@ -41,7 +35,8 @@ def test_every_function_says_what_hardhat_prints():
             arguments = [values[type_] for type_ in types]
             calls.append(encoded_call(f"log({','.join(types)})", *arguments))
     assert len(calls) == 34 + sum(4**count for count in range(5))
-    assert texts_of(calls) == hardhats(calls)
+    printed = solidity.node_script("console_log.mjs", stdin=[data.hex() for data in calls])
+    assert texts_of(calls) == printed
 
 
 @pytest.mark.check
@@ -58,7 +53,8 @@ def test_formats_are_those_of_hardhat():
         )
         for _ in range(300)
     ]
-    assert texts_of(calls) == hardhats(calls)
+    printed = solidity.node_script("console_log.mjs", stdin=[data.hex() for data in calls])
+    assert texts_of(calls) == printed
 
 
 @pytest.mark.check
@@ -111,30 +107,27 @@ def test_a_long_text_is_cut():
     assert texts_of([selector + head]) == [None]
 
 
-def test_a_transaction_says_what_it_logged(database_url):
+def test_a_transaction_says_what_it_logged(world):
     """In a library, before a failure and in a constructor: in trace, call tree and reason."""
     source = Path(__file__).with_name("ConsoleVault.sol").read_text()
     console = solidity.NODE / "node_modules" / "hardhat" / "console.sol"
     sources = {"Vault.sol": source, "hardhat/console.sol": console.read_text()}
     code = compiled("0.8.28", standard_input(sources), "Vault.sol", "Vault").creation
-    with Anvil() as anvil, Indexing(database_url, anvil.url) as indexing:
-        one = anvil.accounts[0]
-        made = anvil.send(one, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
-        vault = anvil.receipt_of(made)["contractAddress"]
-        failed = anvil.send(one, vault, data=calldata("take(uint256)", 7))
-        anvil.mine()
-        indexing.wait_for(anvil.head())
-        client = indexing.client(development_node="auto")
-        trace = client.get(f"/api/v1/transactions/{failed}/trace").json
-        expected = ["rate of 7", "taking 7 true", "<b>\0 7"]
-        assert [line["text"] for line in trace["logs"]] == expected
-        assert [line["traceAddress"] for line in trace["logs"]] == [[0], [1], [2]]
-        page = client.get(f"/tx/{failed}").text
-        assert page.index("rate of 7") < page.index("taking 7 true") < page.index('id="reason"')
-        assert "<b>" not in page and "&lt;b&gt;" in page
-        tree = client.get(f"/tx/{failed}?tab=calls").text.partition('class="tree"')[2]
-        assert "taking 7 true" in tree
-        made_trace = client.get(f"/api/v1/transactions/{made}/trace").json
-        assert [line["text"] for line in made_trace["logs"]] == [f"made by {one.lower()}"]
-        plain = indexing.client()  # of a chain that is none for development
-        assert "taking 7 true" not in plain.get(f"/tx/{failed}").text
+    anvil = world.anvil
+    made = anvil.send(world.me, None, data=f"0x{code.removeprefix('0x')}", gas=3_000_000)
+    vault = anvil.receipt_of(made)["contractAddress"]
+    failed = anvil.send(world.me, vault, data=calldata("take(uint256)", 7))
+    anvil.mine()
+    world.read()
+    # Of a chain that is none for development.
+    assert "taking 7 true" not in world.get(f"/tx/{failed}")
+    world.serve(development_node="auto")
+    logs = world.get(f"/api/v1/transactions/{failed}/trace")["logs"]
+    assert [line["text"] for line in logs] == ["rate of 7", "taking 7 true", "<b>\0 7"]
+    assert [line["traceAddress"] for line in logs] == [[0], [1], [2]]
+    page = world.get(f"/tx/{failed}")
+    assert page.index("rate of 7") < page.index("taking 7 true") < page.index('id="reason"')
+    assert "<b>" not in page and "&lt;b&gt;" in page
+    assert "taking 7 true" in world.get(f"/tx/{failed}?tab=calls").partition('class="tree"')[2]
+    [line] = world.get(f"/api/v1/transactions/{made}/trace")["logs"]
+    assert line["text"] == f"made by {world.me.lower()}"

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.explanations.tests.transactions.ways import WAYS
-from tests.support.anvil import calldata
+from tests.support import anvil, solidity
 from tests.support.explorer import compiled, linked, standard_input
-from tests.support.solidity import marked_line
 
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
@@ -22,7 +21,7 @@ def arguments(number, text="a text of more than thirty-two bytes, which take two
     return f"{number:064x}{64:064x}{len(text):064x}{words}"
 
 
-line_of = partial(marked_line, SOURCE)
+line_of = partial(solidity.marked_line, SOURCE)
 
 
 def deploy(explorer, name, arguments="", library="0x"):
@@ -42,17 +41,17 @@ def deployed(explorer):
     return creation, factory
 
 
-FAILURES = {
-    "text": (1, "fails: text", "constructor"),
-    "division by zero": (2, "fails: divided", "constructor"),
-    "of a parent": (2000, "fails: parent", "constructor"),
-    "in a function": (3, "fails: function", "checkNot"),
-    "a call of itself, which has no code": (4, "fails: no code", "constructor"),
-    "code that is not accepted": (5, "return(31, 1) }", "constructor"),
-}
-
-
-@pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
+@pytest.mark.parametrize(
+    ("number", "mark", "function"),
+    [
+        pytest.param(1, "fails: text", "constructor", id="text"),
+        pytest.param(2, "fails: divided", "constructor", id="division by zero"),
+        pytest.param(2000, "fails: parent", "constructor", id="of a parent"),
+        pytest.param(3, "fails: function", "checkNot", id="in a function"),
+        pytest.param(4, "fails: no code", "constructor", id="a call of itself, which has no code"),
+        pytest.param(5, "return(31, 1) }", "constructor", id="code that is not accepted"),
+    ],
+)
 def test_the_line_where_a_creation_failed(explorer, deployed, number, mark, function):
     data = f"0x{deployed[0]}{arguments(number)}"
     location = explorer.transact(None, data, gas=1_400_000)["error"]["location"]
@@ -64,7 +63,7 @@ def test_the_line_where_a_creation_failed(explorer, deployed, number, mark, func
 
 def test_a_creation_by_a_factory(explorer, deployed):
     _, factory = deployed
-    data = calldata("create(uint256)", 6)
+    data = anvil.calldata("create(uint256)", 6)
     error = explorer.transact(factory, data, gas=1_400_000)["error"]
     assert error["location"]["line"] == line_of("fails: child")
     verified = explorer.contract(error["location"]["address"]).json
@@ -74,7 +73,7 @@ def test_a_creation_by_a_factory(explorer, deployed):
 
 def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(explorer, deployed):
     _, factory = deployed
-    sent = explorer.send(factory, calldata("tryIt(uint256)", 6), gas=1_400_000)
+    sent = explorer.send(factory, anvil.calldata("tryIt(uint256)", 6), gas=1_400_000)
     own, child, _ = explorer.frames(sent)
     assert own["error"] is None
     assert child["error"]["location"]["line"] == line_of("fails: child")

@@ -9,12 +9,9 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions.ways import WAYS
+from scan.extensions.explanations.transactions import failure_locations
 from scan.extensions.explanations.transactions.failing_steps import STRUCT_LOGS, TRACER
-from scan.extensions.explanations.transactions.failure_locations import (
-    MAX_LOCATIONS,
-    FailedCall,
-    of_steps,
-)
+from scan.extensions.explanations.transactions.failure_locations import of_steps
 from scan.extensions.traces.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from tests.support.anvil import calldata
 from tests.support.database import execute
@@ -32,12 +29,8 @@ def line_of(mark):
 
 
 class Deployed(namedtuple("Deployed", "way explorer address inner")):
-    def error(self, data, **fields):
-        """What the API has of the failure of a call."""
-        return self.transaction(data, **fields)["error"]
-
-    def transaction(self, data, **fields):
-        return self.explorer.transact(self.address, data, gas=100_000, **fields)
+    def transaction(self, data):
+        return self.explorer.transact(self.address, data, gas=100_000)
 
 
 def call_of(name, argument=0, type_="uint256"):
@@ -90,7 +83,7 @@ def test_the_line_of_each_kind_of_failure(failing, name):
     # Marks of functions whose failure is elsewhere than in themselves.
     marks = {"inModifier": "modifier", "inLibrary": "library"}
     functions = {"inModifier": "onlyOwner", "inLibrary": "atMost", "inPrivate": "_two"}
-    error = failing.error(call_of(name))
+    error = failing.transaction(call_of(name))["error"]
     location = error["location"]
     mark = {"passOn": "inner", "reentered": "text"}.get(name) or marks.get(name, name)
     assert location is not None, error
@@ -104,7 +97,8 @@ def test_the_line_of_each_kind_of_failure(failing, name):
 
 def test_a_check_that_the_compiler_generates_is_said_to_be_one(explorer):
     optimized = deployed(explorer, "optimized")
-    location = optimized.error(call_of("wrongType", 2, "bool"))["location"]
+    error = optimized.transaction(call_of("wrongType", 2, "bool"))["error"]
+    location = error["location"]
     assert (location["function"], location["generated"]) == ("wrongType", True)
 
 
@@ -117,7 +111,7 @@ def test_each_call_of_the_trace_that_failed_has_its_line(failing):
 
 
 def test_a_function_that_is_not_there(failing):
-    location = failing.error("0xdeadbeef")["location"]
+    location = failing.transaction("0xdeadbeef")["error"]["location"]
     assert (location["function"], location["source"]) == (None, "contract Failing {")
 
 
@@ -212,7 +206,7 @@ def test_code_that_the_client_replaces_has_no_line(failing):
 def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
-    calls, steps = {(): FailedCall(address)}, lambda: {(): [0, 2, 4]}
+    calls, steps = {(): failure_locations.FailedCall(address)}, lambda: {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
     assert of_steps(sources, calls, (), steps, block)
@@ -239,14 +233,15 @@ def test_the_line_is_that_of_the_innermost_call(explorer):
     source = Path(__file__).with_name("Deep.sol").read_text()
     standard = standard_input({"src/Deep.sol": source}, evmVersion="cancun")
     deep = explorer.verified(standard, VERSION, "src/Deep.sol:Deep")
-    record = explorer.transact(deep, calldata("down(uint256)", MAX_LOCATIONS + 5), gas=1_000_000)
+    most = failure_locations.MAX_LOCATIONS
+    record = explorer.transact(deep, calldata("down(uint256)", most + 5), gas=1_000_000)
     error = record["error"]
-    assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
+    assert error["reverting"]["depth"] == most + 5
     bottom, call = 6, 8
     assert error["location"]["line"] == bottom
     frames = explorer.frames(record["hash"])
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
-    assert lines == [None] * 6 + [call] * (MAX_LOCATIONS - 1) + [bottom]
+    assert lines == [None] * 6 + [call] * (most - 1) + [bottom]
 
 
 @pytest.mark.thorough

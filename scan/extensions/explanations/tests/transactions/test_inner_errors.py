@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import expected
+from tests.support import expected, many_functions
 from tests.support.anvil import calldata, encoded_call
 from tests.support.explorer import standard_input
-from tests.support.many_functions import VERSION
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +15,7 @@ def wrapping(explorer):
     source = Path(__file__).with_name("Wrapped.sol").read_text()
     standard = standard_input({"Wrapped.sol": source})
     names = "Wrapped.sol:Target", "Wrapped.sol:Wrapper"
-    return [explorer.verified(standard, VERSION, name) for name in names]
+    return [explorer.verified(standard, many_functions.VERSION, name) for name in names]
 
 
 def pay(amount):

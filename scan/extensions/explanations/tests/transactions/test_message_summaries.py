@@ -12,10 +12,9 @@ from scan.hex import to_hex
 from scan.http.process_services import message_summaries as made_when_needed
 from scan.http.process_services import own_services
 from scan.webhooks.messages import SummaryPart, plain_summary
-from tests.support import WAIT_S
+from tests.support import WAIT_S, serving
 from tests.support.database import execute
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.serving import wait_until
 
 OWNER, SHOP = address("owner"), address("shop")
 
@@ -110,7 +109,7 @@ def test_a_message_has_no_more_events_than_its_service_takes(webhooks, receiver)
     summaries = {to_hex(h): [SummaryPart("word " * 60)] for h in hashes}
     with webhooks.delivering(summaries=lambda blocks: summaries, public_url="https://s.example"):
         receiver.wait_for(2)
-        wait_until(lambda: not webhooks.pending())
+        serving.wait_until(lambda: not webhooks.pending())
     texts = [request.event["content"] for request in receiver.received]
     assert all(len(text) <= 2000 for text in texts)
     lines = [line for text in texts for line in text.split("\n")]

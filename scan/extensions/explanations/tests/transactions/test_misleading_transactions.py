@@ -2,10 +2,8 @@
 
 import pytest
 
-from tests.support import expected, indexing, reasons
+from tests.support import expected, indexing, lists, reasons
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing
-from tests.support.lists import get
 
 ETHER = 10**18
 MILLIONS = 5_000_000 * ETHER
@@ -21,7 +19,7 @@ def played(postgres, template):
     with Anvil() as anvil, postgres.cloned(template) as url:
         contracts, sent = play(anvil)
         addresses = {f"contract {key}": of.address.lower() for key, of in contracts.items()}
-        with Indexing(url, anvil.url, until=anvil.head()):
+        with indexing.Indexing(url, anvil.url, until=anvil.head()):
             reasons.verify(url, [contracts["nobody"], contracts["pretender"]])
             client = indexing.client_over(url, anvil.url)
             yield client, {"one": anvil.accounts[0], **addresses, **sent}
@@ -101,7 +99,7 @@ def test_transactions_are_told_as_expected(played):
 
 def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     client, names = played
-    record = get(client, f"/transactions/{names['long text']}")
+    record = lists.get(client, f"/transactions/{names['long text']}")
     error = record["error"]
     assert (error["kind"], error["dataSize"]) == ("error", 18_084)
     assert error["reason"].endswith("€… (cut: the contract returned 18,084 bytes)")

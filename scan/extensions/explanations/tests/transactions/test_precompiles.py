@@ -8,9 +8,7 @@ from eth_account import Account
 
 from scan.extensions.explanations.transactions import precompiles
 from scan.extensions.traces.transaction_traces import TraceFrame
-from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing
-from tests.support.lists import get
+from tests.support import anvil, indexing, lists
 
 SIGNER = Account.from_key(b"\x11" * 32)
 SIGNER_ADDRESS = SIGNER.address.lower()
@@ -75,16 +73,16 @@ def test_what_the_node_s_contracts_are_given_and_return(postgres, template):
         values = {argument["name"]: argument["value"] for argument in arguments}
         return {name: value and values[name] for name, value in expected.items()}
 
-    with Anvil(hardfork="osaka") as node, postgres.cloned(template) as url:
+    with anvil.Anvil(hardfork="osaka") as node, postgres.cloned(template) as url:
         one = node.accounts[0]
         sent = [
             node.send(one, f"0x{to:040x}", data="0x" + data.hex(), gas=900_000)
             for to, data, *_ in CALLS
         ]
         node.mine(3)
-        client = Indexing(url, node.url).run_until(node.head()).client()
+        client = indexing.Indexing(url, node.url).run_until(node.head()).client()
         for hash_, (to, data, name, given, returned) in zip(sent, CALLS, strict=True):
-            [frame] = get(client, f"/transactions/{hash_}/trace")["frames"]
+            [frame] = lists.get(client, f"/transactions/{hash_}/trace")["frames"]
             function = frame["function"] or {"name": None, "source": "protocol", "arguments": None}
             assert (function["name"], function["source"]) == (name, "protocol"), (to, data)
             assert shown(function["arguments"], given) == given, (to, data)

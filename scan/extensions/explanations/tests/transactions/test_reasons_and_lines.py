@@ -6,9 +6,8 @@ import pytest
 
 from scan.extensions.compiled_sources.refusing_statements import MAX_ALIKE
 from scan.extensions.explanations.tests.transactions.ways import WAYS
-from tests.support.anvil import calldata
+from tests.support import anvil, solidity
 from tests.support.explorer import standard_input
-from tests.support.solidity import marked_line
 
 pytestmark = pytest.mark.thorough
 
@@ -22,7 +21,7 @@ BY_IR = WAYS["IR optimized"]
 def location_of_small(explorer, source, settings, function, argument):
     standard = standard_input({"Small.sol": source}, **settings)
     address = explorer.verified(standard, "0.8.28", "Small.sol:Small")
-    data = calldata(f"{function}(uint256)", argument)
+    data = anvil.calldata(f"{function}(uint256)", argument)
     return explorer.transact(address, data, gas=200_000)["error"]["location"]
 
 
@@ -50,7 +49,7 @@ def test_a_line_needs_one_statement_that_agrees(
 ):
     """Else, as where a pointer may be to any function, the function is known alone."""
     location = location_of_small(explorer, source, settings, function, argument)
-    line = mark and marked_line(source, f"// {mark}")
+    line = mark and solidity.marked_line(source, f"// {mark}")
     assert (location["line"], location["function"]) == (line, function), location
 
 
@@ -62,5 +61,5 @@ def test_of_too_many_statements_that_are_alike_none_is_named(explorer, more, mar
     head = ("pragma solidity ^0.8.20;", "contract Small {", "uint256 kept;")
     source = "\n".join([*head, "function f(uint256 n) external {", *checks, "kept = n;", "}}"])
     location = location_of_small(explorer, source, WAYS["optimized"], "f", 7)
-    line = mark and marked_line(source, f"// {mark}")
+    line = mark and solidity.marked_line(source, f"// {mark}")
     assert (location["line"], location["function"]) == (line, "f"), location

@@ -4,8 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts import abi_decoding
-from scan.ethereum import units
-from scan.ethereum.stored_blocks import TransactionLog
+from scan.ethereum import stored_blocks, units
 from scan.extensions.decoding.details import TransactionDetails
 from scan.extensions.explanations.transactions import summary_parts, transaction_summary
 from scan.extensions.explanations.transactions.summary_facts import Facts
@@ -39,7 +38,7 @@ def log(address, event, *words, topics=3, data=b""):
     ]
     inside = b"".join(shown[topics - 1 :]) + data
     first = (keccak(text=event), *shown[: topics - 1])
-    return TransactionLog(bytes.fromhex(address[2:]), first, inside, 0)
+    return stored_blocks.TransactionLog(bytes.fromhex(address[2:]), first, inside, 0)
 
 
 def sentence(parties, *, to=TOKEN, value=0, data=b"\xa9\x05\x9c\xbb", method=None, **of_facts):

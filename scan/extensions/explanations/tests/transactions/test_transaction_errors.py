@@ -9,22 +9,12 @@ from eth_utils import keccak
 
 from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.transactions import transaction_failures
-from tests.support import database, expected, indexing
+from tests.support import expected, faulty_node, indexing, lists, serving
 from tests.support.database import execute
-from tests.support.faulty_node import (
-    FaultyNode,
-    altering,
-    before,
-    cut_connection,
-    refuse,
-    replacing,
-)
-from tests.support.lists import get
-from tests.support.serving import wait_until
 
 
 def error_of(played, name, client=None):
-    return get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
+    return lists.get(client or played.client, f"/transactions/{played.sent[name]}")["error"]
 
 
 def test_each_way_to_fail_is_answered_as_expected(played):
@@ -39,7 +29,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
     execute(played.url, insert, selector, "BadStart(uint256 number)")
     # The cache of responses learns of it a moment later.
-    wait_until(lambda: error_of(played, "creation")["name"])
+    serving.wait_until(lambda: error_of(played, "creation")["name"])
     error = error_of(played, "creation")
     execute(played.url, "DELETE FROM signatures")
     assert (error["kind"], error["source"]) == ("custom", "imported")
@@ -48,7 +38,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
 
 def test_the_node_is_asked_once_and_never_again(played):
     """By another process, too: what is kept is of the block alone, and not decoded."""
-    with FaultyNode(played.anvil.url) as node:
+    with faulty_node.FaultyNode(played.anvil.url) as node:
         first, second = (indexing.client_over(played.url, node.url) for _ in range(2))
         assert error_of(played, "recurse", first)["name"] == "Empty"
         node.fault = conftest.NO_TRACES
@@ -114,7 +104,7 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
             answer.pop("error", None)
             answer.update(replaced)
 
-    without_traces = before(altering(alter), conftest.NO_TRACES)
+    without_traces = faulty_node.before(faulty_node.altering(alter), conftest.NO_TRACES)
     with conftest.behind(played, without_traces) as (client, _):
         error = error_of(played, "require", client)
     assert (error["kind"], error["name"], error["reverting"]) == ("unknown", None, None)
@@ -123,7 +113,10 @@ def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
 
 @pytest.mark.parametrize(
     "fault",
-    [cut_connection, refuse(lambda call: conftest.is_trace(call) or call["method"] == "eth_call")],
+    [
+        faulty_node.cut_connection,
+        faulty_node.refuse(lambda call: conftest.is_trace(call) or call["method"] == "eth_call"),
+    ],
     ids=["away", "refuses"],
 )
 def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
@@ -137,9 +130,8 @@ def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
 
 def test_a_trace_of_another_block_is_not_believed(played):
     execute(played.url, "DELETE FROM transaction_failures")
-
     other = {"blockHash": "0x" + 64 * "a"}
-    fault = replacing("eth_getTransactionByHash", lambda sent: sent | other)
+    fault = faulty_node.replacing("eth_getTransactionByHash", lambda sent: sent | other)
     with conftest.behind(played, fault) as (client, _):
         assert error_of(played, "require", client)["kind"] == "unknown"
     assert execute(played.url, "SELECT count(*) FROM transaction_failures") == [(0,)]
@@ -157,7 +149,7 @@ def test_lists_say_why_transactions_failed_without_the_node(played):
         answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json
     forget = "DELETE FROM transaction_failures WHERE transaction_hash = %s"
     for name in ("out of gas", "silent inside"):
-        database.execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
+        execute(played.url, forget, bytes.fromhex(played.sent[name][2:]))
     client = indexing.client_over(played.url)
     reason = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
     for path in ("/txs?status=false&limit=100", f"/address/{played.anvil.accounts[0]}?limit=100"):

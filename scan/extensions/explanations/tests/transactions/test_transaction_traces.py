@@ -6,11 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from app import create_app
 from scan.extensions.explanations.tests.transactions import conftest
 from scan.extensions.explanations.tests.transactions.conftest import answer_of
-from tests.support import database, expected, faulty_node, lying_node
-from tests.support.indexing import client_over, settings_for
+from tests.support import database, expected, faulty_node, indexing, lying_node
 
 
 def test_traces_are_answered_as_expected(played):
@@ -43,10 +41,10 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what)
             assert "offers no traces" in refused.json["error"]
         assert requests[1] == requests[0]  # the second was answered without asking it again
         node.fault = faulty_node.cut_connection
-        away = client_over(played.url, node.url).get(path)
+        away = indexing.client_over(played.url, node.url).get(path)
         assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
         assert "Retry-After" in away.headers
-    off = client_over(played.url, played.anvil.url, traces="off")
+    off = indexing.client_over(played.url, played.anvil.url, traces="off")
     refused = off.get(path)
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
@@ -115,7 +113,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played):
 
         traced = []
         node.fault = slow
-        app = create_app(settings_for(played.url, node.url))
+        app = indexing.client_over(played.url, node.url).application
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         with ThreadPoolExecutor(3) as pool:
             codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]

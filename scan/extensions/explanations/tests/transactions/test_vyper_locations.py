@@ -6,8 +6,7 @@ import pytest
 
 from scan.extensions.compiled_sources.refusing_statements import ContractText
 from scan.extensions.compiled_sources.source_maps import SourceText, Span
-from tests.support.anvil import calldata
-from tests.support.solidity import marked_line
+from tests.support import anvil, solidity
 from tests.support.vyper import NEWEST
 
 PATH = "Failing.vy"
@@ -34,27 +33,26 @@ def failing(request, explorer, vyper):
     "name", ("check", "plain", "raised", "sum_of", "divide", "element", "inside", "several")
 )
 def test_the_line_of_each_kind_of_failure(explorer, failing, name):
-    call = calldata(f"{name}(uint256)", 2)
+    call = anvil.calldata(f"{name}(uint256)", 2)
     location = explorer.transact(failing, call, gas=200_000)["error"]["location"]
-    expected = (PATH, marked_line(SOURCE, f"# fails: {name}"))
+    expected = (PATH, solidity.marked_line(SOURCE, f"# fails: {name}"))
     assert (location["file"], location["line"]) == expected
     assert location["function"] == ("_inside" if name == "inside" else name)
 
 
-BY_SETTINGS = {
-    "default": ({}, "eighteen"),
-    "none": ({"optimize": "none"}, "thirteen eighteen twentysix"),
-    "codesize": ({"optimize": "codesize"}, "eighteen"),
-}
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", BY_SETTINGS)
-def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
+@pytest.mark.parametrize(
+    ("settings", "unknown"),
+    [
+        pytest.param({}, "eighteen", id="default"),
+        pytest.param({"optimize": "none"}, "thirteen eighteen twentysix", id="none"),
+        pytest.param({"optimize": "codesize"}, "eighteen", id="codesize"),
+    ],
+)
+def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, settings, unknown):
     """Where the map has the place of another use of a variable, or of a whole loop, only the
     function is said."""
     many = Path(__file__).with_name("many_refusals")
-    settings, unknown = BY_SETTINGS[name]
     files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
     address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
     assert answered["match"] == "full", answered
@@ -67,7 +65,7 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     located, expected = {}, {}
     for n, words in enumerate(refusals.split()):
         who = "0x" + 40 * "1" if n < 14 else address
-        call = calldata("f(uint256,address,int256)", n, who, -1)
+        call = anvil.calldata("f(uint256,address,int256)", n, who, -1)
         location = explorer.transact(address, call, gas=2_000_000)["error"]["location"]
         located[words] = location["file"], location["line"]
         [expected[words]] = [

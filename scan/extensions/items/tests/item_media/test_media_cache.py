@@ -6,9 +6,8 @@ import pytest
 
 from scan.extensions.items import item_metadata, media_cache
 from scan.outbound import http_client
-from tests.support import WAIT_S
+from tests.support import WAIT_S, serving
 from tests.support.receiver import Answer
-from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
@@ -24,7 +23,7 @@ def fetcher(authority):
 
 def read(media, uri):
     """What there is once nothing is pending any more."""
-    wait_until(lambda: not media.of(uri, 7).is_pending)
+    serving.wait_until(lambda: not media.of(uri, 7).is_pending)
     return media.of(uri, 7)
 
 

@@ -8,8 +8,7 @@ from collections import namedtuple
 import psycopg2
 import pytest
 
-from tests.support import database, faulty_node, indexing
-from tests.support.anvil import Anvil
+from tests.support import anvil, database, faulty_node, indexing
 from tests.support.scan_command import scan
 from tests.support.serving import NOWHERE, gunicorn
 
@@ -104,7 +103,7 @@ def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
 
 
 def test_a_node_of_another_chain(sound):
-    with Anvil("--chain-id", "4242") as other:
+    with anvil.Anvil("--chain-id", "4242") as other:
         findings = sound.examine(RPC_URL=other.url)
     the_error(findings, "node", "holds chain 31337", "one database for each chain")
     assert "chain 4242" in errors(findings)[0]["text"]
@@ -140,7 +139,7 @@ def test_what_a_node_lacks_is_a_warning(sound, fault, text, advice):
 
 @pytest.mark.thorough
 def test_a_node_ahead_of_this_machines_clock(sound):
-    with Anvil() as ahead:
+    with anvil.Anvil() as ahead:
         ahead.call("evm_setNextBlockTimestamp", int(time.time()) + 3600)
         ahead.call("anvil_mine", "0x1")
         findings = sound.examine(RPC_URL=ahead.url, DATABASE_URL="")
