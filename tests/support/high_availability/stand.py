@@ -1,7 +1,6 @@
 """The recipe under load: a chain, webhooks with their receiver, keys; and what must hold."""
 
 import sys
-import time
 from collections import defaultdict
 from contextlib import contextmanager
 
@@ -15,12 +14,11 @@ from tests.support.high_availability.load import Client, Load
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import BASIC_ACTS
 from tests.support.scenario.stage import Stage
-from tests.support.serving import completed
+from tests.support.serving import completed, wait_until
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
 WATCHED = (1, 2, 3)
-SETTLE_S = 120.0
 
 
 class Stand:
@@ -41,7 +39,7 @@ class Stand:
 
     def wait_for_head(self):
         head = self.anvil.head()
-        wait_until(lambda: self.indexed_block() == head, f"block {head} indexed")
+        wait_until(lambda: self.indexed_block() == head, told=lambda: f"for block {head}")
 
     def indexed_block(self):
         try:
@@ -62,7 +60,7 @@ class Stand:
                 and self.cluster.is_whole()
             )
 
-        wait_until(is_whole, "everything at work")
+        wait_until(is_whole, told=lambda: "for everything at work")
 
     def _watch(self, address):
         body = {
@@ -93,7 +91,7 @@ class Stand:
     def check_events(self):
         """Every event of the chain arrived, and no other; no delivery's id came with two events."""
         expected = self.expected_events()
-        wait_until(lambda: expected <= self.received_events(), "all events")
+        wait_until(lambda: expected <= self.received_events(), told=lambda: "for all events")
         ids = defaultdict(set)
         for request in self.receiver.received:
             ids[request.delivery].add(request.body)
@@ -124,13 +122,6 @@ def identity(record):
     return hash_, record.get("logIndex"), record.get("batchIndex")
 
 
-def wait_until(condition, what):
-    ends = time.monotonic() + SETTLE_S
-    while not condition():
-        assert time.monotonic() < ends, f"after {SETTLE_S:.0f} s still not: {what}"
-        time.sleep(0.1)
-
-
 @contextmanager
 def standing(folder, seed):
     """Starts all of it."""
@@ -149,5 +140,5 @@ def standing(folder, seed):
         running(receiver),
         Cluster(folder / "cluster", anvil.url, environment=environment) as cluster,
     ):
-        wait_until(cluster.is_whole, "a cluster with its replicas")
+        wait_until(cluster.is_whole, told=lambda: "for a cluster with its replicas")
         yield Stand(anvil, cluster, receiver, seed)

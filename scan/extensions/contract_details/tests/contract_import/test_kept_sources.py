@@ -2,7 +2,6 @@
 
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.verification_jobs.jobs import VerificationJobs
-from tests.support.database import wait_until_none
 from tests.support.many_functions import VERSION, deploy, verified
 from tests.support.serving import wait_until
 
@@ -34,13 +33,13 @@ def test_code_deployed_anew_is_verified_by_the_source_that_was_kept(
     answer = explorer.verify(addresses[0], false, VERSION, optimizationUsed=0)
     assert answer.json["match"] == "runtime"
     second.step()
-    wait_until_none(explorer.settings.database_url, unfinished)
+    wait_until(lambda: not explorer.execute(unfinished))
     shown = explorer.contract(addresses[0]).json
     assert (shown["match"], shown["constructorArguments"]) == ("full", f"0x{8:064x}")
     # A refusal has no match.
     wait_until(lambda: explorer.contract(addresses[1]).json.get("match") == "full")
     assert explorer.contract(returned).json["match"] == "runtime"
     second.step()
-    wait_until_none(explorer.settings.database_url, unfinished)
+    wait_until(lambda: not explorer.execute(unfinished))
     jobs = "SELECT status FROM verification_jobs WHERE client = 'kept sources'"
     assert explorer.execute(jobs) == [("done",), ("done",)]
