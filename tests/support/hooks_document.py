@@ -32,8 +32,8 @@ def readers_of_modules():
     }
 
 
-def generated():
-    """A line for each file that declares types of parts: these, with the modules of their parts."""
+def whole():
+    """With a line for each file that declares types of parts: these, with their modules."""
     of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
     lines = []
     for file in (ROOT / "scan/settings.py", *of_rooms, *of_extensions()):
@@ -43,11 +43,7 @@ def generated():
         )
         if listed := ", ".join(types):
             lines.append(f"- {file.relative_to(ROOT).as_posix()}: {listed}")
-    return "\n".join(lines)
-
-
-def whole():
-    return with_generated(DOCUMENT, BEGIN, generated())
+    return with_generated(DOCUMENT, BEGIN, "\n".join(lines))
 
 
 if __name__ == "__main__":
