@@ -127,7 +127,9 @@ def encode_receipt(receipt):
         [decode_hex(e["address"]), [*map(decode_hex, e["topics"])], decode_hex(e["data"])]
         for e in receipt["logs"]
     ]
-    gas, status = int(receipt["cumulativeGasUsed"], 16), int(receipt["status"], 16)
-    encoded = rlp.encode([status, gas, decode_hex(receipt["logsBloom"]), logs])
+    gas = int(receipt["cumulativeGasUsed"], 16)
+    # Before Byzantium the root of the state.
+    outcome = decode_hex(receipt["root"]) if "root" in receipt else int(receipt["status"], 16)
+    encoded = rlp.encode([outcome, gas, decode_hex(receipt["logsBloom"]), logs])
     type_ = int(receipt["type"], 16)
     return bytes([type_]) * bool(type_) + encoded

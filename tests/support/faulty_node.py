@@ -46,8 +46,11 @@ def half_json(calls, forward):
     return Reply(raw=whole[: len(whole) // 2])
 
 
-def html(_calls, _forward):
-    return Reply(raw=b"<html>Bad gateway</html>")
+def raw(body):
+    return lambda _calls, _forward: Reply(raw=body)
+
+
+html = raw(b"<html>Bad gateway</html>")
 
 
 def hang(seconds):
@@ -245,7 +248,6 @@ def foreign_receipts(calls, forward):
 
 # The tip of a node that is some blocks behind.
 stale_head = replacing("eth_blockNumber", lambda head: hex(max(0, int(head, 16) - 5)))
-huge_head = replacing("eth_blockNumber", "0x" + 64 * "f")  # more than a column holds
 
 
 @altering
@@ -306,10 +308,6 @@ def cap_results(most):
     return lambda calls, forward: Reply(
         body=[*forward(calls[:most]), *too_large(calls[most:], forward).body]
     )
-
-
-def raw(body):
-    return lambda _calls, _forward: Reply(raw=body)
 
 
 def duplicate_ids(calls, forward):

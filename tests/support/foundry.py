@@ -13,7 +13,7 @@ from tests.support import WAIT_S, serving, solidity
 from tests.support.explorer import compiled, standard_input
 
 CHAIN = "31337"
-VERSION, COMMIT = "0.8.28", "7893614a"
+VERSION = "0.8.28"
 PATH = "src/Stored.sol"
 # anvil's first account, which everybody knows
 KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
@@ -48,15 +48,6 @@ def built(number):
 
 def deployed(explorer, number):
     return explorer.deploy(built(number).creation, f"{7:064x}")
-
-
-def hardhat_request(number):
-    """What Hardhat's plugin submits of it."""
-    return {
-        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
-        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
-        "contractName": f"{PATH}:Stored",
-    }
 
 
 class Foundry:

@@ -22,16 +22,6 @@ def of_extensions():
     return sorted((ROOT / "scan/extensions").rglob("hooks.py"))
 
 
-def readers_of_modules():
-    """The extension that alone imports a module in which another has hooks for it, by its name."""
-    return {
-        module: file.relative_to(ROOT).parts[2]
-        for file in of_extensions()
-        for modules in parts(file).values()
-        for module in modules
-    }
-
-
 def whole():
     """With a line for each file that declares types of parts: these, with their modules."""
     of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
