@@ -125,12 +125,9 @@ class Chain:
 
     @cache  # noqa: B019  a chain lives as long as the tests of its file
     def values(self, entity, key):
-        """What listed_by() gives of every record."""
-        return [self.listed_by(entity, key, record) for record in self.records[entity]]
-
-    def listed_by(self, entity, key, record):
-        """The values of a key under which a record is listed; None where it lacks one."""
-        return LISTED_BY[entity, key](record, self.created)
+        """The values of a key under which each record is listed; None where it lacks one."""
+        listed_by = LISTED_BY[entity, key]
+        return [listed_by(record, self.created) for record in self.records[entity]]
 
     def _is(self, entity, number, key, value):
         if key not in RANGES:
