@@ -55,8 +55,8 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, name):
     function is said."""
     many = Path(__file__).with_name("many_refusals")
     settings, unknown = BY_SETTINGS[name]
-    files = many.rglob("*.vy")
-    sources = {str(file.relative_to(many)): {"content": file.read_text()} for file in files}
+    files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
+    sources = {path: {"content": text} for path, text in files.items()}
     standard = {"language": "Vyper", "sources": sources, "settings": settings}
     address = explorer.deploy(vyper.creation(NEWEST, "Main.vy", standard))
     answered = explorer.verify(address, standard, NEWEST).json
