@@ -13,7 +13,7 @@ from tests.support import WAIT_S, serving, solidity
 from tests.support.explorer import compiled, standard_input
 
 CHAIN = "31337"
-VERSION = "0.8.28"
+VERSION, COMMIT = "0.8.28", "7893614a"
 PATH = "src/Stored.sol"
 # anvil's first account, which everybody knows
 KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
