@@ -8,17 +8,17 @@ import psycopg2
 import requests
 
 from deploy.ha.cluster import ROOT, Cluster
-from tests.support import WAIT_S, database, wallets
+from tests.support import WAIT_S, database, serving, wallets
 from tests.support.anvil import Anvil
 from tests.support.high_availability.load import Client, Load
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import BASIC_ACTS
 from tests.support.scenario.stage import Stage
-from tests.support.serving import completed, wait_until
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
 WATCHED = (1, 2, 3)
+SETTLE_S = 120.0
 
 
 class Stand:
@@ -39,7 +39,7 @@ class Stand:
 
     def wait_for_head(self):
         head = self.anvil.head()
-        wait_until(lambda: self.indexed_block() == head, told=lambda: f"for block {head}")
+        wait_until(lambda: self.indexed_block() == head, f"block {head} indexed")
 
     def indexed_block(self):
         try:
@@ -60,7 +60,7 @@ class Stand:
                 and self.cluster.is_whole()
             )
 
-        wait_until(is_whole, told=lambda: "for everything at work")
+        wait_until(is_whole, "everything at work")
 
     def _watch(self, address):
         body = {
@@ -80,7 +80,7 @@ class Stand:
         self.wait_for_head()
         environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
         command = [sys.executable, "-m", "scan", "audit", "--node"]
-        audit = completed(command, None, cwd=ROOT, env=environment)
+        audit = serving.completed(command, None, cwd=ROOT, env=environment)
         assert audit.returncode == 0, audit.stdout + audit.stderr
         assert digest(self.cluster.database_url) == fresh_digest(postgres, template, self.anvil)
         self.check_events()
@@ -91,7 +91,7 @@ class Stand:
     def check_events(self):
         """Every event of the chain arrived, and no other; no delivery's id came with two events."""
         expected = self.expected_events()
-        wait_until(lambda: expected <= self.received_events(), told=lambda: "for all events")
+        wait_until(lambda: expected <= self.received_events(), "all events")
         ids = defaultdict(set)
         for request in self.receiver.received:
             ids[request.delivery].add(request.body)
@@ -122,6 +122,10 @@ def identity(record):
     return hash_, record.get("logIndex"), record.get("batchIndex")
 
 
+def wait_until(condition, what):
+    serving.wait_until(condition, timeout_s=SETTLE_S, told=lambda: f"for {what}")
+
+
 @contextmanager
 def standing(folder, seed):
     """Starts all of it."""
@@ -140,5 +144,5 @@ def standing(folder, seed):
         running(receiver),
         Cluster(folder / "cluster", anvil.url, environment=environment) as cluster,
     ):
-        wait_until(cluster.is_whole, told=lambda: "for a cluster with its replicas")
+        wait_until(cluster.is_whole, "a cluster with its replicas")
         yield Stand(anvil, cluster, receiver, seed)
