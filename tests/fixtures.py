@@ -343,24 +343,19 @@ def over_http(client):
         yield url
 
 
-class Names(dict):
-    """By a name: what gives the addresses of it and of the names below it, as texts."""
-
-    def __init__(self):
-        self.resolver = allowed_urls.lookup  # of all other names
-
-    def lookup(self, host, port):
-        for name, addresses in self.items():
-            if f".{host}".endswith(f".{name}"):
-                return [ip_address(text) for text in addresses(host)]
-        return self.resolver(host, port)
-
-
 @pytest.fixture
 def names(monkeypatch):
-    """What names lead to is chosen by the test: no name server is needed."""
-    chosen = Names()
-    monkeypatch.setattr(allowed_urls, "lookup", chosen.lookup)
+    """What names lead to is chosen by the test: by a name, what gives the addresses of it and of
+    the names below it, as texts. No name server is needed."""
+    chosen, resolver = {}, allowed_urls.lookup
+
+    def lookup(host, port):
+        for name, addresses in chosen.items():
+            if f".{host}".endswith(f".{name}"):
+                return [ip_address(text) for text in addresses(host)]
+        return resolver(host, port)
+
+    monkeypatch.setattr(allowed_urls, "lookup", lookup)
     return chosen
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from tests.support import lists
 from tests.support.anvil import ZERO, Anvil
-from tests.support.explorer import with_state_of_a_fork
-from tests.support.faulty_node import FaultyNode, refuse
+from tests.support.explorer import behind
+from tests.support.faulty_node import FaultyNode, refuse, routed
 from tests.support.indexing import Indexing
 from tests.support.lists import get
 from tests.support.many_functions import verified
@@ -96,8 +96,9 @@ def test_calls_see_the_state_of_the_block(explorer):
         assert refused["code"] == "history_unavailable"
 
 
-def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):
-    """Of a coin whose events do not add up, supply and holders are the node's answers, too."""
+def test_state_of_another_fork_is_neither_shown_nor_kept(anvil, database_url):
+    """Of a coin whose events do not add up, supply and holders are the node's answers, too. The
+    node is a balancer's, of which another one has the state."""
 
     def act(node, nth):
         one, two, *_ = node.accounts
@@ -109,8 +110,17 @@ def test_state_of_another_fork_is_neither_shown_nor_kept(postgres, template):
         node.mine(2)
         return coin.address
 
-    with with_state_of_a_fork(postgres, template, act) as (client, indexed, node, coin):
-        holder, head = indexed.accounts[1], indexed.head()
+    coin = act(anvil, 1)
+    state = "eth_call eth_getBalance eth_getCode eth_getStorageAt eth_getTransactionCount".split()
+    indexing = Indexing(database_url, anvil.url).run_until(anvil.head())
+    with (
+        Anvil() as fork,
+        FaultyNode(fork.url) as other,
+        behind(indexing.settings) as (client, node),
+    ):
+        act(fork, 2)
+        node.fault = routed(lambda call: call["method"] in state, other.forward)
+        holder, head = anvil.accounts[1], anvil.head()
         paths = [f"/addresses/{STRANGERS[2]}", f"/tokens/{coin}", f"/tokens/{coin}/holders"]
         paths += [f"/addresses/{holder}/tokens", f"/addresses?addresses={STRANGERS[2]}"]
         of_fork = [client.get(f"/api/v1{path}") for path in paths]

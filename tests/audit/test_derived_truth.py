@@ -126,7 +126,7 @@ def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scena
     for settings in (finished, reorganised):
         rows = stored(settings, "list_counts", ("list", "key"), ["count"])
         counts = {key: row for key, row in rows.items() if key[0] in {name for name, _ in entries}}
-        require_same(counts, derived_lists.list_counts(entries))
+        require_same(counts, {key: {"count": len(listed)} for key, listed in entries.items()})
 
 
 @pytest.mark.parametrize(

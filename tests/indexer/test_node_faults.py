@@ -34,7 +34,9 @@ def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog):
         "Internal error": faulty_node.node_error(-32603, "Internal error"),
         "does not have the receipts of block": faulty_node.null_receipts,
         "contradicts itself (": faulty_node.foreign_receipts,
-        "a block number is beyond 63 bits": faulty_node.huge_head,
+        "a block number is beyond 63 bits": faulty_node.replacing(
+            "eth_blockNumber", "0x" + 64 * "f"
+        ),
         "said � and ?": faulty_node.node_error(-32000, "said \0 and \ud800"),
         "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
     }

@@ -14,9 +14,9 @@ from prometheus_client import REGISTRY
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer import block_rows, prefetch, prefetch_process
-from tests.support import faulty_node, indexer_process, serving, table_digest
+from tests.support import WAIT_S, faulty_node, indexer_process, serving, table_digest
 from tests.support.faulty_node import Reply
-from tests.support.indexing import PATIENCE_S, Indexing, settings_for
+from tests.support.indexing import Indexing, settings_for
 
 pytestmark = pytest.mark.thorough
 
@@ -91,13 +91,13 @@ def test_a_killed_process_is_reported_once_and_replaced(
 def test_errors_arrive_whole(process, scenario_node):
     scenario_node.fault = faulty_node.too_many_requests(7)
     with pytest.raises(NodeError, match="429") as refused:
-        process.submit(0, 3).result(PATIENCE_S)
+        process.submit(0, 3).result(WAIT_S)
     assert refused.value.retry_after_s == 7
     scenario_node.fault = faulty_node.foreign_receipts
     with pytest.raises(MalformedBlock, match="block 2 "):
-        process.submit(2, 3).result(PATIENCE_S)
+        process.submit(2, 3).result(WAIT_S)
     scenario_node.fault = None
-    blocks = process.submit(0, 3).result(PATIENCE_S).blocks
+    blocks = process.submit(0, 3).result(WAIT_S).blocks
     assert [block.contracts.number for block in blocks] == [0, 1, 2, 3]
     assert all(isinstance(block, block_rows.BlockRows) for block in blocks)
 
@@ -114,10 +114,10 @@ def test_results_belong_to_their_ranges_and_are_counted(process, scenario_node):
 
     calls, failures = counted()
     futures = [process.submit(number, number) for number in range(6)]
-    assert [f.result(PATIENCE_S).blocks[0].contracts.number for f in futures] == list(range(6))
+    assert [f.result(WAIT_S).blocks[0].contracts.number for f in futures] == list(range(6))
     scenario_node.fault = faulty_node.status(503)
     with pytest.raises(NodeError):
-        process.submit(0, 0).result(PATIENCE_S)
+        process.submit(0, 0).result(WAIT_S)
     assert counted() == [calls + 7, failures + 1]
 
 
@@ -128,10 +128,10 @@ def test_an_ended_process_returns_nothing(indexed, scenario_node):
     for started in workers(os.getpid()):
         started.kill()
     with pytest.raises(prefetch_process.ProcessEnded, match="ended with -9"):
-        waiting.result(PATIENCE_S)
+        waiting.result(WAIT_S)
     serving.wait_until(lambda: not process.are_alive)
     with pytest.raises(prefetch_process.ProcessEnded):
-        process.submit(0, 3).result(PATIENCE_S)
+        process.submit(0, 3).result(WAIT_S)
     process.close()
     process.close()
 
@@ -150,7 +150,7 @@ def busy(anvil, node, database_url):
 def test_a_killed_indexer_leaves_no_process(busy):
     indexer, processes = busy
     indexer.kill()
-    _, alive = psutil.wait_procs(processes, PATIENCE_S)
+    _, alive = psutil.wait_procs(processes, WAIT_S)
     assert not alive
     assert "Traceback" not in indexer.output()
 

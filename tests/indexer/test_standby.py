@@ -7,7 +7,8 @@ import time
 
 import pytest
 
-from tests.support.indexer_process import PATIENCE_S, IndexerProcess
+from tests.support import WAIT_S
+from tests.support.indexer_process import IndexerProcess
 
 pytestmark = pytest.mark.thorough
 
@@ -54,4 +55,4 @@ def test_ids_of_deliveries_go_on_from_the_clock_where_they_are_behind_it(world):
         world.read()
         world.sql("SELECT setval('deliveries_id_seq', 1)")
     first, second = [id_ for (id_,) in world.sql("SELECT id FROM deliveries ORDER BY id")]
-    assert first < second and abs(second - time.time() * 1e6) < PATIENCE_S * 1e6
+    assert first < second and abs(second - time.time() * 1e6) < WAIT_S * 1e6

@@ -7,19 +7,20 @@ from hashlib import md5
 import pytest
 
 from scan.hex import to_hex
-from tests.support.bounded_statements import bounded_row, database, service, token
+from tests.support.bounded_statements import bounded_row, token
 from tests.support.database import execute, insert
 from tests.support.explain import SMALL
 
-__all__ = ["database", "service", "token"]
+__all__ = ["token"]
 
 pytestmark = pytest.mark.thorough
 
 
-def test_statements_about_an_address_a_token_or_newest_blocks_are_bounded(service, database, token):
+def test_statements_about_an_address_a_token_or_newest_blocks_are_bounded(seeded_service, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
+    database = seeded_service.database
     _, head, _ = database.row("queries/blocks_find", number=None, hash=None)
-    newest = service.client.get("/api/v1/transactions?limit=100").json["transactions"]
+    newest = seeded_service.client.get("/api/v1/transactions?limit=100").json["transactions"]
     last = newest[0]
     moved = {
         "blocks": [row["blockNumber"] for row in newest],
@@ -51,9 +52,9 @@ def test_statements_about_an_address_a_token_or_newest_blocks_are_bounded(servic
         bounded_row(database, most_buffers, statement, **params)
 
 
-def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service):
+def test_a_row_is_compared_with_all_functions_of_a_name_at_once(seeded_service):
     """By a hash: 500 comparisons of each of the 262,144 rows of a page would take seconds."""
-    plans, _ = service.plans("/api/v1/transactions?method=transfer&status=false")
+    plans, _ = seeded_service.plans("/api/v1/transactions?method=transfer&status=false")
     plan = plans[-1]
     assert plan.statement == "queries/transactions_list_by_filters"
     assert any("hashed SubPlan" in node.get("Filter", "") for node in plan.nodes)

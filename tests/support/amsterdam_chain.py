@@ -5,7 +5,7 @@ fields, logs of coin (EIP-7708) and gas of blocks that is not the sum of receipt
 import json
 
 import rlp
-from eth_utils import keccak
+from eth_utils import decode_hex, keccak
 
 from tests.support import faulty_node, rehashed_chain, renamed_hashes
 from tests.support.chain_forms.encoding import HEADER_FIELDS, bloom_of, list_root
@@ -118,18 +118,18 @@ def coin_log(sender, recipient, value):
 
 
 def bloom(logs):
-    parts = [bytes.fromhex(text[2:]) for log in logs for text in (log["address"], *log["topics"])]
+    parts = [decode_hex(text) for log in logs for text in (log["address"], *log["topics"])]
     return f"0x{bloom_of(parts):0512x}"
 
 
 def encode_receipt(receipt):
-    def data(text):
-        return bytes.fromhex(text[2:])
-
     logs = [
-        [data(e["address"]), [*map(data, e["topics"])], data(e["data"])] for e in receipt["logs"]
+        [decode_hex(e["address"]), [*map(decode_hex, e["topics"])], decode_hex(e["data"])]
+        for e in receipt["logs"]
     ]
-    gas, status = int(receipt["cumulativeGasUsed"], 16), int(receipt["status"], 16)
-    encoded = rlp.encode([status, gas, data(receipt["logsBloom"]), logs])
+    gas = int(receipt["cumulativeGasUsed"], 16)
+    # Before Byzantium the root of the state.
+    outcome = decode_hex(receipt["root"]) if "root" in receipt else int(receipt["status"], 16)
+    encoded = rlp.encode([outcome, gas, decode_hex(receipt["logsBloom"]), logs])
     type_ = int(receipt["type"], 16)
     return bytes([type_]) * bool(type_) + encoded

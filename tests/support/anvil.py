@@ -11,6 +11,7 @@ from collections import namedtuple
 import urllib3
 from eth_abi import decode, encode, grammar
 from eth_utils import keccak
+from eth_utils.abi import abi_to_signature, get_abi_input_types, get_abi_output_types
 
 from tests.support.folders import new_folder
 from tests.support.serving import wait_until
@@ -89,12 +90,10 @@ class Contract(namedtuple("Contract", "address artifact")):
 
     def data(self, function, *args):
         """Call data for a function by name, or by full signature where names are overloaded."""
-        entry = self._entry(function, len(args))
-        types = [_type(parameter) for parameter in entry["inputs"]]
-        return calldata(f"{entry['name']}({','.join(types)})", *args)
+        return calldata(abi_to_signature(self._entry(function, len(args))), *args)
 
     def decode(self, function, result):
-        types = [_type(parameter) for parameter in self._entry(function, None)["outputs"]]
+        types = get_abi_output_types(self._entry(function, None))
         values = decode(types, bytes.fromhex(result[2:]))
         return values[0] if len(values) == 1 else values
 
@@ -178,13 +177,13 @@ class Anvil(Node):
             transaction["to"] = to
         return str(self.call("eth_sendTransaction", _hexed(transaction)))
 
-    def deploy(self, sender, name, *args, **fields):
-        """Creates a contract in a block of its own."""
-        code = creation_code(artifact(name), *args)
-        receipt = self.receipt_of(self.send(sender, None, data=code, gas=12_000_000, **fields))
-        if receipt["status"] != "0x1":
-            raise ValueError(f"{name} was not created")
-        return Contract(receipt["contractAddress"], artifact(name))
+    def deploy(self, sender, code, *args, **fields):
+        """Creates a contract, of a name or of what a compiler made of it, in a block of its own."""
+        made = artifact(code) if isinstance(code, str) else code
+        fields = {"gas": 12_000_000, "data": creation_code(made, *args), **fields}
+        receipt = self.receipt_of(self.send(sender, None, **fields))
+        assert receipt["status"] == "0x1", f"{made.name} was not created"
+        return Contract(receipt["contractAddress"], made)
 
     def transact(self, sender, contract, function, *args, **fields):
         return self.send(sender, contract.address, data=contract.data(function, *args), **fields)
@@ -201,9 +200,9 @@ class Anvil(Node):
             receipt = self.call("eth_getTransactionReceipt", transaction_hash)
         return dict(receipt)
 
-    def impersonate(self, address, balance_wei=10**20):
+    def impersonate(self, address):
         """Lets any address send, as if its key were known."""
-        self.call("anvil_setBalance", address, hex(balance_wei))
+        self.call("anvil_setBalance", address, hex(10**20))
         self.call("anvil_impersonateAccount", address)
 
     def place(self, address, name):
@@ -227,22 +226,13 @@ class Anvil(Node):
 
     def _start(self, options):
         command = [
-            *ENDS_WITH_PARENT,
             str(_binary()),
             *("--host", "127.0.0.1", "--order", "fifo"),
             *("--timestamp", str(GENESIS_TIMESTAMP), "--cache-path", str(self._folder)),
             *options,
         ]
-        # A file takes all it prints; a pipe that nobody empties would stop it.
-        with self._output.open("wb") as output:
-            return subprocess.Popen(
-                command,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                cwd=self._folder,
-                env={"HOME": str(self._folder), "PATH": "/usr/bin:/bin"},
-            )
+        env = {"HOME": str(self._folder), "PATH": "/usr/bin:/bin"}
+        return started(command, self._output, cwd=self._folder, env=env)
 
     def _address(self):
         """host:port as anvil prints it: it chose the port itself, so nobody can take it first."""
@@ -253,10 +243,22 @@ class Anvil(Node):
         return _LISTENING.search(self._output.read_text())
 
 
+def started(command, output, **options):
+    """A process that writes all it prints into a file: a pipe that nobody empties would stop it."""
+    with output.open("wb") as out:
+        return subprocess.Popen(
+            [*ENDS_WITH_PARENT, *command],
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            **options,
+        )
+
+
 def creation_code(contract, *args):
-    constructor = next((e for e in contract.abi if e["type"] == "constructor"), {"inputs": []})
-    types = [_type(parameter) for parameter in constructor["inputs"]]
-    return "0x" + (contract.bytecode + encode(types, args)).hex()
+    constructors = (entry for entry in contract.abi if entry["type"] == "constructor")
+    constructor = next(constructors, {"type": "constructor"})
+    return "0x" + (contract.bytecode + encode(get_abi_input_types(constructor), args)).hex()
 
 
 def _binary():
@@ -273,11 +275,3 @@ def _request(number, method, params):
 
 def _hexed(transaction):
     return {k: hex(v) if isinstance(v, int) else v for k, v in transaction.items()}
-
-
-def _type(parameter):
-    """The canonical ABI type; tuples are spelled out."""
-    if not parameter["type"].startswith("tuple"):
-        return str(parameter["type"])
-    parts = ",".join(_type(part) for part in parameter["components"])
-    return f"({parts}){parameter['type'].removeprefix('tuple')}"

@@ -5,7 +5,7 @@ import random
 from eth_account import Account
 
 from tests.support.anvil import ZERO
-from tests.support.scenario.transactions import key_of
+from tests.support.scenario.transactions import key_of, nonce_of
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 CHAIN_ID = 31337
@@ -18,10 +18,6 @@ CODES = {MAKER: "0x5f5f5ff05000", IDLE: "0x00", FAILING: "0xfe"}
 def new_account(seed):
     """An account without coin or transactions."""
     return Account.from_key(random.Random(seed).randbytes(32))
-
-
-def nonce_of(node, account):
-    return int(node.call("eth_getTransactionCount", account.address, "latest"), 16)
 
 
 def authorize(account, delegate, nonce, chain_id=CHAIN_ID):

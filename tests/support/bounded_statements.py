@@ -4,31 +4,12 @@ import pytest
 
 from tests.support.explain import SMALL
 
-LARGEST = {
-    "direction": "desc",
-    "limit": 1,
-    "offset": 0,
-    "has_text": False,
-    **dict.fromkeys(
-        ("after_holders", "after_address", "first_address", "last_address", "text", "type")
-    ),
-}
-
 
 @pytest.fixture(scope="module")
-def service(seeded_service):
-    return seeded_service
-
-
-@pytest.fixture(scope="module")
-def database(service):
-    return service.database
-
-
-@pytest.fixture(scope="module")
-def token(database):
-    row = database.row("queries/tokens_list", **LARGEST)
-    return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
+def token(seeded_service):
+    """The token with most holders."""
+    [largest] = seeded_service.client.get("/api/v1/tokens?limit=1").json["tokens"]
+    return bytes.fromhex(largest["address"][2:])
 
 
 def bounded_row(database, most_buffers, statement, small=SMALL, **params):

@@ -95,8 +95,6 @@ ABSENT = {
 FEW_VALUES = {"flag", "token_type"}
 DRAWN = 3  # records a key, of a combination of filters
 KINDS = {filter_.key: filter_.kind for entity in QUERIED for filter_ in FILTERS[entity]}
-
-
 # The keys of every entity but RANGES.
 KEYS = {entity: FILTER_KEYS[entity] for entity in QUERIED}
 
@@ -127,25 +125,16 @@ class Chain:
 
     @cache  # noqa: B019  a chain lives as long as the tests of its file
     def values(self, entity, key):
-        """What listed_by() gives of every record."""
-        return [self.listed_by(entity, key, record) for record in self.records[entity]]
-
-    def listed_by(self, entity, key, record):
-        """The values of a key under which a record is listed; None where it lacks one."""
-        return LISTED_BY[entity, key](record, self.created)
+        """The values of a key under which each record is listed; None where it lacks one."""
+        listed_by = LISTED_BY[entity, key]
+        return [listed_by(record, self.created) for record in self.records[entity]]
 
     def _is(self, entity, number, key, value):
+        if key not in RANGES:
+            return value in self.values(entity, key)[number]
         record = self.records[entity][number]
-        match key:
-            case "blockFrom":
-                return bool(_number(record) >= value)
-            case "blockTo":
-                return bool(_number(record) <= value)
-            case "timeFrom":
-                return bool(record["timestamp"] >= value)
-            case "timeTo":
-                return bool(record["timestamp"] <= value)
-        return value in self.values(entity, key)[number]
+        own = _number(record) if key.startswith("block") else record["timestamp"]
+        return own >= value if key.endswith("From") else own <= value
 
 
 def _number(record):

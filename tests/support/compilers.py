@@ -15,9 +15,9 @@ def placed_in(directory, kind=compiler_store.SOLC):
     return compiler_store.CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), kind)
 
 
-def fake(tmp_path, script, version="0.8.28"):
+def fake(tmp_path, script):
     """A compiler that does what no real one should."""
-    name = f"solc-{version}"
+    name = "solc-0.8.28"
     executable = tmp_path / name / name
     executable.parent.mkdir()
     executable.write_text(f"#!/bin/sh\n{script}\n")

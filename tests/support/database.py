@@ -271,16 +271,13 @@ def insert(url, table, /, **values):
     execute(url, f"INSERT INTO {table} ({', '.join(row)}) VALUES ({placeholders})", *row.values())  # noqa: S608
 
 
-def insert_key(url, key, per_minute):
-    """Store an API key as if its owner had requested it now."""
+def made_key(url, per_minute):
+    """An API key, stored as if its owner had requested it now."""
+    key = new_key()
     row = {"id": key.id, "key_hash": key.hash, "key_prefix": key.prefix}
     row |= {"owner_address": bytes(20), "signed_at_ms": time.time_ns() // 1000}
     insert(url, "api_keys", **row, requests_per_minute=per_minute)
-
-
-def wait_until_none(url, statement):
-    """Wait until the statement has no rows."""
-    wait_until(lambda: not execute(url, statement))
+    return key
 
 
 def wait_for_problem(url, words):
@@ -291,9 +288,3 @@ def wait_for_problem(url, words):
 
 def store_all_logs(url):
     insert(url, "chain", chain_id=1, stored_logs="all")
-
-
-def made_key(url, per_minute):
-    key = new_key()
-    insert_key(url, key, per_minute)
-    return key

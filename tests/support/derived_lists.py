@@ -42,31 +42,11 @@ def list_checkpoints(truth, every=128):
     for ordinal, item in items(truth):
         block = item.transfers[0]["blockNumber"]
         entries["token_items_by_token", item.token].append((ordinal, block))
-    return checkpoints_of(entries, every)
-
-
-def checkpoints_of(entries, every):
-    """Every so manyth entry but the first, by list, key and place."""
     return {
         (*key, index): dict(zip(("ordinal", "block_number"), sorted(listed)[index], strict=True))
         for key, listed in entries.items()
         for index in range(every, len(listed), every)
     }
-
-
-def _entries(records, list_, fields):
-    """The list of all records, oldest first, and those by the roles that fields name."""
-    entries = defaultdict(list)
-    counts = Counter()
-    for record in records:
-        block = record["blockNumber"]
-        ordinal = block * 2**20 + counts[block]
-        counts[block] += 1
-        entries[list_, "0x"].append((ordinal, block))
-        for role, field in fields.items():
-            if record[field] is not None:
-                entries[f"{list_}_by_{role}", record[field]].append((ordinal, block))
-    return entries
 
 
 def contract_creations(truth):
@@ -93,11 +73,14 @@ def contract_creations(truth):
 
 
 def entries_of_contract_creations(truth):
-    """The lists of contract creations."""
-    roles = {role: role for role in ("creator", "factory")}
-    return _entries(contract_creations(truth), "contract_creations", roles)
-
-
-def list_counts(entries):
-    """The number of entries of lists of few rows, by list and key."""
-    return {key: {"count": len(listed)} for key, listed in entries.items()}
+    """The list of contract creations, oldest first, and those by creator and by factory."""
+    entries, counts = defaultdict(list), Counter()
+    for creation in contract_creations(truth):
+        block = creation["blockNumber"]
+        entry = block * 2**20 + counts[block], block
+        counts[block] += 1
+        entries["contract_creations", "0x"].append(entry)
+        for role in ("creator", "factory"):
+            if creation[role] is not None:
+                entries[f"contract_creations_by_{role}", creation[role]].append(entry)
+    return entries

@@ -182,11 +182,6 @@ def _acts(truth):
     return acts
 
 
-def first_acts(truth):
-    """The first block in which each address acted."""
-    return dict(sorted(_acts(truth), key=lambda act: -act[1]))
-
-
 def daily_stats(truth):
     """What each day counts; timestamps of the scenario never go back."""
     rows = defaultdict(Counter)
@@ -194,8 +189,12 @@ def daily_stats(truth):
     for day in set(day_of.values()):
         numbers = [number for number, its_day in day_of.items() if its_day == day]
         rows[day].update(first_block=min(numbers), last_block=max(numbers))
-    for _, day in {(address, day_of[number]) for address, number in _acts(truth)}:
+    acts = _acts(truth)
+    for _, day in {(address, day_of[number]) for address, number in acts}:
         rows[day]["active_address_count"] += 1
+    first_acts = dict(sorted(acts, key=lambda act: -act[1]))
+    for number in first_acts.values():
+        rows[day_of[number]]["new_address_count"] += 1
     for block in truth.blocks:
         row = rows[block["timestamp"][:10]]
         row["transaction_count"] += block["txCount"]
@@ -213,8 +212,6 @@ def daily_stats(truth):
         rows[transfer["timestamp"][:10]]["token_transfer_count"] += 1
     for trade in truth.dex_trades:
         rows[trade["timestamp"][:10]]["dex_trade_count"] += 1
-    for block in first_acts(truth).values():
-        rows[day_of[block]]["new_address_count"] += 1
     return {day: dict(row) for day, row in rows.items()}
 
 

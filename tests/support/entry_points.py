@@ -38,10 +38,11 @@ class EntryPoint:
     def __init__(self, node, version):
         self.node, self.version = node, version
         self.sender = node.accounts[0]
-        deployed = self._deploy("EntryPoint")
+        deployed = node.deploy(self.sender, _published(version, "EntryPoint"))
         self.contract = anvil.Contract(ADDRESSES[version].lower(), deployed.artifact)
         self._move(deployed)
-        self.factory = self._deploy("SimpleAccountFactory", self.contract.address)
+        factory = _published(version, "SimpleAccountFactory")
+        self.factory = node.deploy(self.sender, factory, self.contract.address)
 
     def account(self, number, *, deposit_wei=10**18):
         owner = Account.from_key(number.to_bytes(32))
@@ -111,13 +112,6 @@ class EntryPoint:
         if self.version == "0.7":
             return account.data("executeBatch", targets, values, inputs)
         return account.data("executeBatch", [*zip(targets, values, inputs, strict=True)])
-
-    def _deploy(self, name, *arguments):
-        artifact = _published(self.version, name)
-        code = anvil.creation_code(artifact, *arguments)
-        receipt = self.node.receipt_of(self.node.send(self.sender, None, data=code, gas=12_000_000))
-        assert receipt["status"] == "0x1", name
-        return anvil.Contract(receipt["contractAddress"], artifact)
 
     def _move(self, deployed):
         """With what its constructor stored in its code; 0.8's creator of accounts knows it, too."""

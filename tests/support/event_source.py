@@ -3,6 +3,7 @@
 import json
 import time
 from collections import namedtuple
+from itertools import islice
 
 import requests
 
@@ -72,9 +73,4 @@ class EventSource:
 
     def take(self, count):
         """The next events."""
-        taken = []
-        for event in self.events():
-            taken.append(event)
-            if len(taken) == count:
-                break
-        return taken
+        return [*islice(self.events(), count)]

@@ -11,10 +11,8 @@ import pytest
 
 from app import create_app
 from scan.verification import sandbox
-from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json
-from tests.support.faulty_node import FaultyNode, routed
-from tests.support.indexing import Indexing
+from tests.support.faulty_node import FaultyNode
 from tests.support.serving import ROOT
 from tests.support.solidity import NODE, npm_output, soljson, standard_input  # noqa: F401
 
@@ -24,8 +22,6 @@ OUTPUTS = """
     evm.deployedBytecode.immutableReferences evm.deployedBytecode.sourceMap
     evm.methodIdentifiers storageLayout
 """.split()
-
-STATE = {"eth_call", "eth_getBalance", "eth_getCode", "eth_getStorageAt", "eth_getTransactionCount"}
 
 
 class Compiled(namedtuple("Compiled", "abi metadata creation runtime")):
@@ -38,20 +34,6 @@ def behind(settings, fault=None):
     as `fault` says, or as is set later."""
     with FaultyNode(settings.rpc_urls[0], fault) as node:
         yield create_app(replace(settings, rpc_urls=(node.url,))).test_client(), node
-
-
-@contextmanager
-def with_state_of_a_fork(postgres, template, act):
-    """A client of an index, the anvil that it has indexed, and the node, a balancer's, of which
-    another anvil has the state: `act` makes them differ by the number that it is given, and what it
-    returns is yielded, too."""
-    with Anvil() as indexed, Anvil() as fork, postgres.cloned(template) as url:
-        acted = act(indexed, 1)
-        act(fork, 2)
-        indexing = Indexing(url, indexed.url).run_until(indexed.head())
-        with FaultyNode(fork.url) as elsewhere, behind(indexing.settings) as (client, node):
-            node.fault = routed(lambda call: call["method"] in STATE, elsewhere.forward)
-            yield client, indexed, node, acted
 
 
 def place_compilers(directory, *, unpacked=False):

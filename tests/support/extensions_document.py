@@ -12,18 +12,14 @@ BEGIN = "<!-- generated from all EXTENSION -->"
 GROUPS = get_args(registry.Group)
 
 
-def generated():
-    """A list for each group, with a line for each extension."""
+def whole():
+    """With a list for each group, which has a line for each extension."""
     extensions = sorted(registry.installed().items())
     lists = []
     for group in GROUPS:
         rows = [f"- `{name}`: {e.adds}" for name, e in extensions if e.group == group]
         lists.append("\n".join([f"{group.capitalize()}:", "", *rows]))
-    return "\n\n".join(lists)
-
-
-def whole():
-    return with_generated(DOCUMENT, BEGIN, generated())
+    return with_generated(DOCUMENT, BEGIN, "\n\n".join(lists))
 
 
 def taken_away():

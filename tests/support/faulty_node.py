@@ -5,7 +5,9 @@ import json
 import random
 import socket
 import threading
+import time
 from collections import namedtuple
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import urllib3
@@ -19,9 +21,8 @@ class Reply(
         "Reply", "status body headers raw cut stream", defaults=(200, None, (), None, False, None)
     )
 ):
-    """What goes over the wire instead of the node's answer; None as body cuts the connection.
-    `stream`: written as they are, in the place of head and body, until the client has had
-    enough."""
+    """What goes over the wire instead of the node's answer. `stream`: written as they are, in the
+    place of head and body, until the client has had enough."""
 
 
 # By the address of a node whose state no test changes: what it has answered, as JSON.
@@ -45,15 +46,18 @@ def half_json(calls, forward):
     return Reply(raw=whole[: len(whole) // 2])
 
 
-def html(_calls, _forward):
-    return Reply(raw=b"<html>Bad gateway</html>")
+def raw(body):
+    return lambda _calls, _forward: Reply(raw=body)
 
 
-def hang(seconds, until=None):
-    """Answer so much later, or as soon as the event `until` is set."""
+html = raw(b"<html>Bad gateway</html>")
+
+
+def hang(seconds):
+    """Answer so much later."""
 
     def reply(calls, forward):
-        (until or threading.Event()).wait(seconds)
+        time.sleep(seconds)
         return Reply(body=forward(calls))
 
     return reply
@@ -244,7 +248,6 @@ def foreign_receipts(calls, forward):
 
 # The tip of a node that is some blocks behind.
 stale_head = replacing("eth_blockNumber", lambda head: hex(max(0, int(head, 16) - 5)))
-huge_head = replacing("eth_blockNumber", "0x" + 64 * "f")  # more than a column holds
 
 
 @altering
@@ -307,10 +310,6 @@ def cap_results(most):
     )
 
 
-def raw(body):
-    return lambda _calls, _forward: Reply(raw=body)
-
-
 def duplicate_ids(calls, forward):
     """The right answers, and before them wrong ones."""
     wrong = [{"jsonrpc": "2.0", "id": call["id"], "result": "0x1"} for call in calls]
@@ -358,7 +357,7 @@ PASSING_FAULTS = (
 class FaultyNode:
     """Forwards to `upstream`, but for what `fault` makes of it."""
 
-    def __init__(self, upstream, fault=None, seed=0, rate=0.0, port=0):
+    def __init__(self, upstream, fault=None, seed=0, rate=0.0):
         self.upstream = upstream
         self.fault = fault  # of every request, while it is set
         self.rate = rate  # how many of the requests meet one of PASSING_FAULTS
@@ -366,7 +365,7 @@ class FaultyNode:
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._upstream = urllib3.PoolManager(maxsize=100, retries=False)
-        self._server = _Server(("127.0.0.1", port), _handler_of(self))
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
         self._serving = in_thread(self._server)
 
     def __enter__(self):
@@ -404,8 +403,6 @@ def _key(call):
 
 
 class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
     def handle_error(self, *_):
         """A client that was killed while it spoke is what tests want, and no news."""
 
@@ -445,12 +442,10 @@ def _handler_of(node):
 
         def _write(self, pieces):
             self.close_connection = True
-            try:
+            with suppress(OSError):  # the client has had enough
                 for piece in pieces:
                     self.wfile.write(piece)
                     self.wfile.flush()
-            except OSError:  # the client has had enough
-                pass
 
         def log_message(self, *_):
             pass

@@ -15,7 +15,6 @@ import pytest
 
 from scan.database import connection, migrations
 from scan.indexer.partitions import TABLES
-from tests.support import first_release
 from tests.support.database import execute, name_in
 
 CHAIN = Path(__file__).with_name("first_release.chain.jsonl.gz")
@@ -41,14 +40,13 @@ def load(url):
 def first_template(postgres):
     """The name of a database as release 1.0 left it."""
     with postgres.cloned("template0") as url:
-        first_release.load(url)
+        load(url)
         yield name_in(url)
 
 
 @pytest.fixture
-def first_url(postgres, first_template):
-    with postgres.cloned(first_template) as url:
-        yield url
+def first_url(clone, first_template):
+    return clone(first_template)
 
 
 SHAPE = Path(__file__).with_name("shape.sql").read_text()

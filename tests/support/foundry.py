@@ -50,15 +50,6 @@ def deployed(explorer, number):
     return explorer.deploy(built(number).creation, f"{7:064x}")
 
 
-def hardhat_request(number):
-    """What Hardhat's plugin submits of it."""
-    return {
-        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
-        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
-        "contractName": f"{PATH}:Stored",
-    }
-
-
 class Foundry:
     """A project in a folder of its own."""
 

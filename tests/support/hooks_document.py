@@ -22,18 +22,8 @@ def of_extensions():
     return sorted((ROOT / "scan/extensions").rglob("hooks.py"))
 
 
-def readers_of_modules():
-    """The extension that alone imports a module in which another has hooks for it, by its name."""
-    return {
-        module: file.relative_to(ROOT).parts[2]
-        for file in of_extensions()
-        for modules in parts(file).values()
-        for module in modules
-    }
-
-
-def generated():
-    """A line for each file that declares types of parts: these, with the modules of their parts."""
+def whole():
+    """With a line for each file that declares types of parts: these, with their modules."""
     of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
     lines = []
     for file in (ROOT / "scan/settings.py", *of_rooms, *of_extensions()):
@@ -43,11 +33,7 @@ def generated():
         )
         if listed := ", ".join(types):
             lines.append(f"- {file.relative_to(ROOT).as_posix()}: {listed}")
-    return "\n".join(lines)
-
-
-def whole():
-    return with_generated(DOCUMENT, BEGIN, generated())
+    return with_generated(DOCUMENT, BEGIN, "\n".join(lines))
 
 
 if __name__ == "__main__":

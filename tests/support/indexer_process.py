@@ -12,8 +12,6 @@ from tests.support import WAIT_S
 from tests.support.forked_python import Forked
 from tests.support.serving import ROOT, wait_until
 
-PATIENCE_S = WAIT_S
-
 
 class IndexerProcess:
     """Its output is kept over restarts, for whoever wants to know why."""

@@ -31,7 +31,6 @@ from tests.support.indexing import Indexing
 Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
 """
 
-PATIENCE_S = 180.0
 ANY = {"limit": 1, "addresses": None, "passed_over": []}
 UNREAD = {"done": b"", "after": b"", "limit": 1}
 APPLICATIONS = WeakSet()  # whose clients ask about what is indexed meanwhile
@@ -94,7 +93,7 @@ class Indexing:
         self._stop.set()
 
     def wait_for_end(self):
-        self._thread.join(PATIENCE_S)
+        self._thread.join(WAIT_S)
 
     def run_until(self, block_number):
         with self:
@@ -121,7 +120,7 @@ class Indexing:
         def is_it(head):
             return head == block_number or (or_later and head > block_number)
 
-        deadline = time.monotonic() + PATIENCE_S
+        deadline = time.monotonic() + WAIT_S
         self.look()
         while not (self._stop.has_waited and self._is_done(is_it)):
             if time.monotonic() > deadline or not self._thread.is_alive():

@@ -1,6 +1,7 @@
 """The lists of the API, with the rows that the node says they have, and how clients read them."""
 
-from collections import Counter, namedtuple
+import itertools
+from collections import Counter, defaultdict, namedtuple
 from urllib.parse import parse_qsl, urlencode
 
 from requests.utils import parse_header_links
@@ -180,6 +181,44 @@ def links_of(answer):
 
 def same(rows, expected):
     """Equal in content and order, field by field."""
-    assert len(rows) == len(expected)
-    for row, expected_row in zip(rows, expected, strict=True):
-        assert comparable(row) == expected_row
+    assert [*map(comparable, rows)] == expected
+
+
+def require_same_items(client, transfers, addresses):
+    """Every list of items of every token and address, and every item alone."""
+    by_token = items_of(transfers)
+    held = defaultdict(list)
+    for item in sorted(itertools.chain.from_iterable(by_token.values()), key=_first, reverse=True):
+        for owner, balance in item.owners().items():
+            held[owner].append((item.token, item.token_id, item.token_type, str(balance)))
+    for token, items in by_token.items():
+        records = pages(client, f"/tokens/{token}/items", "items", 7)
+        assert records == [item.record() for item in reversed(items)]
+        assert get(client, f"/tokens/{token}")["itemCount"] == len(items)
+        for item in items:
+            require_same_item(client, item)
+    for address in {*addresses, *held}:
+        rows = pages(client, f"/addresses/{address}/items", "items", 7)
+        keys = ("tokenAddress", "tokenId", "type", "balance")
+        assert [tuple(row[key] for key in keys) for row in rows] == held[address], address
+
+
+def require_same_item(client, item):
+    path = f"/tokens/{item.token}/items/{item.token_id}"
+    record = get(client, path)
+    reported = ["tokenUri", "tokenUriUnavailable", "metadata", "metadataUnavailable"]
+    assert record["unproven"] == ["tokenType", *reported]
+    record["unproven"] = ["tokenType"]
+    assert {key: record[key] for key in item.record()} == item.record()
+    amounts = [int(owner["balance"]) for owner in record["owners"]]
+    assert amounts == sorted(amounts, reverse=True)
+    assert {owner["address"]: int(owner["balance"]) for owner in record["owners"]} == item.owners()
+    listed = pages(client, f"{path}/transfers", "transfers", 7)
+    assert listed[:25] == record["transfers"]
+    same(listed, item.transfers[::-1])
+
+
+def _first(item):
+    """Where on the chain it was first moved."""
+    transfer = item.transfers[0]
+    return transfer["blockNumber"], transfer["logIndex"], transfer.get("batchIndex", 0)

@@ -1,7 +1,7 @@
 """A node that lies: one field of one answer has another value, of any method that it is asked."""
 
 import random
-from collections import Counter, namedtuple
+from collections import namedtuple
 
 from tests.support.faulty_node import Reply
 
@@ -26,10 +26,6 @@ class LyingNode:
         self._spared = {hex(number) for number in spared}
         self._methods = methods
         self._truthful = truthful
-
-    @property
-    def by_method(self):
-        return Counter(lie.method for lie in self.told)
 
     def __call__(self, calls, forward):
         answers = forward(calls)

@@ -66,20 +66,17 @@ class Chain:
         logs=(),
         base_fee=None,
         *,
-        withdrawals=None,
         internal_transfers=(),
         is_traced=None,
         timestamp_s=None,
         miner=bytes(20),
         credits=(),
         pools=(),
-        keeps_destroyed=False,
-        block_access_list_hash=None,
-        unproven=None,
-        body=None,
+        **fields,
     ):
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
-        index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
+        index of a transaction or None, its type, an address, and wei. `pools` are found in it;
+        `fields` are others of the block."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
         transfers = [
@@ -100,11 +97,7 @@ class Chain:
             transactions=transactions,
             logs=list(logs),
             base_fee_per_gas=base_fee,
-            withdrawals=withdrawals,
-            keeps_destroyed=keeps_destroyed,
-            block_access_list_hash=block_access_list_hash,
-            unproven=unproven,
-            body=body,
+            **fields,
         )
         block = block._replace(**settle_by_ethereum(block)._asdict())
         block = block._replace(credits=numbered(block, credits))

@@ -1,5 +1,6 @@
 """The most memory that a process and its children have held."""
 
+import re
 import threading
 from contextlib import suppress
 from pathlib import Path
@@ -38,15 +39,8 @@ class PeakMemory:
     def _sample(self):
         with suppress(psutil.NoSuchProcess):
             family = psutil.Process(self._pid)
-            for process in (family, *family.children(recursive=True)):
-                peak = _peak_bytes(process.pid)
-                self._peaks[process.pid] = max(self._peaks.get(process.pid, 0), peak)
-
-
-def _peak_bytes(pid):
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0
-    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
-    return int(lines[0].split()[1]) * 1024 if lines else 0
+            for pid in (p.pid for p in (family, *family.children(recursive=True))):
+                with suppress(OSError):
+                    status = Path(f"/proc/{pid}/status").read_text()
+                    for kibibytes in re.findall(r"^VmHWM:\s+(\d+) kB", status, re.M):
+                        self._peaks[pid] = max(self._peaks.get(pid, 0), int(kibibytes) * 1024)

@@ -13,7 +13,8 @@ from collections import defaultdict
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum import block_encoding, blocks, rlp_and_tries
+from tests.support.amsterdam_chain import encode_receipt
+from tests.support.chain_forms.encoding import list_root
 from tests.support.rehashed_chain import OLDEST, RehashedChain, field, hash_of
 
 REWARD = 5 * 10**18
@@ -58,8 +59,7 @@ class MinedChain(RehashedChain):
 
     def _receipts_root(self, number):
         receipts = self.node.call("eth_getBlockReceipts", hex(number))
-        receipts = blocks.read_json([*map(_without_status, receipts)], blocks.ReceiptsJson, number)
-        return rlp_and_tries.list_root(block_encoding.encode_receipts(receipts))
+        return list_root([encode_receipt(_without_status(receipt)) for receipt in receipts])
 
     def earned(self, address, block):
         if isinstance(block, dict):

@@ -40,16 +40,9 @@ class OtherNode(anvil.Node):
         self.folder = Path(tempfile.mkdtemp(prefix="scan-node-"))
         port = serving.free_port()
         output = self.folder / "output"
-        with output.open("wb") as out:
-            self._process = subprocess.Popen(
-                [*anvil.ENDS_WITH_PARENT, *self.command(port)],
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                cwd=FOLDER,
-                env={"HOME": str(self.folder), "PATH": os.environ["PATH"]},
-                start_new_session=True,
-            )
+        env = {"HOME": str(self.folder), "PATH": os.environ["PATH"]}
+        options = {"cwd": FOLDER, "env": env, "start_new_session": True}
+        self._process = anvil.started(self.command(port), output, **options)
         super().__init__(f"http://127.0.0.1:{port}")
         serving.wait_until(self._answers, self._process, told=output.read_text)
         self.output = output.read_text()
@@ -106,17 +99,13 @@ class OtherNode(anvil.Node):
 
 
 class Hardhat(OtherNode):
-    """With `forking`, as its configuration has it, the fork of another node's chain; other fields
-    of its network as they are."""
+    """With `forking`, as its configuration has it, the fork of another node's chain."""
 
     evm_version = "cancun"
 
-    def __init__(self, forking=None, **fields):
-        self._network = {"hardfork": "prague", **fields}
-        if forking is None:
-            self._network["initialDate"] = "2023-11-14T22:13:20Z"
-        else:
-            self._network["forking"] = forking
+    def __init__(self, forking=None):
+        own = {"initialDate": "2023-11-14T22:13:20Z"} if forking is None else {"forking": forking}
+        self._network = {"hardfork": "prague", **own}
         super().__init__()
 
     def command(self, port):

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.browser import chromium
-from tests.support.many_functions import VERSION, deploy
+from tests.support.many_functions import verified
 from tests.support.serving import serving
 
 # multicall(bytes[]) with a call of burn(uint256).
@@ -39,10 +39,7 @@ def explorer_url(explorer):
 @pytest.fixture(scope="module")
 def hostile(explorer):
     """The address of a verified token that would run scripts."""
-    address = deploy(explorer, HOSTILE, "Hostile")
-    answer = explorer.verify(address, HOSTILE, VERSION, contractName="Hostile", optimizationUsed=0)
-    assert answer.status_code == 200, answer.json
-    return address
+    return verified(explorer, HOSTILE, "Hostile")
 
 
 @pytest.fixture(scope="session")

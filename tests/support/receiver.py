@@ -12,9 +12,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import trustme
 
+from tests.support import WAIT_S
 from tests.support.serving import in_thread
-
-PATIENCE_S = 180.0
 
 
 class Received(namedtuple("Received", "path headers body at")):
@@ -89,7 +88,6 @@ class Handler(BaseHTTPRequestHandler):
 class Receiver(ThreadingHTTPServer):
     """Keeps what it is sent; `behaviour` answers, or returns None to hang up without a word."""
 
-    daemon_threads = True
     request_queue_size = 128
 
     def __init__(self, certificate=None, key=None):
@@ -115,15 +113,11 @@ class Receiver(ThreadingHTTPServer):
 
     def finish_request(self, request, client_address):
         """TLS in the connection's own thread, so that no handshake holds up the next one."""
-        request.settimeout(PATIENCE_S)
-        if self._context is None:
+        request.settimeout(WAIT_S)
+        if self._context is not None:
+            request = self._context.wrap_socket(request, server_side=True)
+        with request:
             super().finish_request(request, client_address)
-            return
-        try:
-            with self._context.wrap_socket(request, server_side=True) as tls:
-                super().finish_request(tls, client_address)
-        except OSError:
-            return
 
     def handle_error(self, request, client_address):
         pass
@@ -133,16 +127,12 @@ class Receiver(ThreadingHTTPServer):
             self.received.append(received)
             self._arrived.notify_all()
 
-    def wait_for(self, count, timeout_s=PATIENCE_S, path=None):
-        """At least so many requests, of one path where it is given."""
-
-        def matches():
-            return [r for r in self.received if path is None or r.path == path]
-
+    def wait_for(self, count, timeout_s=WAIT_S):
+        """At least so many requests."""
         with self._arrived:
-            enough = self._arrived.wait_for(lambda: len(matches()) >= count, timeout_s)
-            assert enough, f"{len(matches())} of {count} requests came"
-            return matches()
+            enough = self._arrived.wait_for(lambda: len(self.received) >= count, timeout_s)
+            assert enough, f"{len(self.received)} of {count} requests came"
+            return [*self.received]
 
 
 @contextmanager

@@ -3,7 +3,7 @@ fields, and with that other hashes, which are computed here.
 """
 
 import rlp
-from eth_utils import keccak
+from eth_utils import decode_hex, keccak
 
 from tests.support import faulty_node, renamed_hashes
 from tests.support.chain_forms.encoding import HEADER_FIELDS
@@ -17,7 +17,7 @@ QUANTITIES = """
 
 def field(header, name):
     text = header[name]
-    return int(text, 16) if name in QUANTITIES else bytes.fromhex(text[2:])
+    return int(text, 16) if name in QUANTITIES else decode_hex(text)
 
 
 def hash_of(header, fields):

@@ -1,14 +1,13 @@
 """A `scan` command run in a process of its own, without the settings of who runs the tests."""
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from scan.commands import main
-from tests.support import WAIT_S, forked_python
-from tests.support.serving import ROOT
+from tests.support import forked_python
+from tests.support.serving import ROOT, completed
 
 OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
@@ -31,17 +30,6 @@ def require_help(capsys, *calls):
         assert problems == ""
 
 
-def require_wrong_call(arguments, environment, named, tmp_path):
-    result = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
-    assert result.returncode == 2
-    assert named in result.stderr
-    assert "Traceback" not in result.stderr
-
-
 def started(*command, environ):
     """In a process that imports what SCAN_EXTENSIONS says."""
-    arguments = [sys.executable, "-m", *map(str, command)]
-    environment = os.environ | environ
-    return subprocess.run(
-        arguments, env=environment, capture_output=True, text=True, timeout=WAIT_S
-    )
+    return completed([sys.executable, "-m", *map(str, command)], env=os.environ | environ)

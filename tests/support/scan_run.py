@@ -1,17 +1,15 @@
 """`scan run` as a person starts it: in a folder of its own, until the context ends."""
 
 import os
-import signal
 import subprocess
 from contextlib import contextmanager
 
 import requests
 
 from tests.support import POLL_S
-from tests.support.serving import free_port, wait_until
+from tests.support.serving import free_port, stop, wait_until
 
 START_TIMEOUT_S = 240.0
-STOP_TIMEOUT_S = 60.0
 
 
 class ScanRun:
@@ -35,11 +33,10 @@ class ScanRun:
 
     def wait_for_block(self, number, *, or_later=False):
         def is_there():
-            assert self.process.poll() is None, self.output()
             indexed = self.ready().get("indexedBlock")
             return indexed == number or bool(or_later and indexed and indexed > number)
 
-        wait_until(is_there, timeout_s=START_TIMEOUT_S)
+        wait_until(is_there, self.process, START_TIMEOUT_S, told=self.output)
 
 
 @contextmanager
@@ -55,5 +52,4 @@ def scan_run(command, folder, *options, **environment):
     try:
         yield ScanRun(process, port, folder)
     finally:
-        process.send_signal(signal.SIGTERM)
-        process.wait(STOP_TIMEOUT_S)
+        stop(process)

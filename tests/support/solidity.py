@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
+from eth_utils import decode_hex
+
 from tests.support import WAIT_S
 from tests.support.compile_server import BUILT, SUPPORT, compile_json
 from tests.support.serving import completed
@@ -47,7 +49,7 @@ def published(name, path):
     """A contract as its authors publish it compiled, in a file of a package."""
     contract = json.loads((NODE / "node_modules" / path).read_text())
     runtime = contract.get("deployedBytecode") or contract["evm"]["deployedBytecode"]["object"]
-    return Artifact(name, contract["abi"], _bytes(contract["bytecode"]), _bytes(runtime))
+    return Artifact(name, contract["abi"], decode_hex(contract["bytecode"]), decode_hex(runtime))
 
 
 @cache
@@ -66,15 +68,12 @@ def of_file(name):
 
 def _artifacts(sources, evm_version):
     output = compile_standard(sources, settings={**SETTINGS, "evmVersion": evm_version})
+    codes = ("bytecode", "deployedBytecode")
     return {
-        name: Artifact(name, contract["abi"], *_codes(contract["evm"]))
+        name: Artifact(name, made["abi"], *(decode_hex(made["evm"][c]["object"]) for c in codes))
         for file in sources
-        for name, contract in output["contracts"][file].items()
+        for name, made in output["contracts"][file].items()
     }
-
-
-def _codes(evm):
-    return [_bytes(evm[of]["object"]) for of in ("bytecode", "deployedBytecode")]
 
 
 @contextmanager
@@ -94,9 +93,9 @@ def standard_input(sources, **settings):
     }
 
 
-def compile_standard(sources, compiler=COMPILER, settings=SETTINGS):
+def compile_standard(sources, settings=SETTINGS):
     """The standard-JSON output for sources by file name."""
-    return npm_output(compiler, json.dumps(standard_input(sources, **settings)))
+    return npm_output(COMPILER, json.dumps(standard_input(sources, **settings)))
 
 
 @cache
@@ -127,10 +126,6 @@ def soljson(package):
             subprocess.run(command, check=True, timeout=WAIT_S)
             unfinished.rename(folder)
     return folder / "soljson.js"
-
-
-def _bytes(text):
-    return bytes.fromhex(text.removeprefix("0x"))
 
 
 def marked_line(source, end):

@@ -27,7 +27,19 @@ class Digest(dict[str, tuple[int, str]]):
 
     def rows(self, table):
         """All of a table by their keys, without what has no meaning."""
-        return _read_rows(self.url, table)
+        statement = (
+            "SELECT a.attname FROM pg_index i"
+            " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
+            " WHERE i.indrelid = %s::regclass AND i.indisprimary ORDER BY a.attnum"
+        )
+        keys = [str(name) for (name,) in execute(self.url, statement, table)]
+        of_table = sql.SQL("SELECT to_jsonb(t) FROM {} t").format(sql.Identifier(table))
+        left_out = WITHOUT_MEANING - {*keys}
+        kept = [
+            {name: value for name, value in row.items() if name not in left_out}
+            for (row,) in execute(self.url, of_table)
+        ]
+        return {tuple(row[key] for key in keys or row): row for row in kept}
 
 
 _fresh = {}  # of a chain that many tests index, once
@@ -47,20 +59,3 @@ def fresh_digest(postgres, template, node, **settings):
             Indexing(url, node.url, **settings).run_until(node.head())
             _fresh[key] = digest(url)
     return _fresh[key]
-
-
-def _read_rows(url, table):
-    keys = [
-        str(name)
-        for (name,) in execute(
-            url,
-            "SELECT a.attname FROM pg_index i"
-            " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
-            " WHERE i.indrelid = %s::regclass AND i.indisprimary ORDER BY a.attnum",
-            table,
-        )
-    ]
-    statement = sql.SQL("SELECT to_jsonb(t) FROM {} t").format(sql.Identifier(table))
-    rows = [row for (row,) in execute(url, statement)]
-    kept = [{c: v for c, v in row.items() if c not in WITHOUT_MEANING or c in keys} for row in rows]
-    return {tuple(row[key] for key in keys or row): row for row in kept}

@@ -19,12 +19,13 @@ LEFT_OUT = frozenset(
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ", re.M | re.S)
 
 
-def generated(schema):
-    """A line for each view, with its columns in their order."""
+def whole():
+    """With a line for each view, which has its columns in their order."""
     lines = (
-        f"- `v1.{name}`: {', '.join(names_of(columns))}" for name, columns in _VIEW.findall(schema)
+        f"- `v1.{name}`: {', '.join(names_of(columns))}"
+        for name, columns in _VIEW.findall(read_schema())
     )
-    return "\n".join(lines)
+    return with_generated(DOCUMENT, BEGIN, "\n".join(lines))
 
 
 def names_of(columns):
@@ -37,10 +38,6 @@ def names_of(columns):
         else:
             expressions[-1] += character
     return [re.split(r"[ .]", " ".join(text.split()))[-1] for text in expressions]
-
-
-def whole():
-    return with_generated(DOCUMENT, BEGIN, generated(read_schema()))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ DOCUMENT = ROOT / "sql" / "README.md"
 BEGIN = "<!-- generated from scan/indexer/block_check.py -->"
 
 
-def generated():
-    """A line for each table, with its columns that are computed, and those that are said, some of
+def whole():
+    """With a line for each table: its columns that are computed, and those that are said, some of
     them in a case alone."""
     lines = ["| Table | Computed | Said |", "|---|---|---|"]
     for table, kinds in stored_values().items():
@@ -24,11 +24,7 @@ def generated():
         lines.append(
             f"| {table} | {', '.join(computed)} | {'; '.join([', '.join(said), *cases])} |"
         )
-    return "\n".join(lines).replace("| ; ", "| ")
-
-
-def whole():
-    return with_generated(DOCUMENT, BEGIN, generated())
+    return with_generated(DOCUMENT, BEGIN, "\n".join(lines).replace("| ; ", "| "))
 
 
 if __name__ == "__main__":

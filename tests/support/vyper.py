@@ -133,16 +133,6 @@ class Vyper:
         assert answer.status_code == 200, answer.json
         return address
 
-    def verified_files(self, explorer, version, path, files, arguments="", **settings):
-        """The address of the contract of a file that imports others, deployed and verified, and the
-        response."""
-        sources = {name: {"content": text} for name, text in files.items()}
-        standard = {"language": "Vyper", "sources": sources, "settings": settings}
-        address = explorer.deploy(self.creation(version, path, standard), arguments)
-        answer = explorer.verify(address, json.dumps(standard), version)
-        assert answer.status_code == 200, answer.json
-        return address, answer.json
-
     def creation(self, version, path, standard):
         """The creation code of a file, by a run of the compiler itself; where runs differ, by one
         with a seed that verification does not try first."""

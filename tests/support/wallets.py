@@ -31,9 +31,9 @@ def fresh_timestamp_ms():
         return _latest_ms
 
 
-def key_request(wallet, timestamp_ms=None, **more):
+def key_request(wallet, **more):
     """The body of POST /api/v1/keys, signed."""
-    timestamp_ms = fresh_timestamp_ms() if timestamp_ms is None else timestamp_ms
+    timestamp_ms = fresh_timestamp_ms()
     message = key_request_message(bytes.fromhex(wallet.address[2:]), timestamp_ms)
     signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
     body = {"ownerAddress": wallet.address, "signature": signature, "timestamp": timestamp_ms}

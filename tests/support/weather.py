@@ -3,7 +3,6 @@
 import random
 from contextlib import contextmanager
 
-import pytest
 from eth_utils import keccak
 
 from scan.database.connection import Database
@@ -127,14 +126,6 @@ def whole(client, body):
         more = {"offset": len(rows)}
         if body["entity"] == "history":
             more = {"cursor": page["next"]}
-
-
-@contextmanager
-def pages_comparing(most):
-    """While it lasts, pages of /query end after so many entries of lists."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("scan.api.query.MAX_ENTRIES", most)
-        yield
 
 
 @contextmanager

@@ -153,7 +153,3 @@ class Deliverer(IndexerProcess):
         environment["SCAN_WEBHOOK_ALLOW_NETWORKS"] = "127.0.0.0/8"
         environment["REQUESTS_CA_BUNDLE"] = webhooks.settings.ca_bundle
         super().__init__(webhooks.settings.database_url, "", **environment)
-        self.start()
-
-    def __enter__(self):
-        return self

@@ -38,12 +38,11 @@ from scan.database.connection import Database
 from scan.http import background_threads, hooks
 from scan.verification.request import parse
 from tests.support import auditing
-from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.explorer import compiled
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
-from tests.support.solidity import artifact
 from tests.support.table_digest import digest, fresh_digest
 
 DAY_S = 86_400
@@ -129,19 +128,15 @@ class World:
     def deploy(self, code, *args, sender=0, **fields):
         """A contract of a name, or of what a compiler made of it; of creation code in hex, with its
         arguments in hex, its address."""
-        is_hex = isinstance(code, str) and not code[:1].isupper()
-        if is_hex:
-            made, data = None, f"0x{code.removeprefix('0x')}{''.join(args)}"
-        else:
-            made = artifact(code) if isinstance(code, str) else code
-            data = creation_code(made, *args)
-        fields = {"gas": 15_000_000, **fields}
-        receipt = self.anvil.receipt_of(
-            self.anvil.send(self.accounts[sender], None, data=data, **fields)
-        )
-        assert receipt["status"] == "0x1", "the contract was not created"
-        address = self._created(receipt["contractAddress"])
-        return address if is_hex else Contract(address, made)
+        sender, fields = self.accounts[sender], {"gas": 15_000_000, **fields}
+        if isinstance(code, str) and not code[:1].isupper():
+            data = f"0x{code.removeprefix('0x')}{''.join(args)}"
+            receipt = self.anvil.receipt_of(self.anvil.send(sender, None, data=data, **fields))
+            assert receipt["status"] == "0x1", "the contract was not created"
+            return self._created(receipt["contractAddress"])
+        contract = self.anvil.deploy(sender, code, *args, **fields)
+        self._created(contract.address)
+        return contract
 
     @property
     def next_place(self):
@@ -297,12 +292,12 @@ class World:
 
 
 @contextmanager
-def explorer_over(postgres, template, solc_dir, **of_node):
-    """A world that follows, with compilers; the node is of these options."""
+def explorer_over(postgres, template, solc_dir):
+    """A world that follows, with compilers."""
     settings = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
     settings["rate_limit_anonymous"] = "1000000/minute"
     with (
-        Anvil(**of_node) as node,
+        Anvil() as node,
         postgres.cloned(template) as url,
         World(node, (url, postgres, template, None), follows=True, **settings) as world,
     ):

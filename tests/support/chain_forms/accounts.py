@@ -2,7 +2,7 @@
 up, as nobody recovers a sender from them."""
 
 import rlp
-from coincurve import PrivateKey
+from eth_keys import keys
 from eth_utils import keccak
 
 from tests.support.chain_forms.encoding import encodable
@@ -12,8 +12,8 @@ private_keys = {}  # by address
 
 def account(key):
     """The address of a private key, with which add() signs its transactions."""
-    private_key = PrivateKey(key)
-    holder = keccak(private_key.public_key.format(compressed=False)[1:])[12:]
+    private_key = keys.PrivateKey(key)
+    holder = private_key.public_key.to_canonical_address()
     private_keys[holder] = private_key
     return holder
 
@@ -33,7 +33,6 @@ def signed(transaction, names):
     chain_id = (transaction["v"] - 35) // 2
     values += [] if type_ else [encodable(number) for number in (chain_id, 0, 0)]
     message = (bytes([type_]) if type_ else b"") + rlp.encode(values)
-    signature = key.sign_recoverable(keccak(message), hasher=None)
-    r, s = (int.from_bytes(signature[at : at + 32]) for at in (0, 32))
-    parity = {"yParity": signature[64]} if type_ else {"v": 35 + 2 * chain_id + signature[64]}
-    return {**transaction, **parity, "r": r, "s": s}
+    parity, r, s = key.sign_msg_hash(keccak(message)).vrs
+    own = {"yParity": parity} if type_ else {"v": 35 + 2 * chain_id + parity}
+    return {**transaction, **own, "r": r, "s": s}

@@ -215,12 +215,12 @@ class MadeChain:
         self._blocks.append((block, receipts, traces, +self.balances))
         return block
 
-    def mine_sealed(self, vanity, seal, **fields):
+    def mine_sealed(self, vanity, seal):
         """End the block with extraData that ends with a seal of the hash without it."""
-        unsealed = self.mine(extraData=vanity, **fields)
+        unsealed = self.mine(extraData=vanity)
         self._blocks.pop()
         self._pending = self._last_pending
-        return self.mine(extraData=vanity + seal(unsealed["hash"]), **fields)
+        return self.mine(extraData=vanity + seal(unsealed["hash"]))
 
     def mine_with_state_sync(self, transaction, receipt):
         """End the block with a transaction whose hash is made of the block's, by Polygon."""

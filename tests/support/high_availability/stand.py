@@ -1,7 +1,6 @@
 """The recipe under load: a chain, webhooks with their receiver, keys; and what must hold."""
 
 import sys
-import time
 from collections import defaultdict
 from contextlib import contextmanager
 
@@ -9,13 +8,12 @@ import psycopg2
 import requests
 
 from deploy.ha.cluster import ROOT, Cluster
-from tests.support import WAIT_S, database, wallets
+from tests.support import WAIT_S, database, serving, wallets
 from tests.support.anvil import Anvil
 from tests.support.high_availability.load import Client, Load
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import BASIC_ACTS
 from tests.support.scenario.stage import Stage
-from tests.support.serving import completed
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
@@ -82,7 +80,7 @@ class Stand:
         self.wait_for_head()
         environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
         command = [sys.executable, "-m", "scan", "audit", "--node"]
-        audit = completed(command, None, cwd=ROOT, env=environment)
+        audit = serving.completed(command, None, cwd=ROOT, env=environment)
         assert audit.returncode == 0, audit.stdout + audit.stderr
         assert digest(self.cluster.database_url) == fresh_digest(postgres, template, self.anvil)
         self.check_events()
@@ -125,10 +123,7 @@ def identity(record):
 
 
 def wait_until(condition, what):
-    ends = time.monotonic() + SETTLE_S
-    while not condition():
-        assert time.monotonic() < ends, f"after {SETTLE_S:.0f} s still not: {what}"
-        time.sleep(0.1)
+    serving.wait_until(condition, timeout_s=SETTLE_S, told=lambda: f"for {what}")
 
 
 @contextmanager

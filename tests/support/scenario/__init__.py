@@ -10,16 +10,13 @@ from tests.support.scenario.tokens import collections, honest_tokens, wrappers
 from tests.support.scenario.transactions import kinds_of_transaction, plain_transfers
 
 
-def play(anvil, rounds=40, per_block=(0, 9), poison=True, seed=1):
-    """Plays every act once, then `rounds` blocks of everyday life; about 110 blocks and `rounds`.
-
-    `per_block` is the least and the most transactions of an everyday block.
-    """
-    stage = Stage(anvil, seed)
+def play(anvil, rounds=40, poison=True):
+    """Plays every act once, then `rounds` blocks of everyday life; 110 blocks more."""
+    stage = Stage(anvil)
     for act in (*HONEST_ACTS, *(POISON_ACTS if poison else ())):
         act(stage)
     for _ in range(rounds):
-        everyday(stage, stage.random.randint(*per_block))
+        everyday(stage, stage.random.randint(0, 9))
     return stage
 
 

@@ -27,7 +27,7 @@ def kinds_of_transaction(stage):
     priced = {"gasPrice": 20 * GWEI}
     access = {"address": stage.contracts["gold"].address, "storageKeys": ["0x" + word(0)]}
     vault = bytes.fromhex(stage.contracts["vault"].address[2:])
-    nonce = nonce_of(stage, authority)
+    nonce = nonce_of(stage.anvil, authority)
     authorisation = {"chainId": chain_id(stage), "address": vault, "nonce": nonce}
     signed = authority.sign_authorization(authorisation)
     send_signed(stage, signer, priced)
@@ -67,15 +67,15 @@ def chain_id(stage):
     return int(stage.anvil.call("eth_chainId"), 16)
 
 
-def nonce_of(stage, account):
-    return int(stage.anvil.call("eth_getTransactionCount", account.address, "latest"), 16)
+def nonce_of(node, account):
+    return int(node.call("eth_getTransactionCount", account.address, "latest"), 16)
 
 
 def send_signed(stage, signer, fields, blobs=None):
     """A small payment of the given type, in a block of its own; blobs are of zeros."""
     transaction = {
         "chainId": chain_id(stage),
-        "nonce": nonce_of(stage, signer),
+        "nonce": nonce_of(stage.anvil, signer),
         "to": bytes.fromhex(STRANGERS[16][2:]),
         "value": 10,
         "gas": 200_000,

@@ -61,7 +61,11 @@ class Truth:
     user_operations: list = field(default_factory=list)
 
     def transactions_of(self, address):
-        return [t for t in self.transactions if self._touches(t, address)]
+        return [
+            t
+            for t in self.transactions
+            if address in (t["fromAddress"], t["toAddress"], self.created.get(t["hash"]))
+        ]
 
     def address_detail(self, address):
         """As /addresses/:address shows it."""
@@ -83,16 +87,14 @@ class Truth:
         sent, factory = max(
             ways, key=lambda way: (way[0]["blockNumber"], way[0]["transactionIndex"])
         )
-        return {
+        record = {
             "creator": sent["fromAddress"],
             "factory": factory,
             "transactionHash": sent["hash"],
             "blockNumber": sent["blockNumber"],
             "timestamp": sent["timestamp"],
-            "unproven": []
-            if factory is None
-            else ["creator", "factory", "transactionHash", "blockNumber", "timestamp"],
         }
+        return {**record, "unproven": [*record] if factory else []}
 
     def token_detail(self, token):
         """As /tokens/:address shows it."""
@@ -120,10 +122,6 @@ class Truth:
         if holder in self.read.get(token, {}):
             return {"balanceBlock": self.head, "unproven": [*unproven, "balance"]}
         return {"unproven": unproven} if unproven else {}
-
-    def _touches(self, transaction, address):
-        parties = (transaction["fromAddress"], transaction["toAddress"])
-        return address in parties or self.created.get(transaction["hash"]) == address
 
 
 def read_truth(node, traces=True):

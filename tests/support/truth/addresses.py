@@ -12,21 +12,25 @@ def addresses(chain, transfers, transactions):
     seen = defaultdict(list)
     for address, block in sightings(chain, transfers):
         seen[address].append(block)
-    counts = transaction_counts(chain, transactions)
-    facts = dict(zip(seen, balances_and_codes(chain, seen), strict=True))
+    counts = Counter()
+    for t in transactions:
+        counts.update({t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None})
+    at_head = [(address, hex(chain.head)) for address in seen]
+    balances = batched(chain.node, [("eth_getBalance", pair) for pair in at_head])
+    codes = batched(chain.node, [("eth_getCode", pair) for pair in at_head])
     return {
         address: {
             "address": address,
-            "balance": facts[address][0],
+            "balance": str(quantity(balance)),
             "txCount": counts[address],
-            "isContract": is_contract(facts[address][1]),
+            "isContract": is_contract(code),
             "unproven": ["balance", "isContract"],
-            **delegation(facts[address][1]),
+            **delegation(code),
             "label": None,
             "firstSeen": chain.timestamps[min(blocks)],
             "lastSeen": chain.timestamps[max(blocks)],
         }
-        for address, blocks in seen.items()
+        for (address, blocks), balance, code in zip(seen.items(), balances, codes, strict=True)
     }
 
 
@@ -56,21 +60,6 @@ def creations(chain, transaction_hash):
     direct = chain.created.get(transaction_hash)
     trace = chain.traces.get(transaction_hash)
     return ([direct] if direct else []) + (created_in(trace) if trace else [])
-
-
-def transaction_counts(chain, transactions):
-    counts = Counter()
-    for t in transactions:
-        counts.update({t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None})
-    return counts
-
-
-def balances_and_codes(chain, holders):
-    """(balance, code) of each at the head."""
-    pairs = [(a, hex(chain.head)) for a in holders]
-    balances = batched(chain.node, [("eth_getBalance", pair) for pair in pairs])
-    codes = batched(chain.node, [("eth_getCode", pair) for pair in pairs])
-    return [(str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)]
 
 
 def is_contract(code):

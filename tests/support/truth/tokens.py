@@ -42,14 +42,14 @@ class Tokens:
         claimed = self.claimed_type(move.log)
         if claimed:
             return claimed
-        if move.shape == "erc20" or move.shape in ("deposit", "withdrawal"):
+        if move.shape in ("erc20", *WRAPPING):
             return "BEP20"
         if move.shape == "erc1155":
             return "BEP1155"
 
         def answers(signature, *args):
             answer = self.chain.call(move.log.address, signature, args, move.log.block)
-            return answer is not None and len(answer) >= 32
+            return len(answer or b"") >= 32
 
         has_owners = move.shape == "erc721" and (
             answers("ownerOf(uint256)", 1)
@@ -64,16 +64,14 @@ class Tokens:
             answer = self.chain.call(
                 log.address, "supportsInterface(bytes4)", (bytes.fromhex(interface),), log.block
             )
-            return answer is not None and len(answer) >= 32 and answer[:32] == bytes(31) + b"\x01"
+            return answer is not None and answer[:32] == bytes(31) + b"\x01"
 
         if not claims("01ffc9a7") or claims("ffffffff"):
             return None
-        claimed = [
-            name
-            for name, interface in (("BEP721", "80ac58cd"), ("BEP1155", "d9b67a26"))
-            if claims(interface)
-        ]
-        return claimed[0] if len(claimed) == 1 else None
+        is_721, is_1155 = claims("80ac58cd"), claims("d9b67a26")
+        if is_721 == is_1155:
+            return None
+        return "BEP721" if is_721 else "BEP1155"
 
     def transfer_records(self, move):
         token_type = self.types.get(move.log.address)
@@ -212,17 +210,12 @@ def text_of(answer, most):
     """A name as shown: a string, or bytes32 of old, without what a page could not show."""
     if answer is None:
         return ""
-    raw = answer.split(b"\0")[0] if len(answer) == 32 else raw_string(answer)
+    try:
+        raw = answer.split(b"\0")[0] if len(answer) == 32 else decode(["bytes"], answer)[0]
+    except (DecodingError, OverflowError):
+        return ""
     text = raw.decode("utf-8", errors="replace")
     return "".join(c for c in text if unicodedata.category(c) != "Cc")[:most]
-
-
-def raw_string(answer):
-    try:
-        (raw,) = decode(["bytes"], answer)
-    except (DecodingError, OverflowError):
-        return b""
-    return bytes(raw)
 
 
 def first_word(answer):

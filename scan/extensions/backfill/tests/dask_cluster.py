@@ -7,8 +7,8 @@ import sys
 from contextlib import ExitStack
 
 from scan.extensions.backfill.resources import Cluster
-from tests.support.indexer_process import PATIENCE_S, ROOT
-from tests.support.serving import wait_until
+from tests.support import WAIT_S
+from tests.support.serving import ROOT, wait_until
 
 MAKE_CERTIFICATES = ROOT / "deploy" / "bulk" / "make-certificates"
 ENDED_S = 20.0  # after which a worker without its scheduler ends
@@ -53,12 +53,12 @@ class DaskCluster:
             env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
             stderr=(self._folder / f"{arguments[0]}.log").open("ab"),
         )
-        self._processes.callback(process.wait, PATIENCE_S)
+        self._processes.callback(process.wait, WAIT_S)
         self._processes.callback(process.kill)
         return process
 
 
 def certificates(folder):
     """The authority's certificate, and one with its key for all."""
-    subprocess.run([MAKE_CERTIFICATES, folder, "all"], check=True, timeout=PATIENCE_S)
+    subprocess.run([MAKE_CERTIFICATES, folder, "all"], check=True, timeout=WAIT_S)
     return folder / "ca.crt", folder / "all" / "own.crt", folder / "all" / "own.key"

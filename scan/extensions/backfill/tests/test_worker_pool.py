@@ -16,8 +16,8 @@ from scan.extensions.backfill.spool import RangeTask
 from scan.extensions.backfill.tests import pool_tasks
 from scan.extensions.backfill.worker_pool import SpoolBounds, WorkerPool, spool
 from scan.indexer.block_rows import NO_LOGS
-from tests.support.indexer_process import PATIENCE_S, ROOT
-from tests.support.serving import wait_until
+from tests.support import WAIT_S
+from tests.support.serving import ROOT, wait_until
 
 pytestmark = pytest.mark.thorough
 
@@ -67,5 +67,5 @@ def test_workers_end_when_the_main_process_is_killed(tmp_path):
         workers = psutil.Process(main.pid).children(recursive=True)
         main.kill()
         assert len(workers) >= 2
-        _, alive = psutil.wait_procs(workers, PATIENCE_S)
+        _, alive = psutil.wait_procs(workers, WAIT_S)
     assert not alive

@@ -7,16 +7,17 @@ import pytest
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from scan.queries.tokens import CHANGE_DAYS
-from tests.support.bounded_statements import database, service, token
+from tests.support.bounded_statements import token
 from tests.support.database import execute
 
 pytestmark = pytest.mark.thorough
 
-__all__ = ["database", "service", "token"]
+__all__ = ["token"]
 
 
-def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
+def test_the_busiest_pool_and_token_are_read_in_bounds(seeded_service, token):
     """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
+    database = seeded_service.database
     page = {
         "direction": "desc",
         "limit": 1,
@@ -39,8 +40,9 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
     assert one <= 40 and largest <= 8_000 and late <= 1.5 * early
 
 
-def test_holders_by_day_and_contracts_by_gas_are_read_in_bounds(database, token):
+def test_holders_by_day_and_contracts_by_gas_are_read_in_bounds(seeded_service, token):
     """The former reads as many transfers as the change of holders counts at most."""
+    database = seeded_service.database
     database.plans.clear()
     database.row("queries/token_holders_count_by_day", address=token, days=CHANGE_DAYS)
     called = {"block_from": 0, "block_to": BIGINT_MAX, "by_gas": True, "sign": 1}

@@ -9,7 +9,8 @@ from eth_abi import encode
 
 from scan.http.request_state import CacheKey
 from tests.support import expected, indexing
-from tests.support.items import items_of, require_same_items
+from tests.support.items import items_of
+from tests.support.lists import require_same_items
 
 
 def test_every_item_of_the_scenario(client, scenario):

@@ -4,7 +4,7 @@ import pytest
 import requests
 
 from tests.support import WAIT_S, solidity
-from tests.support.foundry import CHAIN, PATH, VERSION, built, deployed, hardhat_request, source
+from tests.support.foundry import CHAIN, PATH, SETTINGS, VERSION, built, deployed, source
 
 pytestmark = pytest.mark.long
 
@@ -28,10 +28,8 @@ def test_whatsabi_finds_contracts(served):
     address = deployed(served.explorer, 60)
     missing = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
     assert (missing["ok"], missing["abi"]) == (False, [])
-    given = hardhat_request(60)
-    answer = served.explorer.verify(
-        address, given["compilerInput"], VERSION, contractName=given["contractName"]
-    )
+    given = solidity.standard_input({PATH: source(60)}, **SETTINGS)
+    answer = served.explorer.verify(address, given, VERSION, contractName=f"{PATH}:Stored")
     assert answer.status_code == 200, answer.text
     contract = solidity.node_script("look_up.mjs", served.url, CHAIN, address)
     assert (contract["ok"], contract["name"], contract["runs"]) == (True, "Stored", 300)

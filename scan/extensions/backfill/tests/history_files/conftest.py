@@ -31,7 +31,7 @@ def signed():
         for act in ACTS:
             act(stage)
         signer, authority = transactions.key_of(7), transactions.key_of(8)
-        nonce = transactions.nonce_of(stage, authority)
+        nonce = transactions.nonce_of(stage.anvil, authority)
         vault = bytes.fromhex(stage.contracts["vault"].address[2:])
         authorization = authority.sign_authorization(
             {"chainId": signed_chain.CHAIN_ID, "address": vault, "nonce": nonce}

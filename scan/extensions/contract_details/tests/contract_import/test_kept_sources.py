@@ -2,8 +2,8 @@
 
 from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.verification_jobs.jobs import VerificationJobs
-from tests.support import database, serving
 from tests.support.many_functions import VERSION, deploy, verified
+from tests.support.serving import wait_until
 
 
 def test_code_deployed_anew_is_verified_by_the_source_that_was_kept(
@@ -22,7 +22,7 @@ def test_code_deployed_anew_is_verified_by_the_source_that_was_kept(
     )
     unfinished = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
     expected = {folder / f"{code_hash}.json" for (code_hash,) in hashes}
-    serving.wait_until(lambda: first.step() or expected <= set(folder.iterdir()))
+    wait_until(lambda: first.step() or expected <= set(folder.iterdir()))
     assert not list(folder.glob("*.unfinished"))
     explorer.anvil.mine(1)
     addresses = [deploy(explorer, source, "Kept", f"{n:064x}") for n in (8, 9)]
@@ -33,13 +33,13 @@ def test_code_deployed_anew_is_verified_by_the_source_that_was_kept(
     answer = explorer.verify(addresses[0], false, VERSION, optimizationUsed=0)
     assert answer.json["match"] == "runtime"
     second.step()
-    database.wait_until_none(explorer.settings.database_url, unfinished)
+    wait_until(lambda: not explorer.execute(unfinished))
     shown = explorer.contract(addresses[0]).json
     assert (shown["match"], shown["constructorArguments"]) == ("full", f"0x{8:064x}")
     # A refusal has no match.
-    serving.wait_until(lambda: explorer.contract(addresses[1]).json.get("match") == "full")
+    wait_until(lambda: explorer.contract(addresses[1]).json.get("match") == "full")
     assert explorer.contract(returned).json["match"] == "runtime"
     second.step()
-    database.wait_until_none(explorer.settings.database_url, unfinished)
+    wait_until(lambda: not explorer.execute(unfinished))
     jobs = "SELECT status FROM verification_jobs WHERE client = 'kept sources'"
     assert explorer.execute(jobs) == [("done",), ("done",)]

@@ -54,7 +54,10 @@ def test_no_line_of_many_refusals_is_that_of_another(explorer, vyper, settings, 
     function is said."""
     many = Path(__file__).with_name("many_refusals")
     files = {str(f.relative_to(many)): f.read_text() for f in many.rglob("*.vy")}
-    address, answered = vyper.verified_files(explorer, NEWEST, "Main.vy", files, **settings)
+    sources = {path: {"content": text} for path, text in files.items()}
+    standard = {"language": "Vyper", "sources": sources, "settings": settings}
+    address = explorer.deploy(vyper.creation(NEWEST, "Main.vy", standard))
+    answered = explorer.verify(address, standard, NEWEST).json
     assert answered["match"] == "full", answered
     # The texts at the ends of the lines in which f(0), f(1), ... fail.
     refusals = """
