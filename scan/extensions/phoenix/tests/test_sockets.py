@@ -74,7 +74,8 @@ class RawClient:
         self._socket = socket.create_connection((parts.hostname, parts.port), timeout=WAIT_S)
         self._protocol = WSConnection(ConnectionType.CLIENT)
         self.send(Request(host=parts.netloc, target=PATH))
-        assert isinstance(self.receive(), AcceptConnection)
+        handshake = self.receive()
+        assert isinstance(handshake, AcceptConnection), f"status {handshake.status_code}"
 
     def send(self, event):
         with suppress(ConnectionError):  # the server has left
@@ -246,7 +247,7 @@ def test_topics_and_sockets_of_a_client_are_bounded(shared_server):
     with ExitStack() as stack:
         for _ in range(MAX_STREAMS_PER_ADDRESS - 1):
             clients.append(stack.enter_context(closing(RawClient(shared_server))))
-        with pytest.raises(AssertionError):
+        with pytest.raises(AssertionError, match="status 429"):
             clients += [RawClient(shared_server) for _ in range(MAX_STREAMS_PER_ADDRESS)]
 
 

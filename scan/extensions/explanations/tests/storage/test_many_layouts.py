@@ -1,4 +1,4 @@
-"""Many contracts, layouts and strings in one request: what they take together is bounded."""
+"""Many contracts and layouts in one request: what they take together is bounded."""
 
 from pathlib import Path
 
@@ -13,14 +13,10 @@ from tests.support.anvil import calldata
 
 pytestmark = pytest.mark.thorough
 
-TYPES = {
-    "t": layout.StorageType("value", "uint256", 32),
-    "s": layout.StorageType("bytes", "string", 32),
-}
-
 
 def variables(count):
-    return layout.laid_out([layout.Variable(f"v{n}", "t", n, 0) for n in range(count)], TYPES)
+    types = {"t": layout.StorageType("value", "uint256", 32)}
+    return layout.laid_out([layout.Variable(f"v{n}", "t", n, 0) for n in range(count)], types)
 
 
 def named(own, slot, budget):
