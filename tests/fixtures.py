@@ -359,6 +359,12 @@ def names(monkeypatch):
     return chosen
 
 
+@pytest.fixture
+def public_names(names):
+    """example.com is a public address."""
+    names["example.com"] = lambda _: ["93.184.215.14"]
+
+
 @pytest.fixture(scope="session")
 def authority(tmp_path_factory):
     return Authority(tmp_path_factory.mktemp("authority"))

@@ -37,7 +37,7 @@ WRONG = {
 }
 
 
-# of what is not deleted
+# A guide may be deleted with its extension.
 @pytest.mark.parametrize("guide", [guide for guide in STATED if (ROOT / "docs" / guide).exists()])
 def test_a_guide_states_what_holds(guide):
     text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())

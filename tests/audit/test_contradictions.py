@@ -28,7 +28,6 @@ def test_rows_that_contradict_each_other_are_reported(finished):
         cursor.execute(statement, span)
         return [rule for rule, _, _ in cursor.fetchall()]
 
-    # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
     older_order = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
     transfer_twice = (
         "INSERT INTO token_transfers SELECT (x).* FROM (SELECT jsonb_populate_record(x,"
@@ -52,6 +51,7 @@ def test_rows_that_contradict_each_other_are_reported(finished):
         " WHERE x.ordinal = (SELECT max(ordinal) FROM token_transfers)"
         " AND x.token_address = k.address"
     )
+    # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
     wrong = (
         (
             "UPDATE blocks SET parent_hash = hash WHERE number = 40",

@@ -213,7 +213,7 @@ def test_the_audit_compares_rows_with_stored_blocks_and_derives_them(
 
 
 @pytest.mark.thorough
-def test_a_fork_below_the_filled_blocks_begins_anew(clone, template, anvil, database_url):
+def test_a_fork_below_the_filled_blocks_begins_anew(postgres, template, anvil, database_url):
     request = "0x604c5fa000"  # code that logs 76 bytes, as the contract does for a request
     anvil.call("anvil_setCode", request_contracts.WITHDRAWALS, request)
 
@@ -232,9 +232,7 @@ def test_a_fork_below_the_filled_blocks_begins_anew(clone, template, anvil, data
         mine(1)
         Indexing(database_url, anvil.url).run_until(anvil.head())
     rebuild(database_url, range_blocks=2)
-    url = clone(template)
-    Indexing(url, anvil.url).run_until(anvil.head())
-    assert digest(database_url) == digest(url)
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
 @pytest.mark.thorough

@@ -22,7 +22,9 @@ def test_chosen_tables_follow_into_another_postgresql():
     )
     *publish, partition, subscribe = re.findall(r"\S[^;]*;", re.sub(r"--.*", "", documented))
     assert publish[0].startswith("ALTER SYSTEM") and subscribe.startswith("CREATE SUBSCRIPTION")
-    parts = "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
+    count_partitions = (
+        "SELECT count(*)::int FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
+    )
     with Postgres() as primary, Postgres() as warehouse, Anvil() as anvil:
         url, copy = (server.url(server.make_template()) for server in (primary, warehouse))
         sender, recipient, *_ = anvil.accounts
@@ -55,7 +57,7 @@ def test_chosen_tables_follow_into_another_postgresql():
         transfer(5)
         # Of 20 rows: transactions get partitions while they follow.
         with Indexing(url, anvil.url, until=anvil.head(), partition_rows=20) as indexing:
-            assert execute(url, parts) == [(1,)]
+            assert execute(url, count_partitions) == [(1,)]
             execute(copy, partition)
             # What is there is copied; what comes, forks included, follows.
             execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
@@ -76,7 +78,7 @@ def test_chosen_tables_follow_into_another_postgresql():
         heads = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(len(hashes))]
         assert [hash for (hash,) in hashes] == [block["hash"] for block in heads]
         assert len(hashes) == anvil.head() + 1
-        assert execute(url, parts) > [(1,)]
+        assert execute(url, count_partitions) > [(1,)]
         for table in ("blocks", "transactions", "token_transfers", "tokens", "token_holders"):
             rows = f"SELECT t::text FROM {table} t ORDER BY 1"  # noqa: S608
             assert execute(copy, rows) and execute(copy, rows) == execute(url, rows), table

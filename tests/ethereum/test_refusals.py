@@ -12,10 +12,8 @@ from tests.support.node_failures import FAILURES
     [
         (3, "execution reverted"),  # Geth, Erigon, Reth
         (3, "execution reverted: header not found"),  # the contract's words
-        (
-            -32000,
-            "execution reverted: request timed out",
-        ),  # Geth's form, of old nodes and forks of it
+        # Geth's form, of old nodes and forks of it.
+        (-32000, "execution reverted: request timed out"),
         (-32000, "gas required exceeds allowance (3000000)"),
         (-32000, "invalid opcode: INVALID"),
         (-32000, "invalid jump destination"),

@@ -54,9 +54,9 @@ def test_a_form_is_indexed_as_it_is_documented(name, database_url, caplog):
         for hash_, fee in chain.fees.items():
             record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
             assert int(record["fee"]) == fee, record
-            parts = {n: int(part) for n, part in record["feeParts"].items() if part is not None}
-            assert sum(parts.values()) == fee, record
-            is_reported = not parts.keys().isdisjoint(("l1", "operator"))
+            fees = {n: int(part) for n, part in record["feeParts"].items() if part is not None}
+            assert sum(fees.values()) == fee, record
+            is_reported = not fees.keys().isdisjoint(("l1", "operator"))
             assert ("feeParts" in record["unproven"]) is is_reported, record
         whole = {}
         for holder in chain.addresses:

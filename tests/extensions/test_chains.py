@@ -42,9 +42,9 @@ def test_chains_of_other_forms(name, database_url):
         ]
     failed = {answer.status_code for _, answer in answers if answer.status_code >= 500}
     assert failed <= {502, 503}
-    found = [(route, answer.json) for route, answer in answers if answer.status_code == 200]
-    assert len(found) > 50
-    assert not wrong | {fault for route, body in found for fault in faults(route, body)}
+    bodies = [(route, answer.json) for route, answer in answers if answer.status_code == 200]
+    assert len(bodies) > 50
+    assert not wrong | {fault for route, body in bodies for fault in faults(route, body)}
 
 
 def test_a_rollups_transactions_have_what_they_paid_for_l1(database_url):

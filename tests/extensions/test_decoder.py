@@ -10,6 +10,7 @@ from eth_utils import keccak
 from scan.extensions.decoder.decoded_data import MAX_BYTES, MAX_CALLS, MAX_DEPTH
 from scan.extensions.decoding.tests.work import SLOT, WORK, proxy_to, work
 from scan.extensions.user_operations.tests.packed import PACKED, PACKED_FIELDS
+from scan.hex import to_hex
 from tests.support import expected
 from tests.support.anvil import encoded_call as call
 from tests.support.lists import post
@@ -18,10 +19,6 @@ from tests.support.many_functions import MANY, deploy, verified
 __all__ = ["work"]
 OTHER = b"\x22" * 20
 TRANSFER = call("transfer(address,uint256)", OTHER, 5)
-
-
-def hexed(value):
-    return "0x" + value.hex()
 
 
 def test_logs_and_constructor_arguments(explorer, work):
@@ -39,7 +36,7 @@ def test_logs_and_constructor_arguments(explorer, work):
     types = ["string", "uint256[]"]
     about = deploy(explorer, source, "About", encode(types, ["one", [1, 2]]).hex())
     arguments = encode(types, ["two", [3]])
-    body = {"data": hexed(arguments), "address": about, "kind": "constructor"}
+    body = {"data": to_hex(arguments), "address": about, "kind": "constructor"}
     assert client.post("/api/v1/decode", json=body).status_code == 404
     assert explorer.verify(about, source, "0.8.28", contractName="About").status_code == 200
     [constructor] = client.post("/api/v1/decode", json=body).json["candidates"]
@@ -57,12 +54,12 @@ def nested(depth):
 def test_what_is_unfolded_is_bounded(explorer):
     client = explorer.client
     whole, deep = (
-        post(client, "/decode", data=hexed(nested(MAX_DEPTH + more))) for more in range(2)
+        post(client, "/decode", data=to_hex(nested(MAX_DEPTH + more))) for more in range(2)
     )
     assert (len(whole["calls"]), whole["incomplete"]) == (MAX_DEPTH, None)
     assert len(deep["calls"]) == MAX_DEPTH and "more" in deep["incomplete"]
     calls = call("multicall(bytes[])", [b"\1\2\3\4"] * (MAX_CALLS + 1))
-    wide = post(client, "/decode", data=hexed(calls))
+    wide = post(client, "/decode", data=to_hex(calls))
     assert len(wide["calls"]) == MAX_CALLS and "more" in wide["incomplete"]
     # Each of its items begins at the same bytes: 1,000 times 60 kB.
     items, item = 1000, TRANSFER + bytes(60_000)
@@ -73,7 +70,7 @@ def test_what_is_unfolded_is_bounded(explorer):
         + len(item).to_bytes(32)
         + item
     )
-    data = hexed(keccak(text="multicall(bytes[])")[:4] + shared)
+    data = to_hex(keccak(text="multicall(bytes[])")[:4] + shared)
     answer = client.post("/api/v1/decode", json={"data": data})
     assert answer.status_code == 200 and len(answer.data) < 4_000_000
 
@@ -113,7 +110,7 @@ def test_answers_pages_and_refusals_are_as_expected(explorer, work):
         "moved": keccak(text="Transfer(address,address,uint256)"),
     }
     names = {"worker": work.worker, "proxy": proxy_to(work, work.worker, SLOT)}
-    names |= {name: hexed(data) for name, data in data_of_calls.items()}
+    names |= {name: to_hex(data) for name, data in data_of_calls.items()}
     names["many"] = verified(explorer, MANY, "Many")
     expected.compare(__file__, explorer.client, names)
     body = {"data": "0x" + "00" * (MAX_BYTES + 1)}
@@ -126,7 +123,7 @@ def test_hostile_data_gets_a_bounded_answer(explorer, work):
     claims = WORK[:4] + (2**255).to_bytes(32) * 1000  # arrays of 2^255 items
     for data in (garbage, claims, WORK[:4] + (32).to_bytes(32) * 3000, TRANSFER + garbage):
         for of_contract in ({}, {"address": work.worker}):
-            body = {"data": hexed(data), **of_contract}
+            body = {"data": to_hex(data), **of_contract}
             answer = explorer.client.post("/api/v1/decode", json=body)
             assert answer.status_code == 200 and len(answer.data) < 1_000_000
 
@@ -143,5 +140,5 @@ def test_a_page_decodes_without_a_script(explorer, work):
     page = client.get(f"/tx/{work.send(work.worker, WORK)}").text
     [link] = re.findall(r'href="(/decode\?data=0x[^"]+)"', page)
     assert "verified ABI" in client.get(unescape(link)).text
-    long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))}).text
+    long = client.post("/decode", data={"data": to_hex(nested(3) + bytes(10_000))}).text
     assert "Nested calls" in long and "Too long to link to" in long

@@ -105,16 +105,16 @@ def test_no_lie_about_a_block_is_believed():
             return block_rows.table_rows(fetched, block_rows.NO_LOGS._replace(stored="all"))
 
         answers = {BLOCKS: own.call(BLOCKS, "0x1", True), RECEIPTS: own.call(RECEIPTS, "0x1")}
-        by_field, true, told = {}, rows(), []
+        by_field, true, taken = {}, rows(), []
         for lie in lies_about(answers):
             by_field.setdefault((lie.kind, lie.field, lie.in_both), []).append(lie)
         lies = [each[n % len(each)] for n, each in enumerate(by_field.values())]
         for lie in lies:
             node.fault = telling(lie)
             with suppress(blocks.MalformedBlock):
-                told.append((lie, rows()))
+                taken.append((lie, rows()))
     honest = (None, true.block["unproven"])
-    assert [lie for lie, got in told if got != true and got.block["unproven"] in honest] == []
+    assert [lie for lie, got in taken if got != true and got.block["unproven"] in honest] == []
     fields = {(lie.kind, lie.field) for lie in lies}
     for kind, columns in (
         ("block", blocks.BLOCK_COLUMNS),

@@ -223,5 +223,5 @@ def test_forks_that_are_not_known_or_that_a_node_has_not_are_told(database_url, 
         with caplog.at_level(logging.WARNING):
             index = Indexing(database_url, node.url).run_until(1)
         assert unknown in caplog.text and f"{amsterdam}: update the node" in caplog.text
-        told = [finding.text for finding in doctor.check_node(node.url, None, index.settings)]
-        assert amsterdam in told and any(unknown in text for text in told)
+        findings = [finding.text for finding in doctor.check_node(node.url, None, index.settings)]
+        assert amsterdam in findings and any(unknown in text for text in findings)

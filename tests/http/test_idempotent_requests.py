@@ -17,9 +17,7 @@ URL = "https://hooks.example.com/scan"
 BODY = {"ownerAddress": f"0x{OWNER.hex()}", "url": URL}
 
 
-@pytest.fixture(autouse=True)
-def public_names(names):
-    names["example.com"] = lambda _: ["93.184.215.14"]
+pytestmark = pytest.mark.usefixtures("public_names")
 
 
 def post(client, path="/webhooks", body=BODY, key="one", peer="127.0.0.1", **headers):

@@ -15,9 +15,7 @@ OWNER_HEX = f"0x{OWNER.hex()}"
 URL = "https://hooks.example.com/scan"
 
 
-@pytest.fixture(autouse=True)
-def public_names(names):
-    names["example.com"] = lambda _: ["93.184.215.14"]
+pytestmark = pytest.mark.usefixtures("public_names")
 
 
 def create(webhooks, **body):

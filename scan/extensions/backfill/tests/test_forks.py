@@ -82,8 +82,8 @@ def test_what_cannot_be_done_is_refused_and_resumed(database_url, anvil, tmp_pat
     problem = "SELECT problem FROM indexer_status WHERE problem <> ''"
     with indexing.Indexing(database_url, anvil.url):  # which writes nothing
         serving.wait_until(lambda: database.execute(database_url, problem))
-    [(told,)] = database.execute(database_url, problem)
-    assert told.startswith("a bulk backfill is not finished:")
+    [(problem_text,)] = database.execute(database_url, problem)
+    assert problem_text.startswith("a bulk backfill is not finished:")
     with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
         backfill(replace(settings, logs="all"), **options)
     with pytest.raises(CannotBackfill, match="begun with SCAN_BODIES=on"):

@@ -26,7 +26,7 @@ def recipient(row):
 @pytest.fixture(scope="module")
 def expected(truth):
     """The keys of what a filter chooses among all activities of the chain, the newest first."""
-    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    positions = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
     moves, inside = truth.token_transfers, truth.internal_transfers
     rows = [
         *((2, (t["hash"], None, None, None), t) for t in truth.transactions),
@@ -34,11 +34,11 @@ def expected(truth):
         *((0, (t["transactionHash"], None, None, t["transferIndex"]), t) for t in inside),
     ]
 
-    def place(row):
+    def position(row):
         rank, (sent, *numbers), _ = row
-        return (*places[sent], rank, *(number or 0 for number in numbers))
+        return (*positions[sent], rank, *(number or 0 for number in numbers))
 
-    rows.sort(key=place, reverse=True)
+    rows.sort(key=position, reverse=True)
     return lambda choose: [key for rank, key, row in rows if choose(rank, row)]
 
 

@@ -71,16 +71,16 @@ def test_hostile_code_has_what_can_be_inferred_in_time(explorer, code, count):
 def test_clients_have_their_turns_and_one_with_many_delays_no_other(explorer):
     """Whoever floods waits in a queue of its own, and is refused beyond that."""
     codes = [b"\x5b" * (200 + number) for number in range(QUEUED_PER_CLIENT + 4)]
-    *places, of_other = [explorer.place(code.hex()) for code in codes]
+    *addresses, of_other = [explorer.place(code.hex()) for code in codes]
 
     def ask(address, client):
         path = f"/api/v1/contracts/{address}/inferred-functions"
         return explorer.client.get(path, environ_overrides={"REMOTE_ADDR": client})
 
-    with ThreadPoolExecutor(len(places)) as pool:
-        flooding = [pool.submit(ask, place, "198.51.100.1") for place in places]
-        wait_until(lambda: any(each.done() for each in flooding))  # the queue is full
+    with ThreadPoolExecutor(len(addresses)) as pool:
+        flooding = [pool.submit(ask, address, "198.51.100.1") for address in addresses]
+        wait_until(lambda: any(request.done() for request in flooding))  # the queue is full
         assert ask(of_other, "203.0.113.1").status_code == 200
-        assert sum(each.done() for each in flooding) < len(flooding) / 2
-        statuses = [each.result().status_code for each in flooding]
+        assert sum(request.done() for request in flooding) < len(flooding) / 2
+        statuses = [request.result().status_code for request in flooding]
     assert 429 in statuses

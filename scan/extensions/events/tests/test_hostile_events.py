@@ -183,8 +183,8 @@ def test_a_log_is_of_the_declaration_with_its_number_of_topics(abi):
 def add_logs(url, topic, *datas):
     """Logs of the contract that is followed, in block 0."""
     for index, data in enumerate(datas):
-        place = {"ordinal": index, "log_index": index, "address": bytes(20)}
-        insert(url, "contract_events", **place, topic0=topic, data=data)
+        keys = {"ordinal": index, "log_index": index, "address": bytes(20)}
+        insert(url, "contract_events", **keys, topic0=topic, data=data)
 
 
 @pytest.fixture

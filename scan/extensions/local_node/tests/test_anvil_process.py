@@ -29,11 +29,11 @@ def test_the_node_starts_and_stops_with_the_service_and_goes_on_with_the_next(op
         except requests.ConnectionError:
             return False
 
-    told = re.compile(r"Page: +(\S+)\nNode: +(\S+) .*\nBuilds: none")
+    printed = re.compile(r"Page: +(\S+)\nNode: +(\S+) .*\nBuilds: none")
     for number in (1, 2):
         with scan_run(SCAN, open_folder, OPTION, **with_anvil()) as run:
             wait_until(lambda run=run: "Builds:" in run.output(), run.process)
-            page, url = told.search(run.output()).groups()
+            page, url = printed.search(run.output()).groups()
             assert page == run.url
             node = Node(url)
             one, two = node.call("eth_accounts")[:2]

@@ -20,8 +20,8 @@ def variables(count):
 
 
 def named(own, slot, budget):
-    parts = names_of_slots(own, {slot}, mapping_keys.Candidates([bytes(32)]), budget)
-    return [part.name for of in parts.values() for part in of]
+    names = names_of_slots(own, {slot}, mapping_keys.Candidates([bytes(32)]), budget)
+    return [variable.name for of_slot in names.values() for variable in of_slot]
 
 
 @pytest.mark.check
